@@ -1,0 +1,102 @@
+/**
+ * The milestones of a borrower's journey: the one table from which signals, webhooks, the status
+ * rule, the database's check and the API's documentation derive.
+ *
+ * Source: interface specification, section 6, and its documented order of milestones.
+ */
+
+interface MilestoneRule {
+  /** What happened, in words that operators and partners read. */
+  readonly meaning: string
+  /** Whether partners are told by webhook. */
+  readonly webhook: boolean
+  /** Whether it can happen only once to a lead; a repeat is noted and changes nothing. */
+  readonly once: boolean
+  /** Its place in the journey; a lead's status is the furthest one reached. `null`: history only. */
+  readonly rank: number | null
+  /** Which `event_payload` it carries; `null` for none. */
+  readonly payload: 'lead_received' | 'score_update' | null
+}
+
+export const milestones = {
+  lead_received: {
+    meaning: 'lead was created',
+    webhook: true,
+    once: true,
+    rank: 0,
+    payload: 'lead_received',
+  },
+  client_account_created: {
+    meaning: 'borrower logged in and completed onboarding',
+    webhook: true,
+    once: true,
+    rank: 1,
+    payload: null,
+  },
+  credit_scan_completed: {
+    meaning: 'borrower completed credit scan',
+    webhook: true,
+    once: true,
+    rank: 2,
+    payload: null,
+  },
+  client_engaged_in_chat: {
+    meaning: 'borrower sent messages in chat',
+    webhook: false,
+    once: false,
+    rank: null,
+    payload: null,
+  },
+  contract_signed: {
+    meaning: 'borrower signed the service contract',
+    webhook: true,
+    once: true,
+    rank: 3,
+    payload: null,
+  },
+  escrow_funded: {
+    meaning: 'borrower funded the escrow account',
+    webhook: true,
+    once: true,
+    rank: 4,
+    payload: null,
+  },
+  score_update: {
+    meaning: 'credit score update including per-bureau gains',
+    webhook: true,
+    once: false,
+    rank: 5,
+    payload: 'score_update',
+  },
+  mortgage_ready: {
+    meaning: 'borrower meets credit criteria and is ready to return to the lender',
+    webhook: true,
+    once: true,
+    rank: 6,
+    payload: null,
+  },
+} as const satisfies Record<string, MilestoneRule>
+
+export type MilestoneName = keyof typeof milestones
+
+/** Milestones that arrive as signals. `lead_received` is create-lead's own and is refused as one. */
+export type SignalledMilestone = Exclude<MilestoneName, 'lead_received'>
+
+export const milestoneNames = Object.keys(milestones) as MilestoneName[]
+
+export const signalledMilestones = milestoneNames.filter(
+  (name): name is SignalledMilestone => name !== 'lead_received',
+)
+
+export function isMilestoneName(name: string): name is MilestoneName {
+  return Object.hasOwn(milestones, name)
+}
+
+/** Milestones that can be a lead's status, in the order of the journey. */
+export const statuses = milestoneNames.filter((name) => milestones[name].rank !== null)
+
+/** The status after `milestone`: the furthest of both; it never goes back. */
+export function furthest(status: MilestoneName, milestone: MilestoneName): MilestoneName {
+  const reached = milestones[milestone].rank ?? -1
+  return reached > (milestones[status].rank ?? -1) ? milestone : status
+}
