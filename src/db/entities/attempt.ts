@@ -1,0 +1,32 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant, oneOf } from './columns.ts'
+import { LeadEvent } from './lead-event.ts'
+
+export const attemptTriggers = ['scheduled', 'resend', 'replay', 'probe'] as const
+export type AttemptTrigger = (typeof attemptTriggers)[number]
+
+/** One HTTP request of a delivery, written before it is sent and completed after. */
+export const Attempt = defineEntity({
+  name: 'Attempt',
+  tableName: 'attempts',
+  properties: {
+    /** `att_<uuidv7>` */
+    id: p.text().primary(),
+    event: () => p.manyToOne(LeadEvent).deleteRule('restrict'),
+    /** 1 for the delivery's first. */
+    number: p.integer(),
+    trigger: p.text().$type<AttemptTrigger>(),
+    startedAt: instant().defaultRaw('clock_timestamp()'),
+    finishedAt: instant().nullable(),
+    durationMs: p.integer().nullable(),
+    address: p.text().nullable(),
+    status: p.integer().nullable(),
+    errorCode: p.text().nullable(),
+    hint: p.text().nullable(),
+    responseHeaders: p.json<Record<string, string>>().nullable(),
+    responseBody: p.text().nullable(),
+    nextAttemptAt: instant().nullable(),
+  },
+  checks: [{ name: 'attempts_trigger_check', expression: oneOf('trigger', attemptTriggers) }],
+  uniques: [{ name: 'attempts_number_unique', properties: ['event', 'number'] }],
+})

@@ -1,0 +1,27 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant, oneOf } from './columns.ts'
+import { Partner } from './partner.ts'
+
+export const endpointStates = ['active', 'paused', 'draining'] as const
+
+/** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
+export const Endpoint = defineEntity({
+  name: 'Endpoint',
+  tableName: 'endpoints',
+  properties: {
+    id: p.integer().primary().generated('by default as identity'),
+    partner: () => p.oneToOne(Partner).owner().deleteRule('restrict'),
+    url: p.text().nullable(),
+    state: p.text().$type<(typeof endpointStates)[number]>(),
+    reason: p.text().nullable(),
+    /** Since when it is in this state. */
+    since: instant().defaultRaw('now()'),
+    /** The first failure after the last success; null while it works. */
+    failingSince: instant().nullable(),
+    blockedUntil: instant().nullable(),
+  },
+  checks: [
+    { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
+    { name: 'endpoints_url_check', expression: "url is not null or state = 'paused'" },
+  ],
+})

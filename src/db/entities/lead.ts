@@ -1,0 +1,52 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { type MilestoneName, statuses } from '../../domain/milestones.ts'
+import { instant, oneOf } from './columns.ts'
+import { Partner } from './partner.ts'
+
+export const Lead = defineEntity({
+  name: 'Lead',
+  tableName: 'leads',
+  properties: {
+    id: p.integer().primary().generated('by default as identity'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    partnerLeadId: p.text().nullable(),
+    firstName: p.text(),
+    lastName: p.text(),
+    email: p.text(),
+    phone: p.text(),
+    ficoRange: p.text().nullable(),
+    loanOfficerId: p.text().nullable(),
+    notes: p.text().nullable(),
+    metadata: p.json<Record<string, string>>().defaultRaw(`'{}'::jsonb`),
+    status: p.text().$type<MilestoneName>(),
+    /** Position and webhook sequence that the lead's next event gets; both without gaps. */
+    nextPosition: p.integer(),
+    nextSequence: p.integer(),
+    lastEventAt: instant(),
+    /** The date from which its score updates are counted: escrow_funded. */
+    anchorAt: instant().nullable(),
+    /** Seconds by which the lead's clock runs ahead: sandbox only, forward only. */
+    clockOffset: p.integer().default(0),
+    workflowStartedAt: instant().nullable(),
+    onboardingSentAt: instant().nullable(),
+    closedAt: instant().nullable(),
+    closeReason: p.text().nullable(),
+    erasedAt: instant().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+  checks: [
+    { name: 'leads_status_check', expression: oneOf('status', statuses) },
+    { name: 'leads_clock_offset_check', expression: 'clock_offset >= 0' },
+    { name: 'leads_counters_check', expression: 'next_position >= 1 and next_sequence >= 1' },
+    { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
+  ],
+  indexes: [
+    { name: 'leads_partner_id_index', properties: ['partner', 'id'] },
+    {
+      name: 'leads_unstarted_index',
+      expression:
+        'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null and closed_at is null',
+    },
+  ],
+})

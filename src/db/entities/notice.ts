@@ -1,0 +1,16 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from './columns.ts'
+import { Partner } from './partner.ts'
+
+/** A mail about a partner's deliveries: at most one of a kind an hour. */
+export const Notice = defineEntity({
+  name: 'Notice',
+  tableName: 'notices',
+  properties: {
+    partner: () => p.manyToOne(Partner).primary().deleteRule('restrict'),
+    kind: p.text().primary(),
+    hour: instant().primary(),
+    eventId: p.text().nullable(),
+    sentAt: instant().nullable(),
+  },
+})

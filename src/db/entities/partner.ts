@@ -1,0 +1,13 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from './columns.ts'
+
+export const Partner = defineEntity({
+  name: 'Partner',
+  tableName: 'partners',
+  properties: {
+    id: p.integer().primary().generated('by default as identity'),
+    name: p.text(),
+    contactEmail: p.text().nullable(),
+    createdAt: instant().defaultRaw('now()'),
+  },
+})

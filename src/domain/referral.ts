@@ -1,0 +1,60 @@
+import type { MilestoneName } from './milestones.ts'
+import type { ScoreGains } from './event-payloads.ts'
+
+/**
+ * Where a lead stands, as its workflow needs to know it: made from PostgreSQL's record alone, so that a
+ * workflow can be started again from the record at any time. Plain JSON; dates in milliseconds.
+ */
+export interface ReferralState {
+  leadId: number
+  /** Milestones that are recorded, `lead_received` among them. */
+  seen: MilestoneName[]
+  /** The date from which score updates are counted: `escrow_funded`; `null` before it. */
+  anchor: number | null
+  /** The next score update's number, 1 for the first. */
+  period: number
+  /** How far the lead's clock runs ahead of ours (sandbox only). */
+  offset: number
+  /** The first open delivery's sequence; `last + 1` when none is open. */
+  next: number
+  /** The highest sequence. */
+  last: number
+  /** When the workflow completes, once mortgage ready; `null` before. */
+  endsAt: number | null
+  closing: boolean
+}
+
+export function newReferralState(leadId: number): ReferralState {
+  return {
+    leadId,
+    seen: ['lead_received'],
+    anchor: null,
+    period: 1,
+    offset: 0,
+    next: 1,
+    last: 1,
+    endsAt: null,
+    closing: false,
+  }
+}
+
+/** One milestone to record. */
+export interface MilestoneItem {
+  name: MilestoneName
+  /** Two items with the same key are the same fact, recorded once. */
+  dedupeKey: string
+  gains?: ScoreGains
+}
+
+export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready'
+
+/** What a recording answers: ids and outcomes, and where the lead stands after it. */
+export interface Recording {
+  outcomes: { dedupeKey: string; outcome: RecordingOutcome; eventId?: string }[]
+  status: MilestoneName
+  anchor: number | null
+  endsAt: number | null
+  offset: number
+  last: number
+  closed: boolean
+}
