@@ -1,2 +1,78 @@
-/** Runs once before all tests. */
-export default async function globalSetup(): Promise<void> {}
+import { randomBytes, randomInt } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Launched } from '../../src/embedded/launch.ts'
+import { freePort } from '../../src/embedded/ports.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { startTemporal } from '../../src/embedded/temporal.ts'
+import { makeTemplate } from './template-database.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'referrals-test-'))
+const started: Launched[] = []
+const onSpawn = (launched: Launched) => started.push(launched)
+
+/**
+ * Starts one PostgreSQL and one Temporal server for the whole run, unless TEST_DATABASE_URL or
+ * TEST_TEMPORAL_ADDRESS names one that is running; tests find both in these variables.
+ */
+export default async function globalSetup(): Promise<void> {
+  stopWhateverHappens()
+  const { env } = process
+  const [databaseUrl, temporalAddress] = await Promise.all([
+    env.TEST_DATABASE_URL || startDatabase(),
+    env.TEST_TEMPORAL_ADDRESS || startTemporalServer(),
+  ])
+  env.TEST_DATABASE_URL = databaseUrl
+  env.TEST_TEMPORAL_ADDRESS = temporalAddress
+  env.TEST_TEMPLATE_DATABASE = await makeTemplate(databaseUrl)
+}
+
+async function startDatabase(): Promise<string> {
+  const password = randomBytes(16).toString('hex')
+  const logFile = path.join(folder, 'postgres.log')
+  const port = await freePort(anyPort())
+  // Every worker of jest has its own connections to its own databases.
+  const settings = ['max_connections=400']
+  const { url } = await startPostgres({ folder, port, password, logFile, durable: false, settings, onSpawn })
+  return url
+}
+
+async function startTemporalServer(): Promise<string> {
+  const environment = process.env
+  const program = await findTemporal({ environment, report: (line) => console.error(line) })
+  const logFile = path.join(folder, 'temporal.log')
+  const { address } = await startTemporal({
+    program,
+    port: await freePort(anyPort()),
+    logFile,
+    environment,
+    onSpawn,
+  })
+  return address
+}
+
+/** Two runs that begin at once would find the same one free. */
+function anyPort(): number {
+  return randomInt(20_000, 30_000)
+}
+
+/** Nothing here is worth a graceful end; what matters is that none is left, even after Ctrl-C. */
+function stopWhateverHappens(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+  process.once('exit', stopAll)
+}
+
+/** True when PostgreSQL is ours, and everything in it vanishes with it. */
+export function ownsDatabase(): boolean {
+  return started.some(({ name }) => name === 'PostgreSQL')
+}
+
+/** Ends the servers at once and removes their data. */
+export function stopAll(): void {
+  // PostgreSQL takes its processes along on SIGQUIT; SIGKILL would leave them a moment.
+  for (const { name, process: child } of started.splice(0))
+    child.kill(name === 'PostgreSQL' ? 'SIGQUIT' : 'SIGKILL')
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
