@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+const READ_BYTES = 64 * 1024
+const KEEP_BYTES = 4 * 1024
+const KEEP_HEADERS = 40
+const KEEP_HEADER_LENGTH = 512
+
+/** An endpoint may send credentials, its own or ours echoed back: they are never stored. */
+const SECRET_HEADER = /cookie|auth|token|secret|signature|session|credential|password|api-?key/i
+
+/**
+ * The first 4 KiB of a body as text. It is read to its end or to 64 KiB, whichever comes first, and
+ * then let go, so an endless answer costs no more than that. Compressed bodies stay compressed and are
+ * named instead of kept: unpacking could cost anything.
+ */
+export async function readBody(body: AsyncIterable<Buffer>, encoding: string | undefined): Promise<string> {
+  const kept: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    if (bytes < KEEP_BYTES) kept.push(chunk.subarray(0, KEEP_BYTES - bytes))
+    bytes += chunk.length
+    if (bytes >= READ_BYTES) break
+  }
+  if (encoding !== undefined && encoding !== 'identity' && bytes > 0) return `(${encoding}, not unpacked)`
+  // `stream` leaves out a character cut in two at the end. PostgreSQL's text cannot hold U+0000.
+  return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\u0000', '\ufffd')
+}
+
+/** An answer's headers as they may be stored: bounded in number and length, without credentials. */
+export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept = Object.entries(headers)
+    .filter(([name]) => !SECRET_HEADER.test(name))
+    .slice(0, KEEP_HEADERS)
+    .map(([name, value]) => [clip(name), clip(String(value))] as const)
+  return Object.fromEntries(kept)
+}
+
+/** One value of a header that should come once. */
+export function headerValue(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  const first = Array.isArray(value) ? value[0] : value
+  return first === undefined ? undefined : clip(first)
+}
+
+function clip(text: string): string {
+  return text.slice(0, KEEP_HEADER_LENGTH)
+}

@@ -1,0 +1,83 @@
+import { retryAfterMs } from './retry-after.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** The waits before the ten attempts of a delivery, 75 h 35 min in all (Standard Webhooks' own). */
+const DELAYS_MS = [
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  DAY,
+] as const
+
+/** The failure at which a delivery's schedule is used up. */
+const LAST_SCHEDULED_FAILURE = DELAYS_MS.length
+
+/** How much later than scheduled an attempt may be, so that an outage's retries do not come as one. */
+const JITTER = 0.2
+
+const PAUSE_AFTER_MS = 72 * HOUR
+
+/**
+ * The wait before the next attempt of a delivery that has failed `failures` times, in milliseconds:
+ * the schedule's, then a day each, plus 0 to 20 %. `random` gives numbers from 0 to below 1.
+ */
+export function attemptDelayMs(failures: number, random: () => number): number {
+  const delay = DELAYS_MS[failures] ?? DAY
+  return Math.round(delay * (1 + JITTER * random()))
+}
+
+export interface FailedAttempt {
+  /** Failed attempts of this delivery so far, with the one just made. */
+  failures: number
+  /** The answer's `Retry-After` header as it came. */
+  retryAfter: string | null
+  now: Date
+  random: () => number
+}
+
+/**
+ * When a delivery is tried again. A `Retry-After` can make that later than the schedule, up to 24 h,
+ * and never sooner.
+ */
+export function nextAttemptAt({ failures, retryAfter, now, random }: FailedAttempt): Date {
+  const asked = Math.min(retryAfterMs(retryAfter, now) ?? 0, DAY)
+  return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), asked))
+}
+
+export interface Failing {
+  /** Failed attempts of this delivery so far, with the one just made. */
+  failures: number
+  /** The HTTP status of the attempt just made; `null` when there was no answer. */
+  status: number | null
+  /** Since when the endpoint has only failed; `null` while it works. */
+  failingSince: Date | null
+  /** The endpoint's last success with any delivery. */
+  lastSuccessAt: Date | null
+  /** When this delivery's ninth attempt was made. */
+  ninthAttemptAt: Date | null
+  now: Date
+}
+
+/**
+ * What follows a failed attempt. `pause` the endpoint: it answered 410, or has failed for 72 h without
+ * one success. `give_up` the delivery: the schedule is used up although the endpoint took others since
+ * the ninth attempt, so the fault lies in this one. Otherwise `retry`; so nothing is given up because
+ * a partner was down for days.
+ */
+export function afterFailure(failing: Failing): 'retry' | 'give_up' | 'pause' {
+  const { failures, status, failingSince, lastSuccessAt, ninthAttemptAt, now } = failing
+  if (status === 410) return 'pause'
+  if (failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS) return 'pause'
+  const tookOthers = lastSuccessAt !== null && ninthAttemptAt !== null && lastSuccessAt > ninthAttemptAt
+  return failures >= LAST_SCHEDULED_FAILURE && tookOthers ? 'give_up' : 'retry'
+}
