@@ -20,12 +20,10 @@ type WithDefaults<Row, Column extends keyof Row> = Omit<Row, Column> & {
   [Name in Column]: Generated<Row[Name]>
 }
 
-/** The tables as the entities define them, and the columns that an insert may leave to the database. */
-interface Tables extends Omit<Inferred, 'leads' | 'lead_events' | 'deliveries' | 'attempts' | 'idempotency_keys'> {
-  leads: WithDefaults<Inferred['leads'], 'id' | 'metadata' | 'clock_offset'>
+/** The tables as the entities define them, and the columns whose values the database makes. */
+interface Tables extends Omit<Inferred, 'leads' | 'lead_events' | 'idempotency_keys'> {
+  leads: WithDefaults<Inferred['leads'], 'id' | 'metadata'>
   lead_events: WithDefaults<Inferred['lead_events'], 'txid'>
-  deliveries: WithDefaults<Inferred['deliveries'], 'state' | 'failures'>
-  attempts: WithDefaults<Inferred['attempts'], 'started_at'>
   idempotency_keys: WithDefaults<Inferred['idempotency_keys'], 'created_at'>
 }
 

@@ -1,0 +1,176 @@
+import { sql as raw } from 'kysely'
+import type { AttemptTrigger } from './entities/attempt.ts'
+import { jsonb } from './jsonb.ts'
+import type { Sql } from './orm.ts'
+
+/** How one HTTP request ended; the attempt's row, but for what the database adds. */
+export interface AttemptOutcome {
+  ok: boolean
+  status: number | null
+  address: string | null
+  durationMs: number
+  errorCode: string | null
+  hint: string | null
+  responseHeaders: Record<string, string> | null
+  responseBody: string | null
+}
+
+/** What a failure is judged by. */
+export interface FailureFacts {
+  /** Failed attempts of the delivery, with this one. */
+  failures: number
+  /** Since when the endpoint only fails; `null` when it worked until this attempt. */
+  failingSince: Date | null
+  /** When the delivery's ninth attempt was made; `null` before the tenth failure. */
+  ninthAttemptAt: Date | null
+  now: Date
+}
+
+export interface Verdict {
+  verdict: 'retry' | 'give_up' | 'pause'
+  nextAttemptAt: Date
+}
+
+/** `superseded`: the lease had ended and somebody else decides about the delivery. */
+export type Finished =
+  | { kind: 'delivered' | 'given_up' | 'paused' | 'superseded' | 'unchanged' }
+  | { kind: 'failed'; failures: number; afterMs: number }
+
+/**
+ * Writes down how an attempt ended. The delivery changes only while the lease is still this attempt's; a 2xx
+ * always counts, because the partner has the event. A failed resend, replay or probe changes nothing.
+ */
+export async function finishAttempt(
+  sql: Sql,
+  attempt: { attemptId: string; eventId: string; trigger: AttemptTrigger },
+  outcome: AttemptOutcome,
+  judge: (facts: FailureFacts) => Verdict,
+): Promise<Finished> {
+  return sql.transaction().execute(async (trx) => {
+    const delivery = await lockDelivery(trx, attempt.eventId)
+    const ours = delivery.lease === attempt.attemptId
+    if (outcome.ok) {
+      await deliver(trx, delivery)
+      await close(trx, attempt.attemptId, outcome, null)
+      return { kind: 'delivered' }
+    }
+    if (!ours || attempt.trigger !== 'scheduled') {
+      if (ours) await release(trx, attempt.eventId)
+      await close(trx, attempt.attemptId, outcome, null)
+      return { kind: ours ? 'unchanged' : 'superseded' }
+    }
+    const { facts, ...verdict } = await judgeFailure(trx, delivery, judge)
+    await close(trx, attempt.attemptId, outcome, verdict.verdict === 'retry' ? verdict.nextAttemptAt : null)
+    return applyFailure(trx, delivery, facts, verdict, outcome)
+  })
+}
+
+function lockDelivery(trx: Sql, eventId: string) {
+  return trx
+    .selectFrom('deliveries')
+    .select(['event_id', 'partner_id', 'state', 'failures', 'lease'])
+    .select(raw<Date>`clock_timestamp()`.as('now'))
+    .where('event_id', '=', eventId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+type LockedDelivery = Awaited<ReturnType<typeof lockDelivery>>
+
+async function deliver(trx: Sql, delivery: LockedDelivery): Promise<void> {
+  await trx
+    .updateTable('deliveries')
+    .set({ state: 'delivered', settled_at: raw<Date>`clock_timestamp()`, lease: null, leased_until: null })
+    .where('event_id', '=', delivery.event_id)
+    .where('state', '!=', 'delivered')
+    .execute()
+  // written only when it changes: a row that every delivery updated would make them wait for each other
+  await trx
+    .updateTable('endpoints')
+    .set({ failing_since: null, blocked_until: null })
+    .where('partner_id', '=', delivery.partner_id)
+    .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)]))
+    .execute()
+}
+
+async function release(trx: Sql, eventId: string): Promise<void> {
+  await trx.updateTable('deliveries').set({ lease: null, leased_until: null }).where('event_id', '=', eventId).execute()
+}
+
+async function close(trx: Sql, attemptId: string, outcome: AttemptOutcome, next: Date | null): Promise<void> {
+  await trx
+    .updateTable('attempts')
+    .set({
+      finished_at: raw<Date>`clock_timestamp()`,
+      duration_ms: outcome.durationMs,
+      address: outcome.address,
+      status: outcome.status,
+      error_code: outcome.errorCode,
+      hint: outcome.hint,
+      response_headers: jsonb(outcome.responseHeaders),
+      // text in PostgreSQL holds any character but this
+      response_body: outcome.responseBody?.replaceAll('\0', '') ?? null,
+      next_attempt_at: next,
+    })
+    .where('id', '=', attemptId)
+    .execute()
+}
+
+async function judgeFailure(trx: Sql, delivery: LockedDelivery, judge: (facts: FailureFacts) => Verdict) {
+  const { failing_since: failingSince } = await trx
+    .selectFrom('endpoints')
+    .select('failing_since')
+    .where('partner_id', '=', delivery.partner_id)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+  const failures = delivery.failures + 1
+  const ninthAttemptAt = failures < 10 ? null : await ninthAttempt(trx, delivery.event_id)
+  const facts = { failures, failingSince, ninthAttemptAt, now: delivery.now }
+  return { facts, ...judge(facts) }
+}
+
+async function ninthAttempt(trx: Sql, eventId: string): Promise<Date | null> {
+  const ninth = await trx
+    .selectFrom('attempts')
+    .select('started_at')
+    .where('event_id', '=', eventId)
+    .where('trigger', '=', 'scheduled')
+    .where('error_code', 'is distinct from', 'interrupted')
+    .orderBy('number')
+    .offset(8)
+    .limit(1)
+    .executeTakeFirst()
+  return ninth?.started_at ?? null
+}
+
+async function applyFailure(
+  trx: Sql,
+  delivery: LockedDelivery,
+  { failures, failingSince, now }: FailureFacts,
+  { verdict, nextAttemptAt }: Verdict,
+  outcome: AttemptOutcome,
+): Promise<Finished> {
+  const paused = { state: 'paused' as const, reason: outcome.status === 410 ? 'gone' : 'failing', since: now }
+  if (failingSince === null || verdict === 'pause') {
+    await trx
+      .updateTable('endpoints')
+      .set({ failing_since: failingSince ?? now, ...(verdict === 'pause' ? paused : {}) })
+      .where('partner_id', '=', delivery.partner_id)
+      .execute()
+  }
+  const givenUp = { state: 'given_up' as const, settled_at: now }
+  await trx
+    .updateTable('deliveries')
+    .set({
+      failures,
+      next_attempt_at: nextAttemptAt,
+      lease: null,
+      leased_until: null,
+      ...(verdict === 'give_up' ? givenUp : {}),
+    })
+    .where('event_id', '=', delivery.event_id)
+    .execute()
+  if (verdict === 'give_up') return { kind: 'given_up' }
+  if (verdict === 'pause') return { kind: 'paused' }
+  return { kind: 'failed', failures, afterMs: nextAttemptAt.getTime() - now.getTime() }
+}
