@@ -1,0 +1,219 @@
+import { defineConfig } from 'oxlint'
+
+/** Programs, each started by a script of package.json: nobody imports them. */
+const entryPoints = ['server', 'worker', 'start', 'staff', 'migrate', 'setup-temporal', 'temporal-command']
+
+const everywhere = [
+  {
+    regex: String.raw`^(\./|(\.\./)+(src/)?)(${entryPoints.join('|')})\.ts$`,
+    message: 'An entry point is started, never imported.',
+  },
+  {
+    regex: String.raw`(^\./|[^./]/)\.\./|^/|^file:`,
+    message: 'Import by the shortest relative path, so that the import table can be read from it.',
+  },
+]
+const withoutTests = {
+  regex: String.raw`^(\.\./)+test/`,
+  message: 'Tests import the service, not the other way round.',
+}
+const withoutProcess = {
+  regex: '^(node:)?process$',
+  message: 'The global process will do, and only src/config.ts reads its environment.',
+}
+const withoutWorker = {
+  regex: '^@temporalio/worker',
+  message: 'Only src/worker.ts (and tests) import the worker.',
+}
+
+type Row = {
+  /** A folder, or the path of one file. */
+  at: string
+  /** Project modules it may import, as globs from the repository's root; its own folder goes without saying. */
+  may: string[]
+  /** Project paths it may import types from, as the beginnings of paths from the repository's root. */
+  types?: string[]
+  /** Set where packages are limited too: those that may be imported. */
+  packages?: string[]
+}
+
+const db = ['src/db/*.ts', 'src/db/entities/*.ts']
+const domain = ['src/domain/*.ts']
+const overHttp = [...domain, ...db, 'src/errors.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts']
+const config = ['src/config.ts']
+
+/** The import table of the design, row by row. What a row does not name, its folder may not import. */
+const importTable: Row[] = [
+  { at: 'src/domain', may: [], packages: [] },
+  { at: 'src/config.ts', may: [] },
+  { at: 'src/errors.ts', may: [] },
+  { at: 'src/webhooks', may: domain, types: config },
+  { at: 'src/db', may: domain, types: config },
+  {
+    at: 'src/temporal',
+    may: [...domain, ...db, 'workflows/messages.ts'],
+    types: [...config, 'workflows/index.ts', 'workflows/referral.ts', 'workflows/endpoint.ts'],
+  },
+  { at: 'src/api', may: overHttp, types: config },
+  { at: 'src/sandbox', may: [...overHttp, 'src/api/*.ts', 'src/api/plugins/*.ts'], types: config },
+  {
+    at: 'src/embedded',
+    may: [...domain, ...db, ...config, 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+  },
+  {
+    at: 'workflows',
+    may: domain,
+    types: ['activities/'],
+    packages: ['@temporalio/workflow', '@temporalio/common'],
+  },
+  {
+    at: 'activities',
+    may: [...domain, ...db, 'src/webhooks/*.ts'],
+    types: [...config, 'src/temporal/'],
+  },
+]
+
+/** The row's overrides: one for the files of its folder, one for those of the folders in it. */
+function restrictImports({ at, may, types = [], packages }: Row) {
+  const isFile = at.endsWith('.ts')
+  const depths = isFile ? [at.split('/').length - 1] : [at.split('/').length, at.split('/').length + 1]
+  return depths.map((depth, nested) => {
+    const relative = (path: string) =>
+      path.startsWith('src/') && at.startsWith('src/')
+        ? '../'.repeat(depth - 1) + path.slice('src/'.length)
+        : '../'.repeat(depth) + path
+    const own = nested === 0 ? ['./**'] : ['./**', '../*.ts', '../[a-z]*/*.ts']
+    const allowed = [...(isFile ? [] : own), ...[...may, ...types.map((path) => `${path}**`)].map(relative)]
+    return {
+      files: [isFile ? at : `${at}/${'*/'.repeat(nested)}*.ts`],
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          {
+            // Expressions first: a `!` in a group ends the search through the patterns.
+            patterns: [
+              ...everywhere,
+              withoutWorker,
+              ...(at === 'src/config.ts' ? [] : [withoutProcess]),
+              ...types.map((path) => ({
+                regex: `^${relative(path).replaceAll('.', String.raw`\.`)}`,
+                allowTypeImports: true,
+                message: `${at} may import types from there, nothing else.`,
+              })),
+              {
+                group: [
+                  ...(packages === undefined ? ['./**', '../**'] : ['**']),
+                  ...[...allowed, ...(packages ?? [])].map((path) => `!${path}`),
+                ],
+                message: `${at} may not import this: see the import table in .oxlint.config.ts.`,
+              },
+            ],
+          },
+        ] satisfies ['error', object],
+      },
+    }
+  })
+}
+
+export default defineConfig({
+  plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
+  // The one file of old JavaScript: it turns away a Node that could not read anything newer.
+  ignorePatterns: ['.data/', 'coverage/', 'src/require-node.cjs'],
+  rules: {
+    'node/no-process-env': 'error',
+    'no-console': 'error',
+    'unicorn/no-process-exit': 'error',
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'import/no-duplicates': 'error',
+    'import/first': 'error',
+    eqeqeq: 'error',
+    'no-var': 'error',
+    'prefer-const': 'error',
+    'no-else-return': 'error',
+    'no-param-reassign': 'error',
+    'no-throw-literal': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/await-thenable': 'error',
+    'typescript/require-await': 'error',
+    'typescript/return-await': ['error', 'in-try-catch'],
+    'typescript/only-throw-error': 'error',
+    'typescript/prefer-promise-reject-errors': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    'typescript/no-unsafe-argument': 'error',
+    'typescript/no-unsafe-assignment': 'error',
+    'typescript/no-unsafe-call': 'error',
+    'typescript/no-unsafe-member-access': 'error',
+    'typescript/no-unsafe-return': 'error',
+    'typescript/no-deprecated': 'error',
+    'typescript/use-unknown-in-catch-callback-variable': 'error',
+    // JSON and query results are narrowed where they enter; every assertion there would need a comment.
+    'typescript/no-unsafe-type-assertion': 'off',
+    // One after the other is what loops over leads, attempts and pages here mean.
+    'no-await-in-loop': 'off',
+    // Callback interfaces of Node are answered from promises in a few places.
+    'promise/always-return': 'off',
+    'promise/no-callback-in-promise': 'off',
+    // Taste: clearer to read than what these would have.
+    'oxc/no-map-spread': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/prefer-set-has': 'off',
+  },
+  overrides: [
+    {
+      files: ['src/*.ts'],
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          {
+            patterns: [
+              ...everywhere,
+              withoutProcess,
+              withoutWorker,
+              {
+                group: ['../**'],
+                message:
+                  'Workflows and activities are known to entry points, and to src/temporal by messages.',
+              },
+            ],
+          },
+        ],
+      },
+    },
+    ...importTable.flatMap(restrictImports),
+    {
+      files: entryPoints.map((name) => `src/${name}.ts`),
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          { patterns: [...everywhere, withoutProcess, withoutWorker, withoutTests] },
+        ],
+        'no-console': 'off',
+        'unicorn/no-process-exit': 'off',
+      },
+    },
+    {
+      files: ['src/worker.ts'],
+      rules: {
+        'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
+      },
+    },
+    { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
+    { files: ['src/embedded/*.ts', 'test/support/**/*.ts'], rules: { 'no-console': 'off' } },
+    {
+      files: ['test/**/*.ts'],
+      rules: {
+        'no-restricted-imports': ['error', { patterns: everywhere }],
+        'node/no-process-env': 'off',
+        'typescript/no-non-null-assertion': 'off',
+      },
+    },
+    { files: ['test/support/global-*.ts', '.*.ts'], rules: { 'import/no-default-export': 'off' } },
+  ],
+})
