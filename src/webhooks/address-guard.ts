@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { isPublicAddress } from './public-address.ts'
@@ -40,8 +40,9 @@ export function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boole
 
 export interface ConnectorOptions {
   allowPrivateNetwork: boolean
+  lookup: LookupFunction
+  /** For the lookup, TCP and TLS together. */
   timeoutMs: number
-  lookup?: LookupFunction
 }
 
 /**
@@ -49,8 +50,11 @@ export interface ConnectorOptions {
  * verified certificates, and only to public addresses unless `allowPrivateNetwork`. An error bears the
  * `address` it happened with, where there was one.
  */
-export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
-  const { allowPrivateNetwork, timeoutMs, lookup = systemLookup as LookupFunction } = options
+export function guardedConnector({
+  allowPrivateNetwork,
+  lookup,
+  timeoutMs,
+}: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({
     lookup: guardedLookup(lookup, allowPrivateNetwork),
     timeout: timeoutMs,

@@ -8,8 +8,21 @@ export interface Diagnosis {
   address: string | null
 }
 
-const CODES: Record<string, Exclude<ErrorCode, 'tls_error' | 'invalid_response'>> = {
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+const HINTS = {
+  timeout: 'your endpoint did not answer in full in time: answer 200 at once and do the work afterwards',
+  connection_refused:
+    'nothing listens on that port at your endpoint: check that it runs and that its firewall lets us in',
+  connection_reset: 'your endpoint closed the connection before it had answered in full',
+  unreachable: "no route leads to your endpoint's address: check its DNS records and its network",
+  dns_error: "your endpoint's name could not be looked up: check its DNS records",
+  blocked_address:
+    "your endpoint's name leads to an address that is not public: all its DNS records must be public",
+  tls_error: 'your endpoint did not complete the TLS handshake: it must speak TLS 1.2 or newer on that port',
+  invalid_response: 'your endpoint answered with something that is not valid HTTP/1.1',
+  network_error: 'the request failed',
+} as const satisfies Partial<Record<ErrorCode, string>>
+
+const CODES: Record<string, keyof typeof HINTS> = {
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
   ETIMEDOUT: 'timeout',
@@ -22,18 +35,8 @@ const CODES: Record<string, Exclude<ErrorCode, 'tls_error' | 'invalid_response'>
   EADDRNOTAVAIL: 'unreachable',
 }
 
-const HINTS = {
-  timeout: 'your endpoint did not answer in full in time: answer 200 at once and do the work afterwards',
-  connection_refused:
-    'nothing listens on that port at your endpoint: check that it runs and that its firewall lets us in',
-  connection_reset: 'your endpoint closed the connection before it had answered in full',
-  unreachable: "no route leads to your endpoint's address: check its DNS records and its network",
-  dns_error: "your endpoint's name could not be looked up: check its DNS records",
-  blocked_address:
-    "your endpoint's name leads to an address that is not public: all its DNS records must be public",
-  tls_error: 'your endpoint did not complete the TLS handshake: it must speak TLS 1.2 or newer on that port',
-  invalid_response: 'your endpoint answered with something that is not valid HTTP/1.1',
-} as const
+const CONNECT_TIMEOUT_HINT =
+  'no connection to your endpoint came about in time: check its DNS records, address and firewall'
 
 const CERTIFICATE_HINTS: Record<string, string> = {
   CERT_HAS_EXPIRED: "your endpoint's TLS certificate has expired: renew it",
@@ -53,23 +56,22 @@ const CERTIFICATE_HINTS: Record<string, string> = {
 /** What a failed request means, and what the partner can do about it. */
 export function diagnose(error: unknown): Diagnosis {
   const cause = innermost(error)
-  const { code = '', address } = cause as { code?: string; address?: string }
+  const { code = '', message = '', address } = cause as { code?: string; message?: string; address?: string }
   const diagnosis = (errorCode: keyof typeof HINTS, hint: string = HINTS[errorCode]) => {
     return { errorCode, hint, address: address ?? null }
   }
   if (cause instanceof BlockedAddressError) return diagnosis('blocked_address')
   if (cause instanceof LookupError) return diagnosis('dns_error')
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnosis('timeout', CONNECT_TIMEOUT_HINT)
   const certificate = CERTIFICATE_HINTS[code]
   if (certificate !== undefined) return diagnosis('tls_error', certificate)
   if (/^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/.test(code)) return diagnosis('tls_error')
+  if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
+  if (message === 'bad upgrade') return diagnosis('invalid_response')
   if (/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/.test(code)) return diagnosis('invalid_response')
   const known = CODES[code]
-  if (known !== undefined && known in HINTS) return diagnosis(known as keyof typeof HINTS)
-  return {
-    errorCode: 'network_error',
-    hint: `the request failed (${code || 'unknown'})`,
-    address: address ?? null,
-  }
+  if (known !== undefined) return diagnosis(known)
+  return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
 }
 
 /** With several addresses Node reports one error around those of the attempts; the first says most. */

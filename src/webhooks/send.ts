@@ -1,3 +1,4 @@
+import { lookup as systemLookup, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import { guardedConnector } from './address-guard.ts'
@@ -5,6 +6,7 @@ import { trackConnectedAddresses } from './connected-address.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
 import { type Diagnosis, diagnose } from './network-error.ts'
 import type { Outcome } from './outcome.ts'
+import { resolverLookup } from './resolver-lookup.ts'
 import { headerValue, keptHeaders, readBody } from './response.ts'
 import { statusHint } from './status-hint.ts'
 
@@ -17,6 +19,7 @@ export interface WebhookRequest {
 export interface SenderOptions extends EndpointPolicy {
   /** In milliseconds; `total` bounds an attempt from the lookup of the name to the answer's last byte. */
   timeouts?: { connect?: number; headers?: number; body?: number; total?: number }
+  /** How names are looked up; by default in DNS, and on a private network with the hosts file too. */
   lookup?: LookupFunction
 }
 
@@ -38,9 +41,10 @@ const NO_ANSWER: Answer = { status: null, responseHeaders: null, responseBody: n
  */
 export function createSender(options: SenderOptions): Sender {
   const { connect = 5_000, headers = 15_000, body = 15_000, total = 15_000 } = options.timeouts ?? {}
+  const { allowPrivateNetwork, lookup = defaultLookup(allowPrivateNetwork) } = options
   const tracking = trackConnectedAddresses()
   const agent = new Agent({
-    connect: guardedConnector({ ...options, timeoutMs: connect }),
+    connect: guardedConnector({ allowPrivateNetwork, lookup, timeoutMs: connect }),
     connections: 10,
     clientTtl: 60_000,
     // Shorter than servers commonly keep idle connections (5 s and more), or they close them under us.
@@ -86,6 +90,11 @@ export function createSender(options: SenderOptions): Sender {
   return { send, close }
 }
 
+function defaultLookup(allowPrivateNetwork: boolean): LookupFunction {
+  if (allowPrivateNetwork) return systemLookup as LookupFunction
+  return resolverLookup(new promises.Resolver({ timeout: 2_000, tries: 2 }))
+}
+
 /** Sends and reads; tells `onAnswer` what has come so far, since a body may fail after the status. */
 async function exchange(
   dispatcher: Agent,
@@ -129,7 +138,7 @@ async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<
 }
 
 function diagnoseAbort(deadline: AbortSignal, signal?: AbortSignal): Diagnosis | null {
-  if (deadline.aborted) return diagnose({ code: 'ETIMEDOUT' })
+  if (deadline.aborted) return diagnose(Object.assign(new Error('deadline'), { code: 'ETIMEDOUT' }))
   if (!signal?.aborted) return null
   return {
     errorCode: 'canceled',

@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { afterFailure, attemptDelayMs, nextAttemptAt } from '../../src/webhooks/schedule.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const SCHEDULE = [0, 5_000, 300_000, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, DAY]
+const now = new Date('2026-01-01T00:00:00Z')
+const noJitter = () => 0
+const hoursAgo = (hours: number) => new Date(now.getTime() - hours * HOUR)
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+describe('the retry schedule', () => {
+  test('is that of Standard Webhooks: ten attempts in 75 hours and 35 minutes, then one a day', () => {
+    const delays = Array.from({ length: 10 }, (_, failures) => attemptDelayMs(failures, noJitter))
+    expect(delays).toEqual(SCHEDULE)
+    expect(delays.reduce((sum, delay) => sum + delay)).toBe(75 * HOUR + 35 * 60_000 + 5_000)
+    expect(attemptDelayMs(10, noJitter)).toBe(DAY)
+    expect(attemptDelayMs(500, noJitter)).toBe(DAY)
+  })
+
+  test('spreads each wait over the fifth above it, never below', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 30 }), chance, (failures, random) => {
+        const scheduled = SCHEDULE[failures] ?? DAY
+        const delay = attemptDelayMs(failures, () => random)
+        expect(delay).toBeGreaterThanOrEqual(scheduled)
+        expect(delay).toBeLessThanOrEqual(scheduled * 1.2)
+      }),
+    )
+    expect(attemptDelayMs(1, () => 0.5)).toBe(5_500)
+  })
+})
+
+describe('the next attempt', () => {
+  const after = (failures: number, retryAfter: string | null) =>
+    nextAttemptAt({ failures, retryAfter, now, random: noJitter }).getTime() - now.getTime()
+
+  test.each([
+    ['seconds longer than the schedule count', 1, '120', 120_000],
+    ['a date later than the schedule counts', 1, 'Thu, 01 Jan 2026 00:10:00 GMT', 600_000],
+    ['seconds shorter than the schedule do not', 2, '1', 300_000],
+    ['a date in the past does not', 2, 'Thu, 01 Jan 2015 00:00:00 GMT', 300_000],
+    ['zero does not', 1, '0', 5_000],
+    ['a negative number does not', 1, '-1', 5_000],
+    ['garbage does not', 1, 'soon', 5_000],
+    ['ten years count as a day', 1, '315360000', DAY],
+    ['a date in ten years counts as a day', 1, 'Tue, 01 Jan 2036 00:00:00 GMT', DAY],
+    ['a number beyond all numbers counts as a day', 1, '9'.repeat(400), DAY],
+    ['none leaves the schedule', 3, null, HOUR / 2],
+  ])('waits by Retry-After within the schedule and a day: %s', (_, failures, retryAfter, delay) => {
+    expect(after(failures, retryAfter)).toBe(delay)
+  })
+
+  test('lies between the scheduled wait and a day and a fifth, whatever Retry-After holds', () => {
+    const header = fc.option(
+      fc.oneof(
+        fc.string(),
+        fc.integer().map(String),
+        fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+      ),
+    )
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), header, chance, (failures, retryAfter, random) => {
+        const delay =
+          nextAttemptAt({ failures, retryAfter, now, random: () => random }).getTime() - now.getTime()
+        expect(delay).toBeGreaterThanOrEqual(attemptDelayMs(failures, () => random))
+        expect(delay).toBeLessThanOrEqual(DAY * 1.2)
+      }),
+    )
+  })
+})
+
+describe('what follows a failed attempt', () => {
+  const failing = {
+    failures: 10,
+    status: 500,
+    failingSince: null,
+    lastSuccessAt: null,
+    ninthAttemptAt: hoursAgo(24),
+    now,
+  }
+
+  test.each([
+    ['the first failure is tried again', { failures: 1, ninthAttemptAt: null }, 'retry'],
+    ['410 pauses the endpoint at once', { failures: 1, status: 410, ninthAttemptAt: null }, 'pause'],
+    ['72 hours without a success pause it', { failures: 2, failingSince: hoursAgo(72) }, 'pause'],
+    ['a minute less does not', { failures: 2, failingSince: hoursAgo(72 - 1 / 60) }, 'retry'],
+    ['no answer at all for 72 hours pauses it', { status: null, failingSince: hoursAgo(80) }, 'pause'],
+    [
+      'the tenth is given up when others got through since the ninth',
+      { lastSuccessAt: hoursAgo(1) },
+      'give_up',
+    ],
+    ['the eleventh too', { failures: 11, lastSuccessAt: hoursAgo(1) }, 'give_up'],
+    ['the ninth is not', { failures: 9, lastSuccessAt: hoursAgo(1) }, 'retry'],
+    ['the tenth goes on when nothing got through since', { lastSuccessAt: hoursAgo(25) }, 'retry'],
+    ['the tenth goes on when nothing ever got through', { lastSuccessAt: null }, 'retry'],
+    ['the pause comes before giving up', { lastSuccessAt: hoursAgo(1), status: 410 }, 'pause'],
+  ] as const)('%s', (_, change, decision) => {
+    expect(afterFailure({ ...failing, ...change })).toBe(decision)
+  })
+})

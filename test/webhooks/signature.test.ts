@@ -1,0 +1,57 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
+import { signedHeaders } from '../../src/webhooks/signature.ts'
+
+const id = 'evt_1'
+const body = '{"type":"contract_signed"}'
+
+describe('the headers of a webhook', () => {
+  test('carry the signature that the Standard Webhooks specification defines', () => {
+    const key = Buffer.from('0123456789abcdef0123456789abcdef')
+    const headers = signedHeaders({
+      id,
+      body,
+      at: new Date('2026-01-02T03:04:05.678Z'),
+      secrets: [`whsec_${key.toString('base64')}`],
+    })
+    const signature = createHmac('sha256', key).update(`evt_1.1767323045.${body}`).digest('base64')
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'user-agent': 'partner-referral-service-webhooks/1',
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1767323045',
+      'webhook-signature': `v1,${signature}`,
+    })
+  })
+
+  test('verify under each live secret during a rotation, and under no other', () => {
+    const [older, newer, stranger] = [generateSecret(), generateSecret(), generateSecret()]
+    const headers = signedHeaders({ id, body, at: new Date(), secrets: [newer, older] })
+    expect(headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/)
+    for (const secret of [older, newer])
+      expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
+    expect(() => new Webhook(stranger).verify(body, headers)).toThrow('No matching signature')
+  })
+
+  test('verify for any body, and for none with one character changed', () => {
+    const secret = generateSecret()
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), (text, place) => {
+        const headers = signedHeaders({ id, body: text, at: new Date(), secrets: [secret] })
+        expect(new Webhook(secret).verify(text, headers)).toEqual(JSON.parse(text))
+        const index = place % text.length
+        const changed = `${text.slice(0, index)}${text[index] === 'x' ? 'y' : 'x'}${text.slice(index + 1)}`
+        expect(() => new Webhook(secret).verify(changed, headers, { jsonParse: false })).toThrow(
+          'No matching signature',
+        )
+      }),
+    )
+  })
+
+  test('are refused without a live secret, so that nothing is sent unsigned', () => {
+    expect(() => signedHeaders({ id, body, at: new Date(), secrets: [] })).toThrow('no live secret')
+  })
+})
