@@ -8,7 +8,7 @@ export async function connect(databaseUrl: string) {
 }
 
 export type Orm = Awaited<ReturnType<typeof connect>>
-export type Em = EntityManager & { '~entities'?: typeof entities }
+export type Em = EntityManager
 
 /** Brings the schema up to date; two processes that try at once take turns. */
 export async function migrate(orm: Orm): Promise<void> {

@@ -1,14 +1,17 @@
 import { sql as raw } from 'kysely'
-import { takesPayload } from '../domain/event-payloads.ts'
+import { type EventPayload, takesPayload } from '../domain/event-payloads.ts'
 import { furthest, milestones } from '../domain/milestones.ts'
-import type { MilestoneItem, Recording, RecordingOutcome } from '../domain/referral.ts'
+import type { MilestoneItem, RecordedItem, Recording, RecordingOutcome } from '../domain/referral.ts'
 import { LATE_FACTS_MS } from '../domain/score-dates.ts'
 import { jsonb } from './jsonb.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from './orm.ts'
 
-interface RecordedEvent extends MilestoneItem {
+interface NewEvent extends MilestoneItem {
   eventId: string
+  position: number
+  sequence: number | undefined
+  payload: EventPayload
 }
 
 /**
@@ -30,22 +33,30 @@ export async function recordMilestones(
     const lead = await lockLead(trx, leadId)
     if (lead === undefined) return undefined
     const known = await knownEvents(trx, leadId, items)
-    const outcomes: Recording['outcomes'] = []
-    const fresh: RecordedEvent[] = []
-    for (const item of items) {
-      const { dedupeKey } = item
-      const before = known.get(dedupeKey)
-      const outcome = before === undefined ? admit(lead, item) : 'repeated'
-      const eventId = before ?? (outcome === 'recorded' ? newEventId() : undefined)
-      outcomes.push({ dedupeKey, outcome, ...(eventId && { eventId }) })
-      if (outcome !== 'recorded' || eventId === undefined) continue
-      known.set(dedupeKey, eventId)
-      fresh.push({ ...item, eventId })
-      lead.status = furthest(lead.status, item.name)
-    }
+    const fresh: NewEvent[] = []
+    const outcomes = items.map((item): RecordedItem => {
+      const before = known.get(item.dedupeKey)
+      if (before !== undefined) return { outcome: 'repeated', eventId: before }
+      const outcome = admit(lead, item)
+      if (outcome !== 'recorded') return { outcome }
+      const event = place(lead, item)
+      known.set(item.dedupeKey, event.eventId)
+      fresh.push(event)
+      return { outcome, eventId: event.eventId, ...(event.sequence && { sequence: event.sequence }) }
+    })
     if (fresh.length > 0) await append(trx, lead, fresh, toBody)
     return { outcomes, ...(await standing(trx, lead)) }
   })
+}
+
+/** Gives an event its place in the lead's history, and among its webhooks if it is one. */
+function place(lead: LockedLead, item: MilestoneItem): NewEvent {
+  const { name } = item
+  lead.status = furthest(lead.status, name)
+  if (name === 'escrow_funded') lead.anchor_at = lead.now
+  const sequence = milestones[name].webhook ? lead.next_sequence++ : undefined
+  const payload = takesPayload(name) ? (item.gains ?? null) : null
+  return { ...item, eventId: newEventId(), position: lead.next_position++, sequence, payload }
 }
 
 async function lockLead(trx: Sql, leadId: number) {
@@ -81,49 +92,36 @@ function admit(lead: LockedLead, item: MilestoneItem): RecordingOutcome {
   return timed && lead.status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
 }
 
-async function append(trx: Sql, lead: LockedLead, events: RecordedEvent[], toBody: WebhookBody): Promise<void> {
+async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: WebhookBody): Promise<void> {
   const ids = { lead_id: lead.id, partner_id: lead.partner_id }
-  const createdAt = lead.now
+  const facts = { createdAt: lead.now, leadId: lead.id, partnerLeadId: lead.partner_lead_id }
   const rows = events.map((event) => ({
     ...ids,
     id: event.eventId,
-    position: lead.next_position++,
+    position: event.position,
     event_name: event.name,
-    event_payload: payloadOf(event),
+    event_payload: jsonb(event.payload),
     dedupe_key: event.dedupeKey,
-    created_at: createdAt,
+    created_at: lead.now,
   }))
-  const deliveries = events
-    .filter((event) => milestones[event.name].webhook)
-    .map((event) => {
-      const sequence = lead.next_sequence++
-      const { eventId, name: eventName } = event
-      const facts = { eventId, eventName, eventPayload: payloadOf(event), createdAt, sequence }
-      const body = toBody({ ...facts, leadId: lead.id, partnerLeadId: lead.partner_lead_id })
-      return { ...ids, event_id: eventId, sequence, body, next_attempt_at: raw<Date>`clock_timestamp()` }
-    })
-  if (events.some((event) => event.name === 'escrow_funded')) lead.anchor_at = createdAt
-  await trx
-    .insertInto('lead_events')
-    .values(rows.map((row) => ({ ...row, event_payload: jsonb(row.event_payload) })))
-    .execute()
+  const deliveries = events.flatMap(({ eventId, name: eventName, payload: eventPayload, sequence }) => {
+    if (sequence === undefined) return []
+    const body = toBody({ ...facts, eventId, eventName, eventPayload, sequence })
+    return { ...ids, event_id: eventId, sequence, body, next_attempt_at: raw<Date>`clock_timestamp()` }
+  })
+  await trx.insertInto('lead_events').values(rows).execute()
   if (deliveries.length > 0) await trx.insertInto('deliveries').values(deliveries).execute()
-  await trx
-    .updateTable('leads')
-    .set({
-      status: lead.status,
-      next_position: lead.next_position,
-      next_sequence: lead.next_sequence,
-      last_event_at: createdAt,
-      anchor_at: lead.anchor_at,
-      updated_at: raw`clock_timestamp()`,
-    })
-    .where('id', '=', lead.id)
-    .execute()
+  await advanceLead(trx, lead)
 }
 
-function payloadOf(event: RecordedEvent) {
-  return takesPayload(event.name) ? (event.gains ?? null) : null
+async function advanceLead(trx: Sql, lead: LockedLead): Promise<void> {
+  const { status, next_position, next_sequence, anchor_at } = lead
+  await trx
+    .updateTable('leads')
+    .set({ status, next_position, next_sequence, anchor_at, last_event_at: lead.now })
+    .set({ updated_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', lead.id)
+    .execute()
 }
 
 async function standing(trx: Sql, lead: LockedLead): Promise<Omit<Recording, 'outcomes'>> {

@@ -48,9 +48,16 @@ export interface MilestoneItem {
 
 export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready'
 
-/** What a recording answers: ids and outcomes, and where the lead stands after it. */
+export interface RecordedItem {
+  outcome: RecordingOutcome
+  eventId?: string
+  /** The place of its webhook among the lead's; absent for an event that is none, or that was known. */
+  sequence?: number
+}
+
+/** What a recording answers: outcomes in the items' order, and where the lead stands after it. */
 export interface Recording {
-  outcomes: { dedupeKey: string; outcome: RecordingOutcome; eventId?: string }[]
+  outcomes: RecordedItem[]
   status: MilestoneName
   anchor: number | null
   endsAt: number | null

@@ -1,0 +1,93 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
+import { type Begun, beginAttempt, type StartedAttempt } from '../src/db/begin-attempt.ts'
+import { deliveryQueue } from '../src/db/delivery-queue.ts'
+import type { AttemptTrigger } from '../src/db/entities/attempt.ts'
+import { type AttemptOutcome, finishAttempt, type FailureFacts, type Finished } from '../src/db/finish-attempt.ts'
+import type { Sql } from '../src/db/orm.ts'
+import { afterFailure, attemptDelayMs, nextAttemptAt } from '../src/webhooks/schedule.ts'
+import { decryptSecret } from '../src/webhooks/secrets.ts'
+import { signedHeaders } from '../src/webhooks/signature.ts'
+import { insist } from './insist.ts'
+
+export type SendWebhook = (request: {
+  url: string
+  headers: Record<string, string>
+  body: string
+}) => Promise<AttemptOutcome & { retryAfter: string | null }>
+
+export interface DeliveryAnswer {
+  outcome: 'delivered' | 'given_up' | 'canceled' | 'parked' | 'unchanged' | 'unknown'
+  /** The lead's first open delivery; `last + 1` when none is open. */
+  next: number
+  last: number
+}
+
+interface Dependencies {
+  sql: Sql
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+}
+
+/**
+ * Makes one attempt at a delivery, or says when to come back. "Come back" is a failure with its own delay, so
+ * that Temporal does the waiting and no place in the schedule is lost to a crash or a deployment.
+ */
+export function deliverWebhookActivity(dependencies: Dependencies) {
+  const { sql } = dependencies
+  return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
+    const begun = await beginAttempt(sql, leadId, sequence, trigger, (failures) => attemptDelayMs(failures, Math.random))
+    const outcome = begun.kind === 'send' ? await attempt(dependencies, begun, trigger) : settle(begun)
+    return { outcome, ...(await deliveryQueue(sql, leadId)) }
+  }
+}
+
+function settle(begun: Exclude<Begun, StartedAttempt>): DeliveryAnswer['outcome'] {
+  if (begun.kind === 'again') throw again(begun.afterMs, reasons[begun.reason])
+  if (begun.kind === 'settled') return begun.state === 'pending' ? 'unknown' : begun.state
+  return begun.kind
+}
+
+const reasons = {
+  leased: 'another request of this delivery is in flight',
+  not_yet: 'the next attempt is not due yet',
+  busy: 'the endpoint has enough requests in flight',
+}
+
+async function attempt(
+  { sql, send, encryptionKeys }: Dependencies,
+  started: StartedAttempt,
+  trigger: AttemptTrigger,
+): Promise<DeliveryAnswer['outcome']> {
+  const { eventId: id, attemptId, body, url } = started
+  const secrets = started.secrets.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
+  const outcome = await send({ url, body, headers: signedHeaders({ id, body, at: new Date(), secrets }) })
+  const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
+  const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
+  return conclude(finished, outcome)
+}
+
+function conclude(finished: Finished, { status, errorCode }: AttemptOutcome): DeliveryAnswer['outcome'] {
+  const reason = status === null ? errorCode : `the endpoint answered ${status}`
+  if (finished.kind === 'failed') throw again(finished.afterMs, `failure ${finished.failures}: ${reason}`)
+  if (finished.kind === 'superseded') throw again(1000, 'another request of this delivery decides')
+  return finished.kind === 'paused' ? 'parked' : finished.kind
+}
+
+function judgeFailure(facts: FailureFacts, { status, retryAfter }: { status: number | null; retryAfter: string | null }) {
+  const { failures, failingSince, now } = facts
+  // an endpoint that works until this attempt took others since any earlier one; else its last success was just
+  // before it began to fail
+  const lastSuccessAt = failingSince ?? now
+  const verdict = afterFailure({ ...facts, status, lastSuccessAt })
+  return { verdict, nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random: Math.random }) }
+}
+
+function again(afterMs: number, message: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message,
+    type: 'Again',
+    nextRetryDelay: Math.max(1, Math.round(afterMs)),
+    // expected, so no error in logs and metrics
+    category: ApplicationFailureCategory.BENIGN,
+  })
+}

@@ -1,0 +1,29 @@
+import type { Logger } from 'pino'
+import type { WebhookBody } from '../src/db/new-lead.ts'
+import type { Sql } from '../src/db/orm.ts'
+import { closeLeadActivity } from './close-lead.ts'
+import { deliverWebhookActivity, type SendWebhook } from './deliver-webhook.ts'
+import { recordMilestonesActivity } from './record-milestones.ts'
+import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
+import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
+
+export interface ActivityDependencies {
+  sql: Sql
+  webhookBody: WebhookBody
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+  scoreProvider: ScoreProvider
+  mailer: Mailer
+  log: Logger
+}
+
+/** The activities over what they need: nothing here reads the environment or opens a connection. */
+export function createActivities(dependencies: ActivityDependencies) {
+  return {
+    recordMilestones: recordMilestonesActivity(dependencies),
+    recordScoreUpdate: recordScoreUpdateActivity(dependencies),
+    deliverWebhook: deliverWebhookActivity(dependencies),
+    sendOnboardingEmail: sendOnboardingEmailActivity(dependencies),
+    closeLead: closeLeadActivity(dependencies),
+  }
+}

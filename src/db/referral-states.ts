@@ -1,0 +1,65 @@
+import { sql as raw } from 'kysely'
+import { type ReferralState } from '../domain/referral.ts'
+import { LATE_FACTS_MS } from '../domain/score-dates.ts'
+import type { MilestoneName } from '../domain/milestones.ts'
+import type { Sql } from './orm.ts'
+
+/** Where a lead stands by the record alone: what its workflow is started with. */
+export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at'])
+    .select(raw<number>`next_sequence - 1`.as('last'))
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  if (lead === undefined) return undefined
+  const facts = await sql
+    .selectFrom('lead_events')
+    .select([
+      raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
+      raw<number | null>`max(substring(dedupe_key from '^score_update#(\\d+)$')::int)`.as('period'),
+      raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
+    ])
+    .where('lead_id', '=', leadId)
+    .executeTakeFirstOrThrow()
+  const open = await sql
+    .selectFrom('deliveries')
+    .select((eb) => eb.fn.min('sequence').as('next'))
+    .where('lead_id', '=', leadId)
+    .where('state', '=', 'pending')
+    .executeTakeFirst()
+  return {
+    leadId,
+    seen: facts.seen,
+    anchor: lead.anchor_at?.getTime() ?? null,
+    period: (facts.period ?? 0) + 1,
+    offset: lead.clock_offset * 1000,
+    next: open?.next ?? lead.last + 1,
+    last: lead.last,
+    endsAt: facts.readyAt === null ? null : facts.readyAt.getTime() + LATE_FACTS_MS,
+    closing: lead.closed_at !== null || lead.erased_at !== null,
+  }
+}
+
+/** Leads committed longer than `olderThanMs` ago whose workflow is not known to be started. */
+export async function unstartedLeads(sql: Sql, olderThanMs: number, limit: number): Promise<number[]> {
+  const rows = await sql
+    .selectFrom('leads')
+    .select('id')
+    .where('workflow_started_at', 'is', null)
+    .where('closed_at', 'is', null)
+    .where('created_at', '<', raw<Date>`now() - ${olderThanMs} * interval '1 millisecond'`)
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function markStarted(sql: Sql, leadId: number): Promise<void> {
+  await sql
+    .updateTable('leads')
+    .set({ workflow_started_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', leadId)
+    .where('workflow_started_at', 'is', null)
+    .execute()
+}

@@ -1,0 +1,76 @@
+import { ActivityCancellationType, ActivityFailure, isCancellation, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow'
+import type { createActivities } from '../activities/index.ts'
+import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
+import { type Journey, note } from './journey.ts'
+
+type Activities = ReturnType<typeof createActivities>
+
+// set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
+const { TRY_CANCEL, ABANDON } = ActivityCancellationType
+
+const quick = proxyLocalActivities<Activities>({
+  scheduleToCloseTimeout: '3 seconds',
+  cancellationType: ABANDON,
+})
+
+const patient = proxyActivities<Activities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+  cancellationType: ABANDON,
+})
+
+/** Delivers within the request's own 15 s; a "not yet" comes back with its own delay, for days if need be. */
+export const { deliverWebhook } = proxyActivities<Activities>({
+  startToCloseTimeout: '20 seconds',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+  cancellationType: TRY_CANCEL,
+})
+
+export const { recordScoreUpdate } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
+  cancellationType: ABANDON,
+})
+
+export const { sendOnboardingEmail } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
+  scheduleToCloseTimeout: '7 days',
+  retry: { initialInterval: '1 hour', backoffCoefficient: 1 },
+  cancellationType: ABANDON,
+  summary: 'onboarding e-mail to the borrower',
+})
+
+/** Records within the workflow task when PostgreSQL answers at once, else as an activity that never gives up. */
+export async function recordMilestones(leadId: number, items: MilestoneItem[]): Promise<Recording> {
+  try {
+    return await quick.recordMilestones(leadId, items)
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error
+    return patient.recordMilestones(leadId, items)
+  }
+}
+
+export async function closeLead(leadId: number, reason: string): Promise<void> {
+  try {
+    await quick.closeLead(leadId, reason)
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error
+    await patient.closeLead(leadId, reason)
+  }
+}
+
+/**
+ * Runs `step` again and again. An error that comes out of it is noted and tried again after a minute: no
+ * coroutine ends, and none takes the workflow with it, because of one.
+ */
+export async function forever(journey: Journey, what: string, step: () => Promise<void>): Promise<never> {
+  for (;;) {
+    try {
+      await step()
+    } catch (error) {
+      if (isCancellation(error)) continue
+      note(journey, what, 'failed: it is tried again in a minute')
+      await sleep('1 minute', { summary: `${what}: try again` })
+    }
+  }
+}

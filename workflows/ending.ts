@@ -1,0 +1,30 @@
+import { allHandlersFinished, condition } from '@temporalio/workflow'
+import { closeLead } from './activities.ts'
+import { type Journey, now } from './journey.ts'
+
+/** Closes the lead in the record: when staff or an operator ask, or 30 days after mortgage_ready. */
+export async function closeWhenDone(journey: Journey): Promise<void> {
+  const { state } = journey
+  await condition(() => !journey.closed && (state.closing || state.endsAt !== null))
+  if (!state.closing) {
+    const turn = journey.turns
+    const waitMs = (state.endsAt ?? 0) - now(journey)
+    const changed = () => journey.turns !== turn || state.closing
+    if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'end of the journey' }))) return
+    journey.closeReason = 'mortgage_ready'
+    state.closing = true
+  }
+  await condition(() => !hasUnrecorded(journey))
+  await closeLead(state.leadId, journey.closeReason ?? 'canceled')
+  journey.closed = true
+}
+
+function hasUnrecorded({ inbox, unscored, recording }: Journey): boolean {
+  return inbox.length > 0 || unscored.length > 0 || recording
+}
+
+/** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
+export function isOver(journey: Journey): boolean {
+  const { closed, parked, state } = journey
+  return closed && !hasUnrecorded(journey) && allHandlersFinished() && (state.next > state.last || parked)
+}

@@ -1,0 +1,2 @@
+/** The workflow bundle: what the worker can run. */
+export { referral } from './referral.ts'
