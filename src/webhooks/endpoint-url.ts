@@ -22,36 +22,32 @@ const PRODUCTION_PORTS = ['', '443', '8443']
  * addresses when connecting; a literal address in any spelling, and `localhost`, already here.
  */
 export function checkEndpointUrl(url: string, policy: EndpointPolicy): UrlFault | null {
-  const invalid = (hint: string): UrlFault => ({ errorCode: 'invalid_url', hint })
-  if (url.length > MAX_URL_LENGTH) return invalid(`the URL is longer than ${MAX_URL_LENGTH} characters`)
+  const hint = invalidity(url, policy.environment)
+  if (hint !== null) return { errorCode: 'invalid_url', hint }
+  if (policy.allowPrivateNetwork || !isLocal(new URL(url).hostname)) return null
+  return { errorCode: 'blocked_address', hint: 'the URL must lead to a public internet address' }
+}
+
+function invalidity(url: string, environment: EndpointPolicy['environment']): string | null {
+  if (url.length > MAX_URL_LENGTH) return `the URL is longer than ${MAX_URL_LENGTH} characters`
   // URL parsers drop or rewrite these, each in its own way: what staff read must be what is called.
   // oxlint-disable-next-line no-control-regex
-  if (/[\u0000-\u0020\u007f\\]/.test(url))
-    return invalid('the URL has a space, a control character or a backslash')
+  if (/[\u0000-\u0020\u007f\\]/.test(url)) return 'the URL has a space, a control character or a backslash'
   const parsed = URL.parse(url)
-  if (parsed === null) return invalid('this is not an absolute URL')
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
-    return invalid('the URL must begin with https://')
-  if (parsed.username !== '' || parsed.password !== '')
-    return invalid('the URL must not hold a user name or password')
-  if (url.includes('#')) return invalid('the URL must not have a fragment (#…)')
-  if (policy.environment === 'production') {
-    if (parsed.protocol !== 'https:') return invalid('production endpoints must use https')
-    if (!PRODUCTION_PORTS.includes(parsed.port))
-      return invalid('production endpoints must listen on port 443 or 8443')
-  }
-  if (!policy.allowPrivateNetwork && isLocal(hostOf(parsed))) {
-    return { errorCode: 'blocked_address', hint: 'the URL must lead to a public internet address' }
-  }
-  return null
+  if (parsed === null) return 'this is not an absolute URL'
+  // The same goes for any other number of slashes.
+  if (!/^https?:\/\/[^/]/i.test(url)) return 'the URL must begin with https://'
+  if (parsed.username !== '' || parsed.password !== '') return 'the URL must not hold a user name or password'
+  if (url.includes('#')) return 'the URL must not have a fragment (#…)'
+  if (environment === 'sandbox') return null
+  if (parsed.protocol !== 'https:') return 'production endpoints must use https'
+  return PRODUCTION_PORTS.includes(parsed.port)
+    ? null
+    : 'production endpoints must listen on port 443 or 8443'
 }
 
-/** The host without the brackets that a URL puts around IPv6 addresses. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '')
-}
-
-function isLocal(host: string): boolean {
+function isLocal(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return !isPublicAddress(host)
   return /^(?:.*\.)?localhost\.?$/.test(host)
 }

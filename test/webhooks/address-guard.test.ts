@@ -1,0 +1,136 @@
+import { lookup } from 'node:dns'
+import { promises } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { Agent, request } from 'undici'
+import { guardedConnector } from '../../src/webhooks/address-guard.ts'
+import { resolverLookup } from '../../src/webhooks/resolver-lookup.ts'
+import { createSender } from '../../src/webhooks/send.ts'
+import { type Answers, startDnsServer } from './dns-server.ts'
+import { startReceiver } from './receiver.ts'
+
+/** Unassigned by IANA, so public by the rules and yet nobody's: what is sent there reaches no one. */
+const PUBLIC_NOWHERE = '2e00::1'
+
+/** What an attacker wants to reach: whatever touches it is counted. */
+let canary: Awaited<ReturnType<typeof startReceiver>>
+
+beforeEach(async () => {
+  canary = await startReceiver((_request, response) => response.end('internal data'))
+})
+afterEach(() => canary.close())
+
+describe('a literal address', () => {
+  test.each([
+    '127.0.0.1',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '0177.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '0.0.0.0',
+  ])('is checked when connecting although Node looks up none: %s', async (host) => {
+    const dispatcher = new Agent({
+      connect: guardedConnector({
+        allowPrivateNetwork: false,
+        lookup: lookup as LookupFunction,
+        timeoutMs: 500,
+      }),
+    })
+    const call = request(`http://${host}:${canary.port}/`, { dispatcher })
+    await expect(call).rejects.toThrow('not public')
+    await dispatcher.close()
+    expect(canary.counts.connections).toBe(0)
+  })
+})
+
+describe('a name whose server is hostile', () => {
+  test('that answers public first and private next gets nothing from inside', async () => {
+    const { outcomes, questions } = await attempts(2, ({ type, before }) => {
+      if (before === 0) return type === 'AAAA' ? [PUBLIC_NOWHERE] : []
+      return type === 'A' ? ['127.0.0.1'] : []
+    })
+    expect(outcomes[0]?.errorCode).toMatch(/^(?:unreachable|timeout)$/)
+    expect(outcomes[0]?.address ?? PUBLIC_NOWHERE).toBe(PUBLIC_NOWHERE)
+    expect(outcomes[1]).toMatchObject({ ok: false, errorCode: 'blocked_address', address: '127.0.0.1' })
+    // One question for each connection: there is no second one between check and use to lie to.
+    expect(questions.filter(({ type }) => type === 'A')).toHaveLength(2)
+    expect(canary.counts.connections).toBe(0)
+  })
+
+  test.each([
+    ['last', ['203.0.114.1', '127.0.0.1']],
+    ['first', ['127.0.0.1', '203.0.114.1']],
+    ['in the middle', ['203.0.114.1', '10.0.0.1', '203.0.114.2']],
+  ])('is refused for one private address among several: %s', async (_, addresses) => {
+    const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? addresses : []))
+    expect(outcomes[0]?.errorCode).toBe('blocked_address')
+    expect(canary.counts.connections).toBe(0)
+  })
+
+  test('is refused for a private IPv6 address beside a public IPv4 address', async () => {
+    const { outcomes } = await attempts(1, ({ type }) =>
+      type === 'A' ? ['203.0.114.1'] : ['::ffff:127.0.0.1'],
+    )
+    expect(outcomes[0]?.errorCode).toBe('blocked_address')
+    expect(canary.counts.connections).toBe(0)
+  })
+
+  test('keeps nothing of a blocked target', async () => {
+    const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : []))
+    expect(outcomes[0]).toMatchObject({
+      ok: false,
+      status: null,
+      errorCode: 'blocked_address',
+      hint: expect.stringContaining('must be public'),
+      responseHeaders: null,
+      responseBody: null,
+    })
+  })
+})
+
+describe('a name that cannot be looked up', () => {
+  test.each([
+    ['has no address', []],
+    ['has a server that fails', 'SERVFAIL'],
+    ['has a server that never answers', 'silence'],
+  ] as const)('because it %s is a dns_error and reaches nothing', async (_, answer) => {
+    const { outcomes } = await attempts(1, () => (typeof answer === 'string' ? answer : [...answer]))
+    expect(outcomes[0]).toMatchObject({
+      errorCode: 'dns_error',
+      hint: expect.stringContaining('DNS records'),
+    })
+    expect(canary.counts.connections).toBe(0)
+  })
+
+  test('in IPv6 only is still reached in IPv4', async () => {
+    const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : 'SERVFAIL'), true)
+    expect(outcomes[0]).toMatchObject({ ok: true, address: '127.0.0.1' })
+  })
+})
+
+test('a private address is reached where the private network is allowed', async () => {
+  const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : []), true)
+  expect(outcomes[0]).toMatchObject({ ok: true, address: '127.0.0.1', responseBody: 'internal data' })
+})
+
+/** Sends to the canary's port under a name that the given answers resolve. */
+async function attempts(count: number, answers: Answers, allowPrivateNetwork = false) {
+  const dns = await startDnsServer(answers)
+  const resolver = new promises.Resolver({ timeout: 100, tries: 1 })
+  resolver.setServers([dns.server])
+  const sender = createSender({
+    environment: 'sandbox',
+    allowPrivateNetwork,
+    lookup: resolverLookup(resolver),
+    timeouts: { connect: 300, total: 1_000 },
+  })
+  const url = `http://hooks.rebinding.test:${canary.port}/hook`
+  const outcomes = []
+  for (let attempt = 0; attempt < count; attempt++)
+    outcomes.push(await sender.send({ url, headers: {}, body: '{}' }))
+  await sender.close()
+  await dns.close()
+  return { outcomes, questions: dns.questions }
+}

@@ -1,0 +1,49 @@
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+
+export interface Received {
+  headers: Record<string, string>
+  body: string
+}
+
+/** Listens on a free port of loopback; `connections` counts all that were ever made to it. */
+export async function listen(server: Server) {
+  const open = new Set<Socket>()
+  const counts = { connections: 0 }
+  server.on('connection', (socket) => {
+    counts.connections += 1
+    open.add(socket)
+    socket.on('error', () => {}).on('close', () => open.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    counts,
+    close: async () => {
+      for (const socket of open) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** An HTTP receiver that keeps what it got and then answers as `answer` says. */
+export async function startReceiver(answer: RequestListener, tls?: { cert: string; key: string }) {
+  const received: Received[] = []
+  const listener: RequestListener = async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    received.push({ headers: request.headers as Record<string, string>, body })
+    answer(request, response)
+  }
+  const { port, counts, close } = await listen(tls ? createTlsServer(tls, listener) : createServer(listener))
+  return { port, counts, close, received, url: `${tls ? 'https' : 'http'}://localhost:${port}/hook` }
+}
+
+/** A receiver below HTTP: whatever arrives, `answer` does with the connection what it likes. */
+export async function startRawReceiver(answer: (socket: Socket) => void) {
+  const { port, counts, close } = await listen(
+    createTcpServer((socket) => void socket.once('data', () => answer(socket))),
+  )
+  return { port, counts, close, url: `http://localhost:${port}/hook` }
+}
