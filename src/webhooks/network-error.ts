@@ -1,3 +1,4 @@
+import { errors } from 'undici'
 import { BlockedAddressError, LookupError } from './address-guard.ts'
 import type { ErrorCode } from './outcome.ts'
 
@@ -67,8 +68,9 @@ export function diagnose(error: unknown): Diagnosis {
   if (certificate !== undefined) return diagnosis('tls_error', certificate)
   if (/^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/.test(code)) return diagnosis('tls_error')
   if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
-  if (message === 'bad upgrade') return diagnosis('invalid_response')
-  if (/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/.test(code)) return diagnosis('invalid_response')
+  if (cause instanceof errors.HTTPParserError || message === 'bad upgrade')
+    return diagnosis('invalid_response')
+  if (/^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/.test(code)) return diagnosis('invalid_response')
   const known = CODES[code]
   if (known !== undefined) return diagnosis(known)
   return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)

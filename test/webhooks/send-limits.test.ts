@@ -1,0 +1,151 @@
+import { gzipSync } from 'node:zlib'
+import type { Socket } from 'node:net'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { createSender } from '../../src/webhooks/send.ts'
+import { startRawReceiver, startReceiver } from './receiver.ts'
+
+const TOTAL_MS = 300
+const OK = 'HTTP/1.1 200 OK\r\n'
+
+const sender = createSender({
+  environment: 'sandbox',
+  allowPrivateNetwork: true,
+  timeouts: { connect: 150, total: TOTAL_MS },
+})
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+afterAll(() => sender.close())
+
+const post = (url: string) => sender.send({ url, headers: {}, body: '{}' })
+
+async function rawReceiver(answer: (socket: Socket) => void) {
+  const started = await startRawReceiver(answer)
+  closing.push(started.close)
+  return started
+}
+
+/** Writes `piece` every few milliseconds for as long as the connection lasts. */
+function drip(socket: Socket, head: string, piece: string) {
+  socket.write(head)
+  const timer = setInterval(() => socket.write(piece), 5)
+  socket.on('close', () => clearInterval(timer))
+}
+
+describe('an attempt ends in time', () => {
+  test.each<[string, (socket: Socket) => void]>([
+    ['never answers', () => {}],
+    ['sends its status a byte at a time', (socket) => drip(socket, 'HTTP/1.1 200 ', 'x')],
+    ['sends headers without end', (socket) => drip(socket, OK, 'x: y\r\n')],
+    ['sends 1xx answers without end', (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+    ['answers 200 and never the body', (socket) => socket.write(`${OK}content-length: 9\r\n\r\n`)],
+    ['sends its body a byte at a time', (socket) => drip(socket, `${OK}content-length: 9000\r\n\r\n`, 'x')],
+    [
+      'sends chunks without end',
+      (socket) => drip(socket, `${OK}transfer-encoding: chunked\r\n\r\n`, '1\r\nx\r\n'),
+    ],
+  ])('when the endpoint %s', async (_, answer) => {
+    const closed = Promise.withResolvers<void>()
+    const { url } = await rawReceiver((socket) => {
+      socket.on('close', () => closed.resolve())
+      answer(socket)
+    })
+    const outcome = await post(url)
+    expect(outcome).toMatchObject({
+      ok: false,
+      errorCode: 'timeout',
+      hint: expect.stringContaining('in time'),
+    })
+    expect(outcome.address).toBe('127.0.0.1')
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(TOTAL_MS - 20)
+    expect(outcome.durationMs).toBeLessThan(TOTAL_MS + 200)
+    await closed.promise
+  })
+
+  test('when it does not even connect, and says so', async () => {
+    const never = createSender({
+      environment: 'sandbox',
+      allowPrivateNetwork: true,
+      timeouts: { connect: 50, total: 5_000 },
+      lookup: () => {},
+    })
+    const outcome = await never.send({ url: 'http://hooks.example.com/', headers: {}, body: '{}' })
+    expect(outcome).toMatchObject({ errorCode: 'timeout', hint: expect.stringContaining('no connection') })
+    // undici rounds connect time-outs up to about a second.
+    expect(outcome.durationMs).toBeLessThan(2_000)
+    await never.close()
+  })
+
+  test('when the time is up before it connects, and nothing is sent afterwards', async () => {
+    const { url, received, close } = await startReceiver((_request, response) => response.end())
+    closing.push(close)
+    const found = Promise.withResolvers<void>()
+    const slow = createSender({
+      environment: 'sandbox',
+      allowPrivateNetwork: true,
+      timeouts: { connect: 5_000, total: 50 },
+      lookup: (_hostname, _options, callback) =>
+        void found.promise.then(() => callback(null, [{ address: '127.0.0.1', family: 4 }])),
+    })
+    expect(await slow.send({ url, headers: {}, body: '{}' })).toMatchObject({ errorCode: 'timeout' })
+    found.resolve()
+    await slow.close()
+    expect(received).toHaveLength(0)
+  })
+
+  test('for each of many at one endpoint that hangs, also those that wait for a connection', async () => {
+    const { url, counts } = await rawReceiver(() => {})
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => post(url)))
+    for (const { errorCode, durationMs } of outcomes) {
+      expect(errorCode).toBe('timeout')
+      expect(durationMs).toBeLessThan(TOTAL_MS + 200)
+    }
+    expect(counts.connections).toBeLessThanOrEqual(10)
+  })
+
+  test('and one endpoint that hangs holds up no other', async () => {
+    const hanging = await rawReceiver(() => {})
+    const { url, close } = await startReceiver((_request, response) => response.end())
+    closing.push(close)
+    const stuck = Array.from({ length: 30 }, () => post(hanging.url))
+    const outcome = await post(url)
+    expect(outcome.ok).toBe(true)
+    expect(outcome.durationMs).toBeLessThan(200)
+    await Promise.all(stuck)
+  })
+})
+
+describe('an answer costs no more than 64 KiB', () => {
+  test('when its body never ends: it is let go and the 2xx counts', async () => {
+    let sent = 0
+    const closed = Promise.withResolvers<void>()
+    const { url } = await rawReceiver((socket) => {
+      const chunk = Buffer.alloc(16 * 1024, 'x')
+      const flood = () => {
+        while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
+      }
+      socket.on('drain', flood).on('close', () => closed.resolve())
+      socket.write(`${OK}\r\n`)
+      flood()
+    })
+    const outcome = await post(url)
+    expect(outcome).toMatchObject({ ok: true, status: 200 })
+    expect(outcome.responseBody).toHaveLength(4096)
+    expect(outcome.durationMs).toBeLessThan(TOTAL_MS)
+    await closed.promise
+    // What the kernel's buffers of both sides hold, and no more.
+    expect(sent).toBeLessThan(16 * 1024 * 1024)
+  })
+
+  test('when it is a compressed bomb: nothing is unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    const { url, close } = await startReceiver((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb)
+    })
+    closing.push(close)
+    const before = process.memoryUsage().rss
+    expect(await post(url)).toMatchObject({ ok: true, responseBody: '(gzip, not unpacked)' })
+    expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024)
+  })
+})
