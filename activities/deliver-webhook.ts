@@ -2,7 +2,12 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { type Begun, beginAttempt, type StartedAttempt } from '../src/db/begin-attempt.ts'
 import { deliveryQueue } from '../src/db/delivery-queue.ts'
 import type { AttemptTrigger } from '../src/db/entities/attempt.ts'
-import { type AttemptOutcome, finishAttempt, type FailureFacts, type Finished } from '../src/db/finish-attempt.ts'
+import {
+  type AttemptOutcome,
+  finishAttempt,
+  type FailureFacts,
+  type Finished,
+} from '../src/db/finish-attempt.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { afterFailure, attemptDelayMs, nextAttemptAt } from '../src/webhooks/schedule.ts'
 import { decryptSecret } from '../src/webhooks/secrets.ts'
@@ -35,7 +40,9 @@ interface Dependencies {
 export function deliverWebhookActivity(dependencies: Dependencies) {
   const { sql } = dependencies
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
-    const begun = await beginAttempt(sql, leadId, sequence, trigger, (failures) => attemptDelayMs(failures, Math.random))
+    const begun = await beginAttempt(sql, leadId, sequence, trigger, (failures) =>
+      attemptDelayMs(failures, Math.random),
+    )
     const outcome = begun.kind === 'send' ? await attempt(dependencies, begun, trigger) : settle(begun)
     return { outcome, ...(await deliveryQueue(sql, leadId)) }
   }
@@ -73,7 +80,10 @@ function conclude(finished: Finished, { status, errorCode }: AttemptOutcome): De
   return finished.kind === 'paused' ? 'parked' : finished.kind
 }
 
-function judgeFailure(facts: FailureFacts, { status, retryAfter }: { status: number | null; retryAfter: string | null }) {
+function judgeFailure(
+  facts: FailureFacts,
+  { status, retryAfter }: { status: number | null; retryAfter: string | null },
+) {
   const { failures, failingSince, now } = facts
   // an endpoint that works until this attempt took others since any earlier one; else its last success was just
   // before it began to fail

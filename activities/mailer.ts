@@ -17,7 +17,9 @@ export function createMailer({ environment, smtpUrl, from, allowDomains }: MailS
   const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 20_000 })
   const isCatcher = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(smtpUrl).hostname)
   const mayMail = (address: string) =>
-    environment === 'production' || isCatcher || allowDomains.some((domain) => domain === '*' || address.endsWith(`@${domain}`))
+    environment === 'production' ||
+    isCatcher ||
+    allowDomains.some((domain) => domain === '*' || address.endsWith(`@${domain}`))
   return async ({ to, ...mail }) => {
     if (!mayMail(to.toLowerCase())) return 'not_allowed'
     await transport.sendMail({ from, to: { name: '', address: to }, ...mail })

@@ -7,7 +7,9 @@ const TIMEOUT_MS = 15_000
 
 /** Sandbox: plausible gains that are the same for the same lead and update, however often they are asked for. */
 export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) => {
-  const [experian = 0, equifax = 0, transunion = 0] = createHash('sha256').update(`${leadId} ${dedupeKey}`).digest()
+  const [experian = 0, equifax = 0, transunion = 0] = createHash('sha256')
+    .update(`${leadId} ${dedupeKey}`)
+    .digest()
   const monthsLeft = Math.max(1, 8 - period)
   return {
     experian_gain: experian % 25,

@@ -28,7 +28,10 @@ export function sendOnboardingEmailActivity({ sql, mailer }: Dependencies) {
   }
 }
 
-function welcome(leadId: number, recipient: { first_name: string; email: string; partner_name: string }): Mail {
+function welcome(
+  leadId: number,
+  recipient: { first_name: string; email: string; partner_name: string },
+): Mail {
   return {
     to: recipient.email,
     subject: 'Your path to a mortgage starts here',

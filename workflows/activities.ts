@@ -1,4 +1,11 @@
-import { ActivityCancellationType, ActivityFailure, isCancellation, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow'
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  sleep,
+} from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'

@@ -26,7 +26,9 @@ async function send(journey: Journey) {
   const summary = `webhook ${next} ${journey.names.get(next) ?? ''}`.trimEnd()
   journey.sending = new CancellationScope()
   try {
-    return await journey.sending.run(() => deliverWebhook.executeWithOptions({ summary }, [leadId, next, 'scheduled']))
+    return await journey.sending.run(() =>
+      deliverWebhook.executeWithOptions({ summary }, [leadId, next, 'scheduled']),
+    )
   } finally {
     journey.sending = undefined
   }

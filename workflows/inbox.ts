@@ -43,7 +43,8 @@ function receive(journey: Journey, name: MilestoneName, argument: unknown): void
   const gains = parseScoreGains(payload)
   if (gains !== undefined) journey.inbox.push({ ...item, gains })
   else {
-    if (payload !== undefined) note(journey, name, 'its payload is not well-formed: the score provider is asked')
+    if (payload !== undefined)
+      note(journey, name, 'its payload is not well-formed: the score provider is asked')
     journey.unscored.push(item)
   }
 }
@@ -70,7 +71,8 @@ function wake(journey: Journey): void {
 
 function close(journey: Journey, argument: unknown): void {
   journey.signals += 1
-  const reason = typeof argument === 'object' && argument !== null && 'reason' in argument ? argument.reason : undefined
+  const reason =
+    typeof argument === 'object' && argument !== null && 'reason' in argument ? argument.reason : undefined
   journey.closeReason ??= typeof reason === 'string' && REASON.test(reason) ? reason : 'closed by staff'
   journey.state.closing = true
 }

@@ -78,7 +78,11 @@ export function nextKey(journey: Journey, name: string): string {
 }
 
 /** Takes over where the lead stands after a recording. */
-export function applyRecording(journey: Journey, recording: Recording, items: readonly MilestoneItem[]): void {
+export function applyRecording(
+  journey: Journey,
+  recording: Recording,
+  items: readonly MilestoneItem[],
+): void {
   const { state } = journey
   for (const [index, { outcome, sequence }] of recording.outcomes.entries()) {
     const name = items[index]?.name

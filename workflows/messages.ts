@@ -8,7 +8,9 @@ import type { ReferralState } from '../src/domain/referral.ts'
  */
 
 /** One signal for each milestone, under the event's own name; argument `{id?, event_payload?}`. */
-export const milestoneSignals = signalledMilestones.map((name) => defineSignal<[unknown?], SignalledMilestone>(name))
+export const milestoneSignals = signalledMilestones.map((name) =>
+  defineSignal<[unknown?], SignalledMilestone>(name),
+)
 
 /** Try the waiting delivery now: its endpoint works again, or somebody asked for a resend. */
 export const wakeSignal = defineSignal('wake')

@@ -41,10 +41,17 @@ export async function recordUnscored(journey: Journey): Promise<void> {
 
 async function score(journey: Journey, item: MilestoneItem, period: number, limitMs: number): Promise<void> {
   const { leadId } = journey.state
-  const options = { scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS), summary: `score update ${period}` }
+  const options = {
+    scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
+    summary: `score update ${period}`,
+  }
   try {
     const { dedupeKey } = item
-    applyRecording(journey, await recordScoreUpdate.executeWithOptions(options, [leadId, { period, dedupeKey }]), [item])
+    applyRecording(
+      journey,
+      await recordScoreUpdate.executeWithOptions(options, [leadId, { period, dedupeKey }]),
+      [item],
+    )
   } catch {
     note(journey, 'score_update', `no scores for update ${period}: the provider did not answer in time`)
   }

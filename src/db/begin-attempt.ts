@@ -52,7 +52,8 @@ export async function beginAttempt(
       return { kind: 'again', reason: 'leased', afterMs: SECOND_MS }
     }
     const endpoint = await lockEndpoint(trx, delivery.partner_id)
-    if (endpoint.url === null || (endpoint.state === 'paused' && trigger !== 'probe')) return { kind: 'parked' }
+    if (endpoint.url === null || (endpoint.state === 'paused' && trigger !== 'probe'))
+      return { kind: 'parked' }
     const waitMs = delivery.next_attempt_at.getTime() - now.getTime()
     if (scheduled && waitMs > 0) return { kind: 'again', reason: 'not_yet', afterMs: waitMs }
     const busyMs = await endpointBusyMs(trx, endpoint, now)
@@ -158,7 +159,10 @@ async function open(
     .execute()
   await trx
     .updateTable('deliveries')
-    .set({ lease: attemptId, leased_until: raw<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'` })
+    .set({
+      lease: attemptId,
+      leased_until: raw<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
+    })
     .where('event_id', '=', eventId)
     .execute()
   const secrets = await trx

@@ -14,7 +14,14 @@ export async function setEndpoint(
     const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
     const endpoint = await trx
       .updateTable('endpoints')
-      .set({ url, state: 'draining', reason: 'endpoint_set', since: raw`now()`, failing_since: null, blocked_until: null })
+      .set({
+        url,
+        state: 'draining',
+        reason: 'endpoint_set',
+        since: raw`now()`,
+        failing_since: null,
+        blocked_until: null,
+      })
       .where('partner_id', '=', partnerId)
       .returning('id')
       .executeTakeFirst()
@@ -57,10 +64,7 @@ export async function rotateSecret(
 }
 
 async function addSecret(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {
-  await trx
-    .insertInto('endpoint_secrets')
-    .values({ endpoint_id: endpointId, ciphertext, created_at: raw`now()` } as never)
-    .execute()
+  await trx.insertInto('endpoint_secrets').values({ endpoint_id: endpointId, ciphertext }).execute()
 }
 
 async function cancelOpen(trx: Sql, partnerId: number): Promise<number> {

@@ -94,7 +94,11 @@ async function deliver(trx: Sql, delivery: LockedDelivery): Promise<void> {
 }
 
 async function release(trx: Sql, eventId: string): Promise<void> {
-  await trx.updateTable('deliveries').set({ lease: null, leased_until: null }).where('event_id', '=', eventId).execute()
+  await trx
+    .updateTable('deliveries')
+    .set({ lease: null, leased_until: null })
+    .where('event_id', '=', eventId)
+    .execute()
 }
 
 async function close(trx: Sql, attemptId: string, outcome: AttemptOutcome, next: Date | null): Promise<void> {

@@ -11,7 +11,11 @@ const INTERRUPTIONS_PER_FAILURE = 3
 export async function closeInterrupted(trx: Sql, eventId: string): Promise<'counts' | 'free'> {
   const closed = await trx
     .updateTable('attempts')
-    .set({ finished_at: raw<Date>`clock_timestamp()`, error_code: 'interrupted', hint: 'our sender was interrupted; it is sent again' })
+    .set({
+      finished_at: raw<Date>`clock_timestamp()`,
+      error_code: 'interrupted',
+      hint: 'our sender was interrupted; it is sent again',
+    })
     .where('event_id', '=', eventId)
     .where('finished_at', 'is', null)
     .executeTakeFirst()

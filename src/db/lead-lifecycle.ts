@@ -5,7 +5,11 @@ import type { Sql } from './orm.ts'
 export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<void> {
   await sql
     .updateTable('leads')
-    .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: raw<Date>`clock_timestamp()` })
+    .set({
+      closed_at: raw<Date>`clock_timestamp()`,
+      close_reason: reason,
+      updated_at: raw<Date>`clock_timestamp()`,
+    })
     .where('id', '=', leadId)
     .where('closed_at', 'is', null)
     .execute()

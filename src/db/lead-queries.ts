@@ -6,8 +6,19 @@ export async function findLead(sql: Sql, partnerId: number, leadId: number) {
   return sql
     .selectFrom('leads')
     .select([
-      'id', 'partner_id', 'partner_lead_id', 'first_name', 'last_name', 'email', 'phone', 'status', 'fico_range',
-      'loan_officer_id', 'metadata', 'created_at', 'updated_at',
+      'id',
+      'partner_id',
+      'partner_lead_id',
+      'first_name',
+      'last_name',
+      'email',
+      'phone',
+      'status',
+      'fico_range',
+      'loan_officer_id',
+      'metadata',
+      'created_at',
+      'updated_at',
     ])
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
@@ -56,7 +67,10 @@ export async function mergeMetadata(
     if (Object.keys(changes).length === 0) return 'merged'
     await trx
       .updateTable('leads')
-      .set({ metadata: raw`${JSON.stringify(Object.fromEntries(merged))}::jsonb`, updated_at: raw`clock_timestamp()` })
+      .set({
+        metadata: raw`${JSON.stringify(Object.fromEntries(merged))}::jsonb`,
+        updated_at: raw`clock_timestamp()`,
+      })
       .where('id', '=', leadId)
       .execute()
     return 'merged'

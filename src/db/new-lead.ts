@@ -26,7 +26,12 @@ export const newEventId = () => `evt_${uuidv7()}`
  *
  * @returns the lead's id.
  */
-export async function insertLead(trx: Sql, partnerId: number, lead: NewLead, toBody: WebhookBody): Promise<number> {
+export async function insertLead(
+  trx: Sql,
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+): Promise<number> {
   const now = raw<Date>`now()`
   const { id: leadId, created_at: createdAt } = await trx
     .insertInto('leads')

@@ -1,5 +1,5 @@
 import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
-import type { Generated, Kysely } from 'kysely'
+import { type Generated, type Kysely, sql as raw } from 'kysely'
 import { entities, ormOptions } from './mikro-orm.config.ts'
 
 /** Connects lazily: the first query opens the first connection. */
@@ -10,21 +10,32 @@ export async function connect(databaseUrl: string) {
 export type Orm = Awaited<ReturnType<typeof connect>>
 export type Em = EntityManager
 
-/** Brings the schema up to date; two processes that try at once take turns. */
-export async function migrate(orm: Orm): Promise<void> {
-  await orm.migrator.up()
+const MIGRATION_LOCK = 7_247_000
+
+/**
+ * Brings the schema up to date. Two processes that try at once take turns, under an advisory lock.
+ *
+ * @returns how many migrations were applied.
+ */
+export async function migrate(orm: Orm): Promise<number> {
+  return sqlOf(orm)
+    .connection()
+    .execute(async (connection) => {
+      await raw`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
+      try {
+        return (await orm.migrator.up()).length
+      } finally {
+        await raw`select pg_advisory_unlock(${MIGRATION_LOCK})`.execute(connection)
+      }
+    })
 }
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>
-type WithDefaults<Row, Column extends keyof Row> = Omit<Row, Column> & {
-  [Name in Column]: Generated<Row[Name]>
-}
 
-/** The tables as the entities define them, and the columns whose values the database makes. */
-interface Tables extends Omit<Inferred, 'leads' | 'lead_events' | 'idempotency_keys'> {
-  leads: WithDefaults<Inferred['leads'], 'id' | 'metadata'>
-  lead_events: WithDefaults<Inferred['lead_events'], 'txid'>
-  idempotency_keys: WithDefaults<Inferred['idempotency_keys'], 'created_at'>
+/** The tables as the entities define them; an identity column, which an insert leaves out, is not known as one. */
+interface Tables extends Omit<Inferred, 'leads' | 'endpoint_secrets'> {
+  leads: Omit<Inferred['leads'], 'id'> & { id: Generated<number> }
+  endpoint_secrets: Omit<Inferred['endpoint_secrets'], 'id'> & { id: Generated<number> }
 }
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */

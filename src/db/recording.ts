@@ -63,10 +63,20 @@ async function lockLead(trx: Sql, leadId: number) {
   return trx
     .selectFrom('leads')
     .select([
-      'id', 'partner_id', 'partner_lead_id', 'status', 'next_position', 'next_sequence', 'anchor_at',
-      'clock_offset', 'closed_at', 'erased_at',
+      'id',
+      'partner_id',
+      'partner_lead_id',
+      'status',
+      'next_position',
+      'next_sequence',
+      'anchor_at',
+      'clock_offset',
+      'closed_at',
+      'erased_at',
     ])
-    .select(raw<Date>`greatest(clock_timestamp() + clock_offset * interval '1 second', last_event_at)`.as('now'))
+    .select(
+      raw<Date>`greatest(clock_timestamp() + clock_offset * interval '1 second', last_event_at)`.as('now'),
+    )
     .where('id', '=', leadId)
     .forUpdate()
     .executeTakeFirst()
@@ -74,13 +84,21 @@ async function lockLead(trx: Sql, leadId: number) {
 
 type LockedLead = NonNullable<Awaited<ReturnType<typeof lockLead>>>
 
-async function knownEvents(trx: Sql, leadId: number, items: readonly MilestoneItem[]): Promise<Map<string, string>> {
+async function knownEvents(
+  trx: Sql,
+  leadId: number,
+  items: readonly MilestoneItem[],
+): Promise<Map<string, string>> {
   if (items.length === 0) return new Map()
   const rows = await trx
     .selectFrom('lead_events')
     .select(['dedupe_key', 'id'])
     .where('lead_id', '=', leadId)
-    .where('dedupe_key', 'in', items.map((item) => item.dedupeKey))
+    .where(
+      'dedupe_key',
+      'in',
+      items.map((item) => item.dedupeKey),
+    )
     .execute()
   return new Map(rows.map((row) => [row.dedupe_key, row.id]))
 }

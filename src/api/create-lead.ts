@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { createLead as insert, type Idempotency } from '../db/create-lead.ts'
+import type { NewLead, WebhookBody } from '../db/new-lead.ts'
+import type { Sql } from '../db/orm.ts'
+import { newReferralState, type ReferralState } from '../domain/referral.ts'
+import { ApiError } from '../errors.ts'
+import { createLeadAnswer, createLeadBody, idempotencyKey } from './schemas.ts'
+
+interface Options {
+  sql: Sql
+  webhookBody: WebhookBody
+  startReferral: (state: ReferralState) => void
+}
+
+/** POST /create-lead: interface specification, section 4.1. Temporal's state makes no difference to the answer. */
+export const createLead: FastifyPluginAsyncZod<Options> = async (
+  app,
+  { sql, webhookBody, startReferral },
+) => {
+  app.post('/create-lead', {
+    schema: { body: createLeadBody, response: { 200: createLeadAnswer } },
+    handler: async (request) => {
+      const { first_name, last_name, email, phone, ...rest } = request.body
+      const { partner_lead_id = null, fico_range = null, loan_officer_id = null, notes = null } = rest
+      const lead: NewLead = {
+        first_name,
+        last_name,
+        email,
+        phone,
+        partner_lead_id,
+        fico_range,
+        loan_officer_id,
+        notes,
+      }
+      const idempotency = readIdempotency(request.headers['idempotency-key'], lead)
+      const toAnswer = (leadId: number) => ({
+        success: true as const,
+        message: 'Lead created.',
+        lead_id: leadId,
+        ...(partner_lead_id !== null && { partner_lead_id }),
+      })
+      const result = await insert(sql, request.partnerId, lead, webhookBody, toAnswer, idempotency)
+      if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
+      if (result.kind === 'created') startReferral(newReferralState(result.leadId))
+      return result.answer
+    },
+  })
+}
+
+function readIdempotency(header: string | string[] | undefined, lead: NewLead): Idempotency | undefined {
+  if (header === undefined) return undefined
+  const { success, data: key } = idempotencyKey.safeParse(header)
+  if (!success) {
+    throw new ApiError(
+      'INVALID_PAYLOAD',
+      'The header Idempotency-Key must have 1 to 255 visible ASCII characters.',
+    )
+  }
+  return { key, requestHash: createHash('sha256').update(JSON.stringify(lead)).digest('hex') }
+}

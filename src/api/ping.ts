@@ -1,0 +1,22 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { pingAnswer } from './schemas.ts'
+
+/** GET /ping: whether the service is online; a key, if one is sent, is checked. */
+export const ping: FastifyPluginAsyncZod<{ environment: 'sandbox' | 'production' }> = async (
+  app,
+  { environment },
+) => {
+  app.get('/ping', {
+    schema: { response: { 200: pingAnswer } },
+    onRequest: async (request) => {
+      if (request.headers.authorization !== undefined) await app.authenticate(request)
+    },
+    handler: async () => ({
+      success: true as const,
+      message: 'pong',
+      environment,
+      time: formatTimestamp(new Date()),
+    }),
+  })
+}

@@ -1,0 +1,23 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from './orm.ts'
+
+const SWEEP_LOCK = 7_247_001
+
+/**
+ * Runs `work` unless another process does: under an advisory lock of a connection's own, which a crash frees
+ * and which holds no row while `work` calls Temporal.
+ *
+ * @returns what `work` answers; 0 when another process is at it.
+ */
+export async function sweepAlone(sql: Sql, work: () => Promise<number>): Promise<number> {
+  return sql.connection().execute(async (connection) => {
+    const lock = raw<{ locked: boolean }>`select pg_try_advisory_lock(${SWEEP_LOCK}) as locked`
+    const { rows } = await lock.execute(connection)
+    if (rows[0]?.locked !== true) return 0
+    try {
+      return await work()
+    } finally {
+      await raw`select pg_advisory_unlock(${SWEEP_LOCK})`.execute(connection)
+    }
+  })
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { buildApp } from './app.ts'
+import { type Config, processEnvironment, readConfig } from './config.ts'
+import { connect, sqlOf } from './db/orm.ts'
+import { fail, orFail } from './fail.ts'
+import { startHealthServer } from './health.ts'
+import { createLogger } from './logger.ts'
+import { boundedStarts } from './temporal/bounded-starts.ts'
+import { createTemporalClient, temporalSettings } from './temporal/client.ts'
+import { createReferrals } from './temporal/referrals.ts'
+
+const config = orFail(() => readConfig())
+const log = createLogger(config.LOG_LEVEL, 'api')
+const orm = await connect(config.DATABASE_URL)
+const sql = sqlOf(orm)
+const client = createTemporalClient(temporalSettings(processEnvironment()))
+const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) =>
+  log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it'),
+)
+const app = await buildApp({
+  environment: config.ENVIRONMENT,
+  sql,
+  log,
+  startReferral: starts.offer,
+  ...readTls(config),
+  ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
+})
+const health = await startHealthServer(config, { isReady: () => orm.isConnected() })
+stopOnSignals()
+await listen(config)
+
+async function listen({ HOST, PORT }: Config): Promise<void> {
+  try {
+    await app.listen({
+      host: HOST,
+      port: PORT,
+      listenTextResolver: (address) => `API is listening at ${address}/v1`,
+    })
+  } catch (error) {
+    fail(
+      `The API cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : String(error)}. Free the port, or set PORT.`,
+    )
+  }
+  process.send?.({ type: 'ready', port: (app.server.address() as AddressInfo).port })
+}
+
+function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config) {
+  if (cert === undefined || key === undefined) return {}
+  try {
+    return { tls: { cert: readFileSync(cert), key: readFileSync(key) } }
+  } catch (error) {
+    return fail(
+      `TLS_CERT_FILE or TLS_KEY_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+}
+
+/** Takes no new requests, ends those in flight, then closes what they use. */
+function stopOnSignals(): void {
+  let stopping = false
+  const stop = async () => {
+    if (stopping) return
+    stopping = true
+    log.info('API is stopping')
+    await app.close()
+    await starts.settled()
+    await Promise.all([health.close(), client.connection.close(), orm.close()])
+    process.disconnect?.()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
+}
