@@ -35,8 +35,8 @@ type Answer = Pick<Outcome, 'status' | 'responseHeaders' | 'responseBody' | 'ret
 const NO_ANSWER: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
 
 /**
- * What sends webhooks: one for each process, since it keeps connections open for reuse, at most ten
- * for each origin and none for longer than a minute, so that a changed DNS record soon counts. An open
+ * What sends webhooks: one for each process, since it keeps connections open for reuse, none of them
+ * for longer than a minute, so that a changed DNS record soon counts. An open
  * connection leads to an address that passed the guard when it was made.
  */
 export function createSender(options: SenderOptions): Sender {
@@ -45,7 +45,9 @@ export function createSender(options: SenderOptions): Sender {
   const tracking = trackConnectedAddresses()
   const agent = new Agent({
     connect: guardedConnector({ allowPrivateNetwork, lookup, timeoutMs: connect }),
-    connections: 10,
+    // Wide, because partners may share an origin (a hosted integration service): one partner's path that
+    // hangs must not make the others wait. What bounds the attempts at one endpoint is its leases.
+    connections: 100,
     clientTtl: 60_000,
     // Shorter than servers commonly keep idle connections (5 s and more), or they close them under us.
     keepAliveTimeout: 4_000,

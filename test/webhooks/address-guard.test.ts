@@ -1,7 +1,6 @@
-import { lookup } from 'node:dns'
-import { promises } from 'node:dns'
+import { lookup, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { Agent, request } from 'undici'
 import { guardedConnector } from '../../src/webhooks/address-guard.ts'
 import { resolverLookup } from '../../src/webhooks/resolver-lookup.ts'
@@ -18,7 +17,6 @@ let canary: Awaited<ReturnType<typeof startReceiver>>
 beforeEach(async () => {
   canary = await startReceiver((_request, response) => response.end('internal data'))
 })
-afterEach(() => canary.close())
 
 describe('a literal address', () => {
   test.each([

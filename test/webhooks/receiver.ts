@@ -1,3 +1,4 @@
+import { afterEach } from '@jest/globals'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
@@ -7,8 +8,15 @@ export interface Received {
   body: string
 }
 
+const closing = new Set<() => Promise<void>>()
+
+/** Receivers live as long as the test that started them. */
+afterEach(async () => {
+  await Promise.all([...closing].map((close) => close()))
+})
+
 /** Listens on a free port of loopback; `connections` counts all that were ever made to it. */
-export async function listen(server: Server) {
+async function listen(server: Server) {
   const open = new Set<Socket>()
   const counts = { connections: 0 }
   server.on('connection', (socket) => {
@@ -17,14 +25,13 @@ export async function listen(server: Server) {
     socket.on('error', () => {}).on('close', () => open.delete(socket))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    counts,
-    close: async () => {
-      for (const socket of open) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
+  const close = async () => {
+    closing.delete(close)
+    for (const socket of open) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
   }
+  closing.add(close)
+  return { port: (server.address() as AddressInfo).port, counts, close }
 }
 
 /** An HTTP receiver that keeps what it got and then answers as `answer` says. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import type { Socket } from 'node:net'
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { createSender } from '../../src/webhooks/send.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
@@ -12,19 +12,9 @@ const sender = createSender({
   allowPrivateNetwork: true,
   timeouts: { connect: 150, total: TOTAL_MS },
 })
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 afterAll(() => sender.close())
 
 const post = (url: string) => sender.send({ url, headers: {}, body: '{}' })
-
-async function rawReceiver(answer: (socket: Socket) => void) {
-  const started = await startRawReceiver(answer)
-  closing.push(started.close)
-  return started
-}
 
 /** Writes `piece` every few milliseconds for as long as the connection lasts. */
 function drip(socket: Socket, head: string, piece: string) {
@@ -47,7 +37,7 @@ describe('an attempt ends in time', () => {
     ],
   ])('when the endpoint %s', async (_, answer) => {
     const closed = Promise.withResolvers<void>()
-    const { url } = await rawReceiver((socket) => {
+    const { url } = await startRawReceiver((socket) => {
       socket.on('close', () => closed.resolve())
       answer(socket)
     })
@@ -78,8 +68,7 @@ describe('an attempt ends in time', () => {
   })
 
   test('when the time is up before it connects, and nothing is sent afterwards', async () => {
-    const { url, received, close } = await startReceiver((_request, response) => response.end())
-    closing.push(close)
+    const { url, received } = await startReceiver((_request, response) => response.end())
     const found = Promise.withResolvers<void>()
     const slow = createSender({
       environment: 'sandbox',
@@ -95,20 +84,19 @@ describe('an attempt ends in time', () => {
   })
 
   test('for each of many at one endpoint that hangs, also those that wait for a connection', async () => {
-    const { url, counts } = await rawReceiver(() => {})
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => post(url)))
+    const { url } = await startRawReceiver(() => {})
+    const outcomes = await Promise.all(Array.from({ length: 130 }, () => post(url)))
     for (const { errorCode, durationMs } of outcomes) {
       expect(errorCode).toBe('timeout')
-      expect(durationMs).toBeLessThan(TOTAL_MS + 200)
+      expect(durationMs).toBeLessThan(TOTAL_MS + 300)
     }
-    expect(counts.connections).toBeLessThanOrEqual(10)
   })
 
-  test('and one endpoint that hangs holds up no other', async () => {
-    const hanging = await rawReceiver(() => {})
-    const { url, close } = await startReceiver((_request, response) => response.end())
-    closing.push(close)
-    const stuck = Array.from({ length: 30 }, () => post(hanging.url))
+  test('and one endpoint that hangs holds up no other, not even at the same origin', async () => {
+    const { url } = await startReceiver((request, response) => {
+      if (request.url !== '/hang') response.end()
+    })
+    const stuck = Array.from({ length: 50 }, () => post(url.replace('/hook', '/hang')))
     const outcome = await post(url)
     expect(outcome.ok).toBe(true)
     expect(outcome.durationMs).toBeLessThan(200)
@@ -120,7 +108,7 @@ describe('an answer costs no more than 64 KiB', () => {
   test('when its body never ends: it is let go and the 2xx counts', async () => {
     let sent = 0
     const closed = Promise.withResolvers<void>()
-    const { url } = await rawReceiver((socket) => {
+    const { url } = await startRawReceiver((socket) => {
       const chunk = Buffer.alloc(16 * 1024, 'x')
       const flood = () => {
         while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
@@ -140,10 +128,9 @@ describe('an answer costs no more than 64 KiB', () => {
 
   test('when it is a compressed bomb: nothing is unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
-    const { url, close } = await startReceiver((_request, response) => {
+    const { url } = await startReceiver((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb)
     })
-    closing.push(close)
     const before = process.memoryUsage().rss
     expect(await post(url)).toMatchObject({ ok: true, responseBody: '(gzip, not unpacked)' })
     expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024)

@@ -21,7 +21,6 @@ afterAll(async () => {
 async function attempt(certificate: Certificate, options: object = {}) {
   const receiver = await startReceiver((_request, response) => response.end(), { ...certificate, ...options })
   const outcome = await sender.send({ url: receiver.url, headers: {}, body: '{}' })
-  await receiver.close()
   return { outcome, received: receiver.received }
 }
 
@@ -73,14 +72,12 @@ describe('over TLS', () => {
   test('a port that speaks plain HTTP is a tls_error', async () => {
     const plain = await startReceiver((_request, response) => response.end())
     const outcome = await sender.send({ url: plain.url.replace('http:', 'https:'), headers: {}, body: '{}' })
-    await plain.close()
     expect(outcome).toMatchObject({ errorCode: 'tls_error', hint: expect.stringContaining('TLS') })
   })
 
   test('an endpoint that hangs up within the handshake is a tls_error', async () => {
     const raw = await startRawReceiver((socket) => socket.end())
     const outcome = await sender.send({ url: raw.url.replace('http:', 'https:'), headers: {}, body: '{}' })
-    await raw.close()
     expect(outcome).toMatchObject({ errorCode: 'tls_error' })
   })
 })

@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { createSender } from '../../src/webhooks/send.ts'
+import { startRawReceiver, startReceiver } from './receiver.ts'
+
+const sender = createSender({
+  environment: 'sandbox',
+  allowPrivateNetwork: true,
+  timeouts: { connect: 500, total: 1_000 },
+})
+afterAll(() => sender.close())
+
+const post = (url: string) => sender.send({ url, headers: {}, body: '{}' })
+
+describe('a connection that fails is an outcome, never an exception', () => {
+  test('nothing listens', async () => {
+    const { url, close } = await startReceiver(() => {})
+    await close()
+    expect(await post(url)).toMatchObject({
+      ok: false,
+      status: null,
+      errorCode: 'connection_refused',
+      hint: expect.stringContaining('nothing listens'),
+    })
+  })
+
+  test('reset before the answer', async () => {
+    const { url } = await startRawReceiver((socket) => socket.resetAndDestroy())
+    expect(await post(url)).toMatchObject({
+      status: null,
+      errorCode: 'connection_reset',
+      address: '127.0.0.1',
+    })
+  })
+
+  test('closed before the answer', async () => {
+    const { url } = await startRawReceiver((socket) => socket.end())
+    expect(await post(url)).toMatchObject({ status: null, errorCode: 'connection_reset' })
+  })
+
+  test.each([
+    ['closed', 'end'],
+    ['reset', 'resetAndDestroy'],
+  ] as const)('a 2xx %s within its body is no success: it may not have been meant', async (_, how) => {
+    const { url } = await startRawReceiver((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nhalf', () => socket[how]())
+    })
+    expect(await post(url)).toMatchObject({ ok: false, errorCode: 'connection_reset' })
+  })
+
+  test.each([
+    ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['HTTP/0.9', '<html>hello</html>'],
+    ['a bad status', 'HTTP/1.1 9x9 what\r\n\r\n'],
+    ['two different lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    ['a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n'],
+    ['an upgrade nobody asked for', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['headers of more than 16 KiB', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ])('an answer that is not HTTP/1.1: %s', async (_, answer) => {
+    const { url } = await startRawReceiver((socket) => socket.end(answer))
+    expect(await post(url)).toMatchObject({ ok: false, errorCode: 'invalid_response' })
+  })
+
+  test('a URL that breaks the rules is not called at all', async () => {
+    const { port, counts } = await startReceiver((_request, response) => response.end())
+    expect(await post(`http://me:pw@localhost:${port}/`)).toMatchObject({
+      errorCode: 'invalid_url',
+      hint: expect.stringContaining('user name'),
+      address: null,
+    })
+    const production = createSender({ environment: 'production', allowPrivateNetwork: true })
+    const outcome = await production.send({ url: `http://localhost:${port}/`, headers: {}, body: '{}' })
+    expect(outcome).toMatchObject({ errorCode: 'invalid_url', hint: expect.stringContaining('https') })
+    await production.close()
+    expect(counts.connections).toBe(0)
+  })
+
+  test('an attempt stopped by the caller is canceled, before or within it', async () => {
+    const controller = new AbortController()
+    const { url } = await startReceiver(() => controller.abort())
+    const webhook = { url, headers: {}, body: '{}' }
+    expect(await sender.send(webhook, controller.signal)).toMatchObject({ ok: false, errorCode: 'canceled' })
+    expect(await sender.send(webhook, AbortSignal.abort())).toMatchObject({
+      errorCode: 'canceled',
+      address: null,
+    })
+  })
+})
