@@ -37,7 +37,7 @@ const variables = z
       const decoded = keys.split(',').map((key) => Buffer.from(key.trim(), 'base64'))
       if (decoded.some((key) => key.length !== 32)) {
         context.addIssue(
-          'must be 32 bytes in base64 (openssl rand -base64 32); older keys may follow after commas',
+          'must be 32 bytes in base64 (openssl rand -base64 32), older keys after it, separated by commas',
         )
       }
       return decoded
