@@ -1,3 +1,4 @@
+import type { Environment } from '../config.ts'
 import type { EventPayload } from '../domain/event-payloads.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
@@ -12,7 +13,7 @@ export interface WebhookEvent {
   partnerLeadId: string | null
   /** The place among the lead's webhooks: 1, 2, 3, … without gaps. */
   sequence: number
-  environment: 'sandbox' | 'production'
+  environment: Environment
 }
 
 /**

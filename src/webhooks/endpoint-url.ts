@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
+import type { Environment } from '../config.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What an environment lets an endpoint be. */
 export interface EndpointPolicy {
-  environment: 'sandbox' | 'production'
+  environment: Environment
   /** Lets loopback and private addresses through: for one machine and its tests only. */
   allowPrivateNetwork: boolean
 }
@@ -28,7 +29,7 @@ export function checkEndpointUrl(url: string, policy: EndpointPolicy): UrlFault 
   return { errorCode: 'blocked_address', hint: 'the URL must lead to a public internet address' }
 }
 
-function invalidity(url: string, environment: EndpointPolicy['environment']): string | null {
+function invalidity(url: string, environment: Environment): string | null {
   if (url.length > MAX_URL_LENGTH) return `the URL is longer than ${MAX_URL_LENGTH} characters`
   // URL parsers drop or rewrite these, each in its own way: what staff read must be what is called.
   // oxlint-disable-next-line no-control-regex

@@ -12,14 +12,16 @@ export function resolverLookup(resolver: Pick<promises.Resolver, 'resolve4' | 'r
       const addresses = [...found(v4, 4), ...found(v6, 6)]
       if (addresses.length > 0) return callback(null, addresses)
       // One of them may only say that there is none of its kind: the other's reason is the true one.
-      const reasons = [v4, v6].flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-      const reason: Error =
-        reasons.find(({ code }) => code !== 'ENODATA') ?? reasons[0] ?? new Error('no address')
-      callback(reason, [])
+      const reasons = [...failed(v4), ...failed(v6)]
+      callback(reasons.find(({ code }) => code !== 'ENODATA') ?? reasons[0] ?? new Error('no address'), [])
     })
   }
 }
 
 function found(result: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
   return result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
+}
+
+function failed(result: PromiseSettledResult<string[]>): NodeJS.ErrnoException[] {
+  return result.status === 'rejected' ? [result.reason as NodeJS.ErrnoException] : []
 }

@@ -93,7 +93,7 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 function defaultLookup(allowPrivateNetwork: boolean): LookupFunction {
-  if (allowPrivateNetwork) return systemLookup as LookupFunction
+  if (allowPrivateNetwork) return systemLookup
   return resolverLookup(new promises.Resolver({ timeout: 2_000, tries: 2 }))
 }
 

@@ -1,5 +1,4 @@
 import { lookup, promises } from 'node:dns'
-import type { LookupFunction } from 'node:net'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { Agent, request } from 'undici'
 import { guardedConnector } from '../../src/webhooks/address-guard.ts'
@@ -32,7 +31,7 @@ describe('a literal address', () => {
     const dispatcher = new Agent({
       connect: guardedConnector({
         allowPrivateNetwork: false,
-        lookup: lookup as LookupFunction,
+        lookup,
         timeoutMs: 500,
       }),
     })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { milestoneNames } from '../../src/domain/milestones.ts'
 import { formatTimestamp } from '../../src/domain/timestamps.ts'
-import { webhookBody } from '../../src/webhooks/body.ts'
+import { type WebhookEvent, webhookBody } from '../../src/webhooks/body.ts'
 
 const event = {
   eventId: 'evt_01912345-6789-7abc-8def-0123456789ab',
@@ -26,7 +26,7 @@ describe('the body of a webhook', () => {
   })
 
   test('always names partner_lead_id and event_payload, null when there is none', () => {
-    const { data } = JSON.parse(webhookBody({ ...event, eventPayload: null, partnerLeadId: null }))
+    const { data } = parsed({ ...event, eventPayload: null, partnerLeadId: null })
     expect(data).toMatchObject({ event_payload: null, partner_lead_id: null })
   })
 
@@ -43,7 +43,7 @@ describe('the body of a webhook', () => {
     fc.assert(
       fc.property(anyEvent, ({ partnerLeadId, ...rest }) => {
         const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
-        const { type, timestamp, data } = JSON.parse(webhookBody({ ...rest, partnerLeadId, eventPayload }))
+        const { type, timestamp, data } = parsed({ ...rest, partnerLeadId, eventPayload })
         expect(type).toBe(rest.eventName)
         expect(new Date(timestamp).getTime()).toBe(Math.floor(rest.createdAt.getTime() / 1000) * 1000)
         expect(data).toEqual({
@@ -60,3 +60,7 @@ describe('the body of a webhook', () => {
     )
   })
 })
+
+function parsed(webhook: WebhookEvent) {
+  return JSON.parse(webhookBody(webhook)) as { type: string; timestamp: string; data: object }
+}

@@ -1,5 +1,4 @@
 import { createSocket } from 'node:dgram'
-import type { AddressInfo } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 export interface Question {
@@ -27,7 +26,7 @@ export async function startDnsServer(answers: Answers) {
   })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
   return {
-    server: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    server: `127.0.0.1:${socket.address().port}`,
     questions,
     close: () => new Promise<void>((resolve) => socket.close(() => resolve())),
   }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { checkEndpointUrl } from '../../src/webhooks/endpoint-url.ts'
 import { isPublicAddress } from '../../src/webhooks/public-address.ts'
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { afterEach } from '@jest/globals'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -37,11 +38,11 @@ async function listen(server: Server) {
 /** An HTTP receiver that keeps what it got and then answers as `answer` says. */
 export async function startReceiver(answer: RequestListener, tls?: { cert: string; key: string }) {
   const received: Received[] = []
-  const listener: RequestListener = async (request, response) => {
-    let body = ''
-    for await (const chunk of request.setEncoding('utf8')) body += chunk
-    received.push({ headers: request.headers as Record<string, string>, body })
-    answer(request, response)
+  const listener: RequestListener = (request, response) => {
+    void text(request).then((body) => {
+      received.push({ headers: request.headers as Record<string, string>, body })
+      answer(request, response)
+    })
   }
   const { port, counts, close } = await listen(tls ? createTlsServer(tls, listener) : createServer(listener))
   return { port, counts, close, received, url: `${tls ? 'https' : 'http'}://localhost:${port}/hook` }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { retryAfterMs } from '../../src/webhooks/retry-after.ts'
 
 const now = new Date('1994-11-06T08:49:07Z')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterFailure, attemptDelayMs, nextAttemptAt } from '../../src/webhooks/schedule.ts'
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { decryptSecret, encryptSecret, generateSecret, SecretError } from '../../src/webhooks/secrets.ts'
 
 const key = randomBytes(32)

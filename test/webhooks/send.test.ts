@@ -34,7 +34,9 @@ describe('a webhook that arrives', () => {
     for (const index of bytes.keys()) {
       const changed = Buffer.from(bytes)
       changed[index] = (changed[index] ?? 0) ^ 1
-      expect(() => new Webhook(secret).verify(changed.toString('latin1'), got?.headers ?? {})).toThrow()
+      expect(() => new Webhook(secret).verify(changed, got?.headers ?? {}, { jsonParse: false })).toThrow(
+        'No matching signature',
+      )
     }
   })
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { signedHeaders } from '../../src/webhooks/signature.ts'
