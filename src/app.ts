@@ -1,5 +1,5 @@
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import { createLead } from './api/create-lead.ts'
@@ -35,7 +35,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const { environment, sql, log, startReferral, tls, trustProxy } = dependencies
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => uuidv7(),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -26,6 +26,22 @@ export const entities = [
   AuditEntry,
 ] as const
 
+/** PostgreSQL's type timestamptz. */
+const TIMESTAMPTZ = 1184
+
+interface PostgresClient {
+  setTypeParser(type: number, parse: (text: string) => Date): void
+}
+
+interface PostgresPool {
+  on(event: 'connect', listener: (client: PostgresClient) => void): void
+}
+
+/** MikroORM reads moments as text and parses them in its entities; typed SQL wants them parsed at once. */
+function parseMoments(pool: PostgresPool): void {
+  pool.on('connect', (client) => client.setTypeParser(TIMESTAMPTZ, (text) => new Date(text)))
+}
+
 export function ormOptions(databaseUrl: string) {
   return defineConfig({
     clientUrl: databaseUrl,
@@ -33,5 +49,11 @@ export function ormOptions(databaseUrl: string) {
     extensions: [Migrator],
     forceUtcTimezone: true,
     migrations: { path: `${import.meta.dirname}/migrations`, snapshot: false, silent: true },
+    pool: { min: 0, max: 20 },
+    driverOptions: {
+      // a partner hears 503 in two seconds rather than waiting with us
+      connectionTimeoutMillis: 2000,
+      onPoolCreated: parseMoments,
+    },
   })
 }
