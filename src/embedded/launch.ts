@@ -1,16 +1,19 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 
 /** A server process of ours, which runs until it is stopped. */
 export interface Launched {
   name: string
   process: ChildProcess
   pid: number
-  /** Settles when the process has ended, with the last line that it wrote; never rejects. */
+  stopSignal: NodeJS.Signals
+  logFile: string
+  /** Settles when the process has ended, with the line that says why; never rejects. */
   ended: Promise<string>
   /** Asks it to end and waits until it has; after 10 s it is killed. */
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 interface LaunchOptions extends SpawnOptions {
@@ -36,40 +39,55 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
   const child = spawn(command, args, { ...spawnOptions, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const { ready, ended } = follow(child, logFile, readyLine)
   if (child.pid === undefined) throw new Error(`${name} cannot be started: ${await ended}`)
-  const launched = { name, process: child, pid: child.pid, ended, stop: () => stop(child, ended, stopSignal) }
+  const stop = () => stopChild(child, ended, stopSignal)
+  const launched = { name, process: child, pid: child.pid, stopSignal, logFile, ended, stop }
   onSpawn?.(launched)
-  const problem = await Promise.race([ready, ended.then((line) => line || 'no message')])
-  if (problem !== undefined) throw new Error(`${name} ended while starting: ${problem} (${logFile})`)
+  await readyOrEnded(ready, launched)
   return launched
+}
+
+/** Waits until a process is ready; throws one line when it ends before. */
+export async function readyOrEnded<T>(
+  ready: Promise<T>,
+  { name, ended, logFile }: Omit<Launched, 'stop'>,
+): Promise<T> {
+  const failed = ended.then((line) => {
+    throw new Error(`${name} ended while starting: ${line || 'it said nothing'} (${logFile})`)
+  })
+  return Promise.race([ready, failed])
 }
 
 function follow(child: ChildProcess, logFile: string, readyLine: RegExp) {
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 })
+  const output = new PassThrough()
+  for (const stream of [child.stdout, child.stderr]) stream?.pipe(output, { end: false })
+  output.pipe(log)
   let last = ''
-  const ready = new Promise<undefined>((resolve) => {
-    for (const stream of [child.stdout!, child.stderr!]) {
-      createInterface({ input: stream }).on('line', (line) => {
-        log.write(`${line}\n`)
-        if (line.trim() !== '') last = line.trim()
-        if (readyLine.test(line)) resolve(undefined)
-      })
-    }
+  let fault = ''
+  const ready = new Promise<void>((resolve) => {
+    createInterface({ input: output }).on('line', (line) => {
+      if (line.trim() !== '') last = line.trim()
+      // PostgreSQL may add a hint after the line that says what is wrong.
+      if (/\b(fatal|error)\b/i.test(line)) fault = last
+      if (readyLine.test(line)) resolve()
+    })
   })
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('close', () => log.end(() => resolve(last)))
+    child.once('close', () => output.end(() => setImmediate(() => resolve(fault || last))))
   })
   return { ready, ended }
 }
 
-/** Ends a child of ours: `signal`, SIGKILL after 10 s; returns when it is gone. */
-export async function stop(
+/** Ends a child of ours: `signal`, SIGKILL after `graceMs`; returns when it is gone. */
+export async function stopChild(
   child: ChildProcess,
   ended: Promise<unknown>,
   signal: NodeJS.Signals,
+  graceMs = 10_000,
 ): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) child.kill(signal)
-  const force = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  const force = setTimeout(() => child.kill('SIGKILL'), graceMs)
   await ended
   clearTimeout(force)
 }

@@ -52,7 +52,8 @@ export function commandLine(pid: number): string {
 function startedByProc(pid: number): string | undefined {
   try {
     // The name in parentheses may hold spaces; state and start time (in ticks) are fields 3 and 22.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     // In a container without an init a dead orphan stays as a zombie for ever.
     return fields[0] === 'Z' ? undefined : `${boot}:${fields[19]}`

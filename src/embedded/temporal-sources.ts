@@ -48,7 +48,7 @@ export async function downloadTemporal({
     // Windows' tar reads zip files too.
     await run('tar', [windows ? '-xf' : '-xzf', archive, '-C', folder])
   } catch (error) {
-    throw new Error(`the download failed (${reason(error)})`)
+    throw new Error(`the download failed (${reason(error)})`, { cause: error })
   } finally {
     await dispatcher.destroy()
   }
@@ -62,10 +62,9 @@ export async function downloadTemporal({
  */
 export async function buildTemporal({ folder, version, environment, report }: Source): Promise<string> {
   const started = Date.now()
+  const seconds = () => Math.round((Date.now() - started) / 1000)
   const say = () =>
-    report(
-      `Building Temporal CLI ${version} with Go (once, about 4 minutes) … ${Math.round((Date.now() - started) / 1000)} s`,
-    )
+    report(`Building Temporal CLI ${version} with Go (once, about 4 minutes) … ${seconds()} s`)
   const progress = setInterval(say, 30_000)
   const flags = `-ldflags=-s -w -X github.com/temporalio/cli/temporalcli.Version=${version}`
   try {
@@ -75,11 +74,10 @@ export async function buildTemporal({ folder, version, environment, report }: So
       env: { ...environment, GOBIN: folder },
     })
   } catch (error) {
-    throw new Error(
-      (error as NodeJS.ErrnoException).code === 'ENOENT'
-        ? 'Go is not installed'
-        : `the build with Go failed (${reason(error)})`,
-    )
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new Error(missing ? 'Go is not installed' : `the build with Go failed (${reason(error)})`, {
+      cause: error,
+    })
   } finally {
     clearInterval(progress)
   }
@@ -90,5 +88,5 @@ export async function buildTemporal({ folder, version, environment, report }: So
 function reason(error: unknown): string {
   const { cause, message, stderr } = error as Error & { stderr?: string }
   if (cause) return reason(cause)
-  return (stderr || message).trim().split('\n').at(-1)!
+  return (stderr || message).trim().split('\n').at(-1) ?? ''
 }

@@ -1,0 +1,71 @@
+import { appendFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
+
+interface DemoEndpointOptions {
+  port: number
+  /** The endpoint's secret, `whsec_…`; undefined until the partner has one. */
+  secret: () => string | undefined
+  /** Gets one readable line for each webhook. */
+  print: (line: string) => void
+  /** Gets each webhook whole, one JSON document a line. */
+  logFile: string
+}
+
+/** The part of a webhook's body that is printed. */
+interface Body {
+  type?: string
+  data?: { lead_id?: number; sequence?: number }
+}
+
+/** What a partner would run: receives webhooks on 127.0.0.1 and verifies each as Standard Webhooks says. */
+export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEndpointOptions) {
+  const server = createServer((request, response) => {
+    const answer = async () => {
+      const { problem, body, headers } = await receive(request, secret())
+      appendFileSync(logFile, `${JSON.stringify({ at: new Date(), problem, headers, body })}\n`)
+      print(describe(body, problem))
+      response.writeHead(problem ? 400 : 200).end()
+    }
+    // A sender that hangs up in the middle has sent no webhook.
+    answer().catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const stop = () => {
+    server.closeAllConnections()
+    return new Promise<void>((resolve) => void server.close(() => resolve()))
+  }
+  return { url: `http://127.0.0.1:${port}/webhooks`, stop }
+}
+
+async function receive(request: IncomingMessage, secret: string | undefined) {
+  // The signature is over the bytes as they came: parsed and written again they would differ.
+  const body = await text(request)
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
+  const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name] ?? '')]))
+  try {
+    new Webhook(secret ?? '').verify(body, headers)
+    return { body, headers, problem: undefined }
+  } catch (error) {
+    return { body, headers, problem: (error as Error).message }
+  }
+}
+
+function describe(body: string, problem: string | undefined): string {
+  const time = new Date().toTimeString().slice(0, 8)
+  const { type = 'not a webhook', data } = parse(body)
+  const verdict = problem ? `not verified: ${problem}` : 'verified ✓'
+  return `${time}  ${type.padEnd(22)}  lead ${data?.lead_id ?? '?'}  #${data?.sequence ?? '?'}  ${verdict}`
+}
+
+function parse(body: string): Body {
+  try {
+    return JSON.parse(body) as Body
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import path from 'node:path'
+import type { Launched } from './launch.ts'
+import { freePort } from './ports.ts'
+import { unprivilegedOwner } from './postgres-files.ts'
+import { startPostgres } from './postgres.ts'
+import { findTemporal } from './temporal-binary.ts'
+import { startTemporal } from './temporal.ts'
+
+export interface ServerOptions {
+  dataDirectory: string
+  environment: NodeJS.ProcessEnv
+  report: (line: string) => void
+  onSpawn: (launched: Launched) => void
+}
+
+/** The address of PostgreSQL: of the one in DATABASE_URL, else of one that is started here. */
+export async function provideDatabase(password: string, options: ServerOptions): Promise<string> {
+  const { dataDirectory, environment, onSpawn } = options
+  if (environment.DATABASE_URL) return environment.DATABASE_URL
+  const logFile = path.join(dataDirectory, 'postgres.log')
+  const folder = postgresFolder(dataDirectory)
+  const { url } = await startPostgres({ folder, port: await freePort(5433), password, logFile, onSpawn })
+  return url
+}
+
+export interface TemporalAccess {
+  address: string
+  namespace: string
+  /** Unknown for a server that is not ours. */
+  ui?: string
+}
+
+/** Where Temporal is: the server in TEMPORAL_ADDRESS, else one that is started here. */
+export async function provideTemporal(options: ServerOptions): Promise<TemporalAccess> {
+  const { dataDirectory, environment, report, onSpawn } = options
+  if (environment.TEMPORAL_ADDRESS) {
+    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_UI_URL: ui } = environment
+    return { address, namespace: namespace || 'default', ui: ui || undefined }
+  }
+  const program = await findTemporal({ environment, report })
+  const port = await freePort(7233)
+  const uiPort = await freePort(8233)
+  const logFile = path.join(dataDirectory, 'temporal.log')
+  const databaseFile = path.join(dataDirectory, 'temporal.db')
+  const server = await startTemporal({ program, port, uiPort, databaseFile, logFile, environment, onSpawn })
+  return { ...server, namespace: 'default' }
+}
+
+/**
+ * Removes everything that earlier starts have left, when it is asked for or when the data directory was
+ * deleted: its password is gone then, and PostgreSQL's data, kept elsewhere under root, is of no use.
+ */
+export function beginAnew(dataDirectory: string, asked: boolean): void {
+  if (!asked && existsSync(path.join(dataDirectory, 'embedded.json'))) return
+  rmSync(postgresFolder(dataDirectory), { recursive: true, force: true })
+  // The record of this very run is in there too.
+  for (const name of readdirSync(dataDirectory).filter((file) => asked && file !== 'run.json')) {
+    rmSync(path.join(dataDirectory, name), { recursive: true, force: true })
+  }
+}
+
+/** Under root the data directory may be out of reach for the user that PostgreSQL runs as. */
+export function postgresFolder(dataDirectory: string): string {
+  if (!unprivilegedOwner()) return path.join(dataDirectory, 'postgres')
+  const hash = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 12)
+  return path.join('/var/lib', `partner-referral-service-${hash}`)
+}

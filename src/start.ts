@@ -1,0 +1,107 @@
+import { mkdirSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { processEnvironment } from './config.ts'
+import { banner, sandboxJson } from './embedded/banner.ts'
+import { beginRun, defaultDataDirectory as dataDirectory } from './embedded/run-file.ts'
+import { startSandbox } from './embedded/sandbox.ts'
+import { beginAnew } from './embedded/servers.ts'
+import { createSupervisor, type Supervisor } from './embedded/supervisor.ts'
+
+const help = `npm start -- [--fresh] [--json]
+
+Runs the whole service on this machine, for trying it out: PostgreSQL, Temporal with its Web UI, API, worker,
+and a demo partner with a key and an endpoint. DATABASE_URL and TEMPORAL_ADDRESS name running servers to use
+instead of starting some. Everything listens on 127.0.0.1; data is kept in .data/.
+
+  --fresh  begin anew, without the data of earlier starts
+  --json   print one JSON line when everything is ready, and all else on stderr
+`
+
+/** Two signals within this time are one: npm passes on what the terminal has sent to us already. */
+const repeatMs = 500
+
+const options = readOptions()
+const say = (line: string) => (options.json ? console.error(line) : console.log(line))
+let ending = false
+
+function readOptions(): { fresh?: boolean; json?: boolean } {
+  try {
+    const flag = { type: 'boolean' } as const
+    const { values } = parseArgs({ options: { fresh: flag, json: flag, help: flag } })
+    if (values.help) process.exit(console.log(help) ?? 0)
+    return values
+  } catch (error) {
+    return fail(`${(error as Error).message}. See npm start -- --help.`)
+  }
+}
+
+function fail(line: string): never {
+  console.error(line)
+  process.exit(1)
+}
+
+/** Stops everything and ends this process; the first reason counts. */
+async function end(supervisor: Supervisor, code: number, line: string): Promise<void> {
+  if (ending) return
+  ending = true
+  console.error(line)
+  await supervisor.stopAll()
+  process.exit(code)
+}
+
+function endOnSignals(supervisor: Supervisor): void {
+  let first = 0
+  const onSignal = () => {
+    if (first === 0) first = Date.now()
+    else if (Date.now() - first > repeatMs) {
+      supervisor.killAll()
+      fail('Stopped at once, without waiting for work in flight.')
+    }
+    void end(supervisor, 0, 'Stopping API, worker, Temporal and PostgreSQL … (Ctrl-C again to force)')
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  onOrphaned(onSignal)
+  // Whoever reads our output may leave.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+/** A signal sent to npm ends npm and its shell, which do not pass it on; all we see is another parent. */
+function onOrphaned(act: () => void): void {
+  if (processEnvironment().npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    act()
+  }, 200)
+}
+
+async function start(
+  supervisor: Supervisor,
+  ready: (variables: Record<string, string>) => void,
+): Promise<void> {
+  const waiting: string[] = []
+  let print = (line: string): void => void waiting.push(line)
+  const { sandbox, variables } = await startSandbox({
+    dataDirectory,
+    environment: processEnvironment(),
+    onSpawn: supervisor.adopt,
+    report: (line) => console.error(line),
+    print: (line) => print(line),
+  })
+  ready(variables)
+  console.log(options.json ? sandboxJson(sandbox) : banner(sandbox))
+  print = say
+  waiting.forEach(print)
+}
+
+try {
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
+  const run = await beginRun(dataDirectory)
+  const supervisor = createSupervisor(run, (line: string) => void end(supervisor, 1, line))
+  endOnSignals(supervisor)
+  beginAnew(dataDirectory, options.fresh === true)
+  await start(supervisor, run.ready).catch((error: unknown) => end(supervisor, 1, (error as Error).message))
+} catch (error) {
+  fail((error as Error).message)
+}
