@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply } from 'fastify'
 import plugin from 'fastify-plugin'
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import { ApiError, type ErrorCode, errorCatalogue, failureBody } from '../../errors.ts'
-import { isDatabaseAway } from '../database-away.ts'
+import { isDatabaseAway } from '../../db/database-away.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
