@@ -136,19 +136,22 @@ describe('what is kept of an answer', () => {
   })
 
   test('are its headers without credentials, bounded in number and length', async () => {
+    const secrets = [
+      'set-cookie',
+      'authorization',
+      'webhook-signature',
+      'x-api-key',
+      'x-auth-token',
+      'x-session-id',
+    ]
     const { url } = await startReceiver((_request, response) => {
+      for (const name of secrets) response.setHeader(name, 'hush')
       for (let count = 0; count < 100; count++) response.setHeader(`x-${count}`, 'v'.repeat(20))
-      response.writeHead(200, {
-        'set-cookie': ['session=secret1'],
-        authorization: 'Bearer secret2',
-        'webhook-signature': 'v1,secret3',
-        'x-api-key': 'secret4',
-        'x-auth-token': 'secret5',
-      })
       response.end()
     })
     const { responseHeaders } = await post(url)
-    expect(JSON.stringify(responseHeaders)).not.toContain('secret')
+    expect(JSON.stringify(responseHeaders)).not.toContain('hush')
+    expect(responseHeaders).toMatchObject({ 'x-0': 'v'.repeat(20) })
     expect(Object.keys(responseHeaders ?? {})).toHaveLength(40)
     const long = await startReceiver((_request, response) =>
       response.writeHead(200, { 'x-long': 'l'.repeat(9_000) }).end(),
