@@ -36,8 +36,8 @@ const NO_ANSWER: Answer = { status: null, responseHeaders: null, responseBody: n
 
 /**
  * What sends webhooks: one for each process, since it keeps connections open for reuse, none of them
- * for longer than a minute, so that a changed DNS record soon counts. An open
- * connection leads to an address that passed the guard when it was made.
+ * for longer than a minute, so that a changed DNS record soon counts. An open connection leads to an
+ * address that passed the guard when it was made.
  */
 export function createSender(options: SenderOptions): Sender {
   const { connect = 5_000, headers = 15_000, body = 15_000, total = 15_000 } = options.timeouts ?? {}
