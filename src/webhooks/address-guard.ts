@@ -21,7 +21,7 @@ export class LookupError extends Error {}
  * returned here and to no other, so a name that changes its mind afterwards gains nothing. One
  * address among several that is not public refuses them all, and so does a failed lookup.
  */
-export function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
+function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, answer, family) => {
       const refuse = (reason: Error) => callback(reason, [])
