@@ -7,9 +7,9 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
   const { state } = journey
   await condition(() => !journey.closed && (state.closing || state.endsAt !== null))
   if (!state.closing) {
-    const turn = journey.turns
+    const { offset } = state
     const waitMs = (state.endsAt ?? 0) - now(journey)
-    const changed = () => journey.turns !== turn || state.closing
+    const changed = () => state.offset !== offset || state.closing
     if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'end of the journey' }))) return
     journey.closeReason = 'mortgage_ready'
     state.closing = true

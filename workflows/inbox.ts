@@ -3,6 +3,7 @@ import { parseScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { type Journey, nextKey, note } from './journey.ts'
+import { UNDECODABLE } from './payload-converter.ts'
 import { clockAdvancedSignal, closeSignal, milestoneSignals, wakeSignal } from './messages.ts'
 
 const ID = /^[\x21-\x7e]{1,255}$/
@@ -33,7 +34,7 @@ export function receiveSignals(journey: Journey): void {
 
 function receive(journey: Journey, name: MilestoneName, argument: unknown): void {
   journey.signals += 1
-  const { id, payload } = readArgument(argument)
+  const { id, payload } = readArgument(journey, name, argument)
   const item: MilestoneItem = { name, dedupeKey: keyOf(journey, name, id) }
   if (name !== 'score_update') {
     if (payload !== undefined) note(journey, name, 'takes no payload: it was dropped')
@@ -49,8 +50,12 @@ function receive(journey: Journey, name: MilestoneName, argument: unknown): void
   }
 }
 
-function readArgument(argument: unknown): { id?: string; payload?: unknown } {
-  if (typeof argument !== 'object' || argument === null) return {}
+function readArgument(journey: Journey, name: string, argument: unknown): { id?: string; payload?: unknown } {
+  if (argument === undefined || argument === null) return {}
+  if (typeof argument !== 'object' || Array.isArray(argument) || argument === UNDECODABLE) {
+    note(journey, name, 'its argument was not understood: the milestone counts without it')
+    return {}
+  }
   const { id, event_payload: payload } = argument as Record<string, unknown>
   return {
     ...(typeof id === 'string' && ID.test(id) && { id }),

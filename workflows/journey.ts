@@ -26,8 +26,6 @@ export interface Journey extends Carried {
   closed: boolean
   /** The record is to be read again: somebody moved the lead's clock there. */
   clockMoved: boolean
-  /** Grows whenever something may have moved a date. */
-  turns: number
   wakes: number
   signals: number
   sending: CancellationScope | undefined
@@ -50,7 +48,6 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     parked: false,
     closed: false,
     clockMoved: false,
-    turns: 0,
     wakes: 0,
     signals: 0,
     sending: undefined,
@@ -98,7 +95,6 @@ export function applyRecording(
   state.offset = recording.offset
   state.last = Math.max(state.last, recording.last)
   if (recording.closed) journey.closed = state.closing = true
-  journey.turns += 1
 }
 
 const refusals = {

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common'
 
 /** What an argument becomes that cannot be decoded; handlers see it as an argument of the wrong shape. */
-const UNDECODABLE = { undecodable: true }
+export const UNDECODABLE = { undecodable: true }
 
 /**
  * The default converter, but total: an argument in an unknown encoding or of broken JSON becomes a marker.

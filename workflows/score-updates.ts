@@ -11,19 +11,20 @@ export function isCadenceOn({ state }: Journey): boolean {
   return state.anchor !== null && state.endsAt === null && !state.closing
 }
 
+/** When the next score update is due, on our clock; the lead's may run ahead of it. */
+function dueAt({ state }: Journey): number {
+  return scoreDate(state.anchor ?? 0, state.period) - state.offset
+}
+
 /** Waits for the next absolute date and records its score update; late, it records the latest one only. */
 export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   await condition(() => isCadenceOn(journey))
   const { state } = journey
+  const due = dueAt(journey)
+  const moved = () => dueAt(journey) !== due || !isCadenceOn(journey)
+  const waitMs = due - Date.now()
+  if (waitMs > 0 && (await condition(moved, waitMs, { summary: `score update ${state.period}` }))) return
   const anchor = state.anchor ?? 0
-  const waitMs = scoreDate(anchor, state.period) - now(journey)
-  if (waitMs > 0) {
-    const turn = journey.turns
-    await condition(() => journey.turns !== turn || !isCadenceOn(journey), waitMs, {
-      summary: `score update ${state.period}`,
-    })
-    return
-  }
   const period = duePeriod(anchor, state.period, now(journey))
   const item: MilestoneItem = { name: 'score_update', dedupeKey: `score_update#${period}` }
   await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))

@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
+import { atEnd } from './at-end.ts'
+
+export interface Arrival {
+  id: string
+  timestamp: number
+  signature: string
+  body: string
+  /** Whether the public library accepts the signature. */
+  verified: boolean
+  event: {
+    type: string
+    timestamp: string
+    data: {
+      event_id: string
+      event_name: string
+      event_payload: Record<string, unknown> | null
+      created_at: string
+      lead_id: number
+      partner_lead_id: string | null
+      sequence: number
+      environment: string
+    }
+  }
+}
+
+type Answer = (arrival: Arrival, response: ServerResponse) => void
+
+/** A partner's endpoint: a real HTTP server that verifies what arrives and answers as `answer` says. */
+export async function startPartnerEndpoint() {
+  const arrivals: Arrival[] = []
+  const waiting = new Set<() => void>()
+  const endpoint = {
+    url: '',
+    secret: '',
+    arrivals,
+    answer: ((_, response) => void response.writeHead(200).end()) as Answer,
+    /** Resolves as soon as `enough` is true of what has arrived. */
+    async until(enough: (arrivals: Arrival[]) => boolean): Promise<Arrival[]> {
+      while (!enough(arrivals)) await new Promise<void>((resolve) => waiting.add(resolve))
+      return arrivals
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  const server = createServer((request, response) => {
+    void receive(request, endpoint.secret).then((arrival) => {
+      arrivals.push(arrival)
+      for (const resolve of [...waiting]) {
+        waiting.delete(resolve)
+        resolve()
+      }
+      endpoint.answer(arrival, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  endpoint.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+  atEnd(endpoint.close)
+  return endpoint
+}
+
+export type PartnerEndpoint = Awaited<ReturnType<typeof startPartnerEndpoint>>
+
+async function receive(request: IncomingMessage, secret: string): Promise<Arrival> {
+  const body = await text(request)
+  const header = (name: string) => String(request.headers[name])
+  return {
+    id: header('webhook-id'),
+    timestamp: Number(header('webhook-timestamp')),
+    signature: header('webhook-signature'),
+    body,
+    verified: isVerified(secret, body, request.headers as Record<string, string>),
+    event: JSON.parse(body) as Arrival['event'],
+  }
+}
+
+function isVerified(secret: string, body: string, headers: Record<string, string>): boolean {
+  try {
+    new Webhook(secret).verify(body, headers)
+    return true
+  } catch {
+    return false
+  }
+}

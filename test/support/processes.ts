@@ -1,0 +1,57 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { atEnd } from './at-end.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+export interface ServiceProcess {
+  pid: number
+  port: number | undefined
+  /** Everything that it wrote to stdout and stderr so far. */
+  output(): string
+  /** Ends it with SIGTERM; answers its exit code. */
+  stop(): Promise<number | null>
+  /** Ends it with SIGKILL, as a crash would. */
+  kill(): Promise<void>
+}
+
+/** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */
+export async function startProcess(
+  entry: 'src/server.ts' | 'src/worker.ts',
+  environment: Record<string, string>,
+): Promise<ServiceProcess> {
+  const child = fork(path.join(root, entry), [], {
+    cwd: root,
+    execArgv: [],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const chunks: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(String(chunk)))
+  const output = () => chunks.join('')
+  const ended = once(child, 'exit')
+  const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)])
+  if (first === undefined) throw new Error(`${entry} ended before it was ready: ${output()}`)
+  const [{ port }] = first as [{ port?: number }]
+  const service: ServiceProcess = {
+    pid: child.pid ?? 0,
+    port,
+    output,
+    stop: () => end(child, ended, 'SIGTERM'),
+    kill: async () => void (await end(child, ended, 'SIGKILL')),
+  }
+  atEnd(service.kill)
+  return service
+}
+
+async function end(
+  child: ChildProcess,
+  ended: Promise<unknown>,
+  signal: NodeJS.Signals,
+): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal)
+    await ended
+  }
+  return child.exitCode
+}

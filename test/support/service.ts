@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { Client, Connection } from '@temporalio/client'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { issueKey } from '../../src/db/keys.ts'
+import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners.ts'
+import { createReferrals } from '../../src/temporal/referrals.ts'
+import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { atEnd } from './at-end.ts'
+import { freshDatabase } from './database.ts'
+import { type PartnerEndpoint, startPartnerEndpoint } from './partner-endpoint.ts'
+import { startProcess } from './processes.ts'
+
+const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
+
+/**
+ * The service on real parts, apart from every other test file's: a database, a Temporal namespace, and
+ * processes that are started when the test wants them.
+ */
+export async function prepareService(overrides: Record<string, string> = {}) {
+  const database = await freshDatabase()
+  const temporalAddress = process.env.TEST_TEMPORAL_ADDRESS ?? ''
+  const namespace = `test-${randomBytes(6).toString('hex')}`
+  const connection = await Connection.connect({ address: temporalAddress })
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  })
+  const encryptionKey = randomBytes(32)
+  const environment = {
+    ENVIRONMENT: 'sandbox',
+    PORT: '0',
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: namespace,
+    ENCRYPTION_KEY: encryptionKey.toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    ...overrides,
+  }
+  const orm = await connect(database.url)
+  const sql = sqlOf(orm)
+  const client = new Client({ connection, namespace })
+  atEnd(async () => {
+    await Promise.all([orm.close(), connection.close()])
+    await database.drop()
+  })
+  return {
+    environment,
+    sql,
+    orm,
+    client,
+    namespace,
+    referrals: createReferrals({ client, sql }),
+    startApi: () => startProcess('src/server.ts', environment),
+    startWorker: () => startProcess('src/worker.ts', environment),
+    addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
+  }
+}
+
+export type Service = Awaited<ReturnType<typeof prepareService>>
+
+export interface TestPartner {
+  id: number
+  key: string
+  endpoint: PartnerEndpoint
+}
+
+async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<TestPartner> {
+  const em = orm.em.fork()
+  const { id } = await addPartner(em, { name: 'First Lender' })
+  const { key } = await issueKey(em, id, 'sandbox')
+  const endpoint = await startPartnerEndpoint()
+  endpoint.secret = generateSecret()
+  const ciphertext = encryptSecret(endpoint.secret, [encryptionKey])
+  await setEndpoint(sqlOf(orm), id, { url: endpoint.url, ciphertext })
+  return { id, key, endpoint }
+}
+
+/** Calls the API as a partner does; answers status and body. */
+export function partnerCalls(port: number | undefined, key: string) {
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: (await response.json()) as any }
+  }
+  return {
+    post,
+    async createLead(fields: object = {}): Promise<number> {
+      const { body } = await post('create-lead', { ...LEAD, ...fields })
+      return body.lead_id
+    },
+  }
+}

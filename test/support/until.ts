@@ -1,0 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const LIMIT_MS = 20_000
+const PAUSE_MS = 20
+
+/** What `probe` answers, as soon as it answers something: for facts of which nobody sends a notice. */
+export async function until<Value>(probe: () => Promise<Value | undefined | false>): Promise<Value> {
+  const end = Date.now() + LIMIT_MS
+  for (;;) {
+    const value = await probe()
+    if (value !== undefined && value !== false) return value
+    if (Date.now() > end) throw new Error(`not so after ${LIMIT_MS / 1000} s: ${probe.toString()}`)
+    await delay(PAUSE_MS)
+  }
+}
