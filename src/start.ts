@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { processEnvironment } from './config.ts'
 import { banner, sandboxJson } from './embedded/banner.ts'
+import { onNpmGone } from './embedded/npm-gone.ts'
 import { beginRun, defaultDataDirectory as dataDirectory } from './embedded/run-file.ts'
 import { startSandbox } from './embedded/sandbox.ts'
 import { beginAnew } from './embedded/servers.ts'
@@ -60,20 +61,9 @@ function endOnSignals(supervisor: Supervisor): void {
     void end(supervisor, 0, 'Stopping API, worker, Temporal and PostgreSQL … (Ctrl-C again to force)')
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
-  onOrphaned(onSignal)
+  if (processEnvironment().npm_lifecycle_event !== undefined) onNpmGone(onSignal)
   // Whoever reads our output may leave.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-}
-
-/** A signal sent to npm ends npm and its shell, which do not pass it on; all we see is another parent. */
-function onOrphaned(act: () => void): void {
-  if (processEnvironment().npm_lifecycle_event === undefined) return
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    act()
-  }, 200)
 }
 
 async function start(

@@ -20,22 +20,22 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started
 }
 
-/**
- * Stops a process that is not our child: `signal`, then SIGKILL when it takes longer than `graceMs`.
- * Only a child's end is told as an event, so this one looks every 20 ms.
- */
+/** Stops a process that is not our child: `signal`, then SIGKILL when it takes longer than `graceMs`. */
 export async function stopStranger(
   identity: ProcessIdentity,
   signal: NodeJS.Signals,
   graceMs = 10_000,
 ): Promise<void> {
-  const deadline = Date.now() + graceMs
-  let killed = false
   if (isRunning(identity)) process.kill(identity.pid, signal)
-  while (isRunning(identity)) {
-    if (!killed && Date.now() > deadline) killed = process.kill(identity.pid, 'SIGKILL')
-    await delay(20)
-  }
+  await ended(identity, graceMs)
+  if (isRunning(identity)) process.kill(identity.pid, 'SIGKILL')
+  await ended(identity)
+}
+
+/** Waits for the end of a process that is not our child, or for `timeoutMs`: only a child's end is an event. */
+export async function ended(identity: ProcessIdentity, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (isRunning(identity) && Date.now() < deadline) await delay(20)
 }
 
 /** The command and arguments of a running process, as one text; empty when there is none. */
@@ -49,14 +49,26 @@ export function commandLine(pid: number): string {
   }
 }
 
+/** The process that started this one; known on Linux only. */
+export function parentOf(pid: number): number | undefined {
+  const parent = statFields(pid)?.[1]
+  return parent === undefined ? undefined : Number(parent)
+}
+
 function startedByProc(pid: number): string | undefined {
+  const fields = statFields(pid)
+  // In a container without an init a dead orphan stays as a zombie for ever.
+  if (fields === undefined || fields[0] === 'Z') return undefined
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  return `${boot}:${fields[19]}`
+}
+
+/** From the state on: state, parent, …, start time in ticks since boot (the 20th). */
+function statFields(pid: number): string[] | undefined {
   try {
-    // The name in parentheses may hold spaces; state and start time (in ticks) are fields 3 and 22.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    // In a container without an init a dead orphan stays as a zombie for ever.
-    return fields[0] === 'Z' ? undefined : `${boot}:${fields[19]}`
+    // The name before it, in parentheses, may hold spaces.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { identify, isRunning, stopStranger, type ProcessIdentity } from './processes.ts'
+import { ended, identify, isRunning, stopStranger, type ProcessIdentity } from './processes.ts'
 import { writePrivately } from './settings.ts'
 
 interface RecordedProcess extends ProcessIdentity {
@@ -14,6 +14,8 @@ interface RunFile {
   /** The process of `npm start`. */
   starter: ProcessIdentity
   processes: RecordedProcess[]
+  /** Set once it has begun to stop them. */
+  stopping?: boolean
   /** Empty until everything is ready. */
   environment: Record<string, string>
 }
@@ -29,12 +31,14 @@ export interface Run {
   add: (name: string, pid: number, signal: NodeJS.Signals, stopOrder: number) => void
   /** Tells the other commands how to reach what runs. */
   ready: (environment: Record<string, string>) => void
+  /** Everything is about to be stopped. */
+  stopping: () => void
   /** Everything is stopped. */
   end: () => void
 }
 
 /**
- * Begins a run. What a killed one has left is stopped first.
+ * Begins a run. One that is stopping is waited for, and what a killed one has left is stopped first.
  *
  * @throws {Error} when another run is alive: one line that says how to stop it.
  */
@@ -42,6 +46,7 @@ export async function beginRun(dataDirectory: string): Promise<Run> {
   const file = fileIn(dataDirectory)
   const previous = readRun(dataDirectory)
   if (previous) {
+    if (previous.stopping) await ended(previous.starter)
     if (isRunning(previous.starter)) throw new Error(alreadyRunning(previous))
     await stopLeftovers(previous.processes)
   }
@@ -60,6 +65,10 @@ export async function beginRun(dataDirectory: string): Promise<Run> {
       content.environment = environment
       writePrivately(file, content)
     },
+    stopping: () => {
+      content.stopping = true
+      writePrivately(file, content)
+    },
     end: () => rmSync(file, { force: true }),
   }
 }
@@ -67,7 +76,7 @@ export async function beginRun(dataDirectory: string): Promise<Run> {
 /** The environment variables that lead to the running sandbox; none when it is not running. */
 export function runningSandbox(dataDirectory: string = defaultDataDirectory): Record<string, string> {
   const run = readRun(dataDirectory)
-  return run && isRunning(run.starter) ? run.environment : {}
+  return run && !run.stopping && isRunning(run.starter) ? run.environment : {}
 }
 
 function readRun(dataDirectory: string): RunFile | undefined {

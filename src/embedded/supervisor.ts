@@ -38,6 +38,7 @@ export function createSupervisor(run: Run, onUnexpectedEnd: (line: string) => vo
     },
     stopAll: async () => {
       stopping = true
+      run.stopping()
       const inOrder = processes.toSorted((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name))
       for (const { stop } of inOrder) await stop()
       run.end()
