@@ -1,0 +1,250 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { ApplicationFailure } from '@temporalio/common'
+import { sql as raw } from 'kysely'
+import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { insertLead } from '../../src/db/new-lead.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
+import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { createSender } from '../../src/webhooks/send.ts'
+import { atEnd } from '../support/at-end.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+
+const KEY = Buffer.alloc(32, 7)
+const LEAD = {
+  first_name: 'Ada',
+  last_name: 'Miller',
+  email: 'ada@example.com',
+  phone: '555-0100',
+  partner_lead_id: 'LOAN-1',
+  fico_range: null,
+  loan_officer_id: null,
+  notes: null,
+}
+
+describe('delivering a webhook', () => {
+  let sql: Sql
+  let partnerId: number
+  let endpoint: PartnerEndpoint
+  let deliver: ReturnType<typeof deliverWebhookActivity>
+  let leadId: number
+
+  beforeAll(async () => {
+    ;({ sql, partnerId } = await openDatabase())
+    endpoint = await startPartnerEndpoint()
+    endpoint.secret = generateSecret()
+    await setEndpoint(sql, partnerId, {
+      url: endpoint.url,
+      ciphertext: encryptSecret(endpoint.secret, [KEY]),
+    })
+    const sender = createSender({
+      environment: 'sandbox',
+      allowPrivateNetwork: true,
+      timeouts: { total: 500 },
+    })
+    atEnd(sender.close)
+    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY] })
+  })
+
+  beforeEach(async () => {
+    endpoint.answer = (_, response) => void response.writeHead(200).end()
+    endpoint.arrivals.length = 0
+    const body = (facts: Parameters<typeof webhookBody>[0]) => webhookBody(facts)
+    leadId = await sql
+      .transaction()
+      .execute((trx) =>
+        insertLead(trx, partnerId, LEAD, (facts) => body({ ...facts, environment: 'sandbox' })),
+      )
+    await sql
+      .updateTable('endpoints')
+      .set({ state: 'active', failing_since: null, blocked_until: null })
+      .execute()
+  })
+
+  const delivery = () =>
+    sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
+  const attempts = async () =>
+    sql
+      .selectFrom('attempts')
+      .selectAll()
+      .where('event_id', '=', (await delivery()).event_id)
+      .orderBy('number')
+      .execute()
+  const endpointRow = () =>
+    sql.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId).executeTakeFirstOrThrow()
+  const answering = (status: number, headers: Record<string, string> = {}) => {
+    endpoint.answer = (_, response) => void response.writeHead(status, headers).end('sorry')
+  }
+  const makeDue = async () =>
+    sql
+      .updateTable('deliveries')
+      .set({ next_attempt_at: raw<Date>`clock_timestamp()` })
+      .where('lead_id', '=', leadId)
+      .execute()
+  const refusal = async (): Promise<ApplicationFailure> => {
+    const failure = await deliver(leadId, 1, 'scheduled').then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(failure).toBeInstanceOf(ApplicationFailure)
+    return failure as ApplicationFailure
+  }
+
+  it('sends the stored bytes with a signature that the public library accepts', async () => {
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'delivered', next: 2, last: 1 })
+    const { event_id: eventId, body, state, lease } = await delivery()
+    expect(endpoint.arrivals).toEqual([expect.objectContaining({ id: eventId, body, verified: true })])
+    expect({ state, lease }).toEqual({ state: 'delivered', lease: null })
+    expect(await attempts()).toEqual([
+      expect.objectContaining({
+        number: 1,
+        trigger: 'scheduled',
+        status: 200,
+        error_code: null,
+        address: '127.0.0.1',
+      }),
+    ])
+  })
+
+  it('does not send again what is delivered', async () => {
+    await deliver(leadId, 1, 'scheduled')
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'delivered', next: 2, last: 1 })
+    expect(endpoint.arrivals).toHaveLength(1)
+  })
+
+  it('comes back five seconds after the first failure, and says why', async () => {
+    answering(500)
+    const failure = await refusal()
+    expect(failure.message).toBe('failure 1: the endpoint answered 500')
+    expect(Number(failure.nextRetryDelay)).toBeGreaterThan(4_500)
+    expect(Number(failure.nextRetryDelay)).toBeLessThanOrEqual(6_000)
+    const { failures, state } = await delivery()
+    expect({ failures, state }).toEqual({ failures: 1, state: 'pending' })
+    expect((await endpointRow()).failing_since).not.toBeNull()
+    expect(await attempts()).toEqual([
+      expect.objectContaining({
+        status: 500,
+        error_code: 'http_error',
+        response_body: 'sorry',
+        next_attempt_at: expect.any(Date),
+      }),
+    ])
+  })
+
+  it('is not sent before its time', async () => {
+    answering(500)
+    await refusal()
+    expect((await refusal()).message).toBe('the next attempt is not due yet')
+    expect(endpoint.arrivals).toHaveLength(1)
+  })
+
+  it('sends the same id and bytes at every attempt, each with a signature of its own time', async () => {
+    answering(503)
+    await refusal()
+    await makeDue()
+    endpoint.answer = (_, response) => void response.writeHead(204).end()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    const [first, second] = endpoint.arrivals
+    expect(second?.id).toBe(first?.id)
+    expect(second?.body).toBe(first?.body)
+    expect(second?.verified).toBe(true)
+    expect((await endpointRow()).failing_since).toBeNull()
+  })
+
+  it('holds a delivery whose endpoint is paused, without an attempt', async () => {
+    await sql.updateTable('endpoints').set({ state: 'paused', reason: 'failing' }).execute()
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'parked', next: 1, last: 1 })
+    expect(await attempts()).toEqual([])
+  })
+
+  it('pauses the endpoint at 410 and keeps the delivery', async () => {
+    answering(410)
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'parked', next: 1 })
+    expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'gone' })
+    expect((await delivery()).state).toBe('pending')
+  })
+
+  it('pauses an endpoint that has failed for 72 hours', async () => {
+    answering(500)
+    await sql
+      .updateTable('endpoints')
+      .set({ failing_since: raw<Date>`now() - interval '72 hours'` })
+      .execute()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'parked' })
+    expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
+  })
+
+  it('gives up at the tenth failure what a working endpoint refuses, and goes on to the next', async () => {
+    answering(500)
+    for (let failure = 1; failure <= 9; failure += 1) {
+      await refusal()
+      await makeDue()
+    }
+    await sql.updateTable('endpoints').set({ failing_since: null }).execute()
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'given_up', next: 2, last: 1 })
+    expect((await delivery()).failures).toBe(10)
+  })
+
+  it('gives nothing up while its endpoint takes nothing at all', async () => {
+    answering(500)
+    for (let failure = 1; failure <= 9; failure += 1) {
+      await refusal()
+      await makeDue()
+    }
+    const failure = await refusal()
+    expect(Number(failure.nextRetryDelay)).toBeGreaterThanOrEqual(24 * 3600 * 1000 - 1000)
+    expect((await delivery()).state).toBe('pending')
+  })
+
+  it('sends a delivery once when two ask for it at the same time', async () => {
+    const answered = Promise.withResolvers<void>()
+    endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(200).end())
+    const first = deliver(leadId, 1, 'scheduled')
+    await endpoint.until((arrivals) => arrivals.length === 1)
+    expect((await refusal()).message).toBe('another request of this delivery is in flight')
+    answered.resolve()
+    expect(await first).toMatchObject({ outcome: 'delivered' })
+    expect(endpoint.arrivals).toHaveLength(1)
+  })
+
+  it('sends again what a crash interrupted, without using up a place in the schedule', async () => {
+    for (let crash = 1; crash <= 2; crash += 1) await interruptedAttempt()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    expect((await attempts()).map((attempt) => attempt.error_code)).toEqual([
+      'interrupted',
+      'interrupted',
+      null,
+    ])
+    expect((await delivery()).failures).toBe(0)
+  })
+
+  it('counts three interruptions in a row as one failure', async () => {
+    for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
+    expect((await refusal()).message).toBe('the next attempt is not due yet')
+    expect((await delivery()).failures).toBe(1)
+    expect(endpoint.arrivals).toEqual([])
+  })
+
+  /** What a worker leaves that is killed after it has committed an attempt. */
+  async function interruptedAttempt() {
+    const { event_id } = await delivery()
+    await sql
+      .updateTable('attempts')
+      .set({ finished_at: new Date(), error_code: 'interrupted' })
+      .where('event_id', '=', event_id)
+      .where('finished_at', 'is', null)
+      .execute()
+    const number = (await attempts()).length + 1
+    await sql
+      .insertInto('attempts')
+      .values({ id: `att_${event_id}_${number}`, event_id, number, trigger: 'scheduled' })
+      .execute()
+    await sql
+      .updateTable('deliveries')
+      .set({ lease: 'gone', leased_until: raw<Date>`now() - interval '1 second'` })
+      .where('event_id', '=', event_id)
+      .execute()
+  }
+})

@@ -1,0 +1,19 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { migrate, type Orm } from '../../src/db/orm.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+describe('the migrations', () => {
+  let orm: Orm
+
+  beforeAll(async () => {
+    ;({ orm } = await openDatabase())
+  })
+
+  it('make exactly what the entities define', async () => {
+    expect(await orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('')
+  })
+
+  it('are applied once, even by processes that try at the same time', async () => {
+    expect(await Promise.all([migrate(orm), migrate(orm), migrate(orm)])).toEqual([0, 0, 0])
+  })
+})

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { insertLead } from '../../src/db/new-lead.ts'
+import { advanceClock, closeLead } from '../../src/db/lead-lifecycle.ts'
+import { findEvents, findLead } from '../../src/db/lead-queries.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { recordMilestones } from '../../src/db/recording.ts'
+import { loadReferralState } from '../../src/db/referral-states.ts'
+import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const LEAD = {
+  first_name: 'Ada',
+  last_name: 'Miller',
+  email: 'ada@example.com',
+  phone: '555-0100',
+  partner_lead_id: null,
+  fico_range: null,
+  loan_officer_id: null,
+  notes: null,
+}
+const DAY = 24 * 60 * 60
+const body = (facts: object) => JSON.stringify(facts)
+const item = (name: MilestoneName, dedupeKey: string = name) => ({ name, dedupeKey })
+
+describe('recording milestones', () => {
+  let sql: Sql
+  let partnerId: number
+
+  beforeAll(async () => {
+    ;({ sql, partnerId } = await openDatabase())
+  })
+
+  const newLead = () => sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, body))
+  const record = (leadId: number, ...items: ReturnType<typeof item>[]) =>
+    recordMilestones(sql, leadId, items, body)
+  const sequences = async (leadId: number) =>
+    (
+      await sql
+        .selectFrom('deliveries')
+        .select('sequence')
+        .where('lead_id', '=', leadId)
+        .orderBy('sequence')
+        .execute()
+    ).map((row) => row.sequence)
+
+  it('takes positions and webhook sequences without gaps', async () => {
+    const leadId = await newLead()
+    await record(leadId, item('client_account_created'), item('client_engaged_in_chat', randomUUID()))
+    await record(leadId, item('contract_signed'))
+    const events = await sql
+      .selectFrom('lead_events')
+      .select(['position', 'event_name'])
+      .where('lead_id', '=', leadId)
+      .orderBy('position')
+      .execute()
+    expect(events).toEqual([
+      { position: 1, event_name: 'lead_received' },
+      { position: 2, event_name: 'client_account_created' },
+      { position: 3, event_name: 'client_engaged_in_chat' },
+      { position: 4, event_name: 'contract_signed' },
+    ])
+    expect(await sequences(leadId)).toEqual([1, 2, 3])
+  })
+
+  it('changes nothing when it is repeated, and says which event it was', async () => {
+    const leadId = await newLead()
+    const first = await record(leadId, item('contract_signed'))
+    const again = await record(leadId, item('contract_signed'), item('contract_signed'))
+    const eventId = first?.outcomes[0]?.eventId
+    expect(eventId).toMatch(/^evt_[0-9a-f-]{36}$/)
+    expect(again?.outcomes).toEqual([
+      { outcome: 'repeated', eventId },
+      { outcome: 'repeated', eventId },
+    ])
+    expect(await sequences(leadId)).toEqual([1, 2])
+  })
+
+  it('keeps one event of the same milestone recorded ten times at once', async () => {
+    const leadId = await newLead()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => record(leadId, item('escrow_funded'))))
+    const outcomes = answers.map((answer) => answer?.outcomes[0]?.outcome)
+    expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1)
+    expect(new Set(answers.map((answer) => answer?.outcomes[0]?.eventId)).size).toBe(1)
+    expect(await findEvents(sql, partnerId, leadId)).toHaveLength(2)
+  })
+
+  it('lets the status never go back', async () => {
+    const leadId = await newLead()
+    await record(leadId, item('escrow_funded'))
+    await record(leadId, item('client_account_created'), item('client_engaged_in_chat', 'chat'))
+    expect((await findLead(sql, partnerId, leadId))?.status).toBe('escrow_funded')
+  })
+
+  it('never lets time run backwards within a lead, whatever its clock did', async () => {
+    const leadId = await newLead()
+    await advanceClock(sql, leadId, 45 * DAY)
+    await record(leadId, item('contract_signed'))
+    await sql.updateTable('leads').set({ clock_offset: 0 }).where('id', '=', leadId).execute()
+    await record(leadId, item('escrow_funded'))
+    const times = (await findEvents(sql, partnerId, leadId))?.map((event) => event.created_at.getTime()) ?? []
+    expect(times).toEqual([...times].sort((a, b) => a - b))
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(44 * DAY * 1000)
+  })
+
+  it('refuses the timer’s score update once the borrower is mortgage ready, and takes a signalled one', async () => {
+    const leadId = await newLead()
+    await record(leadId, item('mortgage_ready'))
+    const answer = await record(
+      leadId,
+      item('score_update', 'score_update#1'),
+      item('score_update', 'score_update:x'),
+    )
+    expect(answer?.outcomes.map(({ outcome }) => outcome)).toEqual(['mortgage_ready', 'recorded'])
+  })
+
+  it('refuses a closed lead', async () => {
+    const leadId = await newLead()
+    await closeLead(sql, leadId, 'withdrew')
+    const answer = await record(leadId, item('contract_signed'))
+    expect(answer).toMatchObject({ outcomes: [{ outcome: 'closed' }], closed: true })
+    expect(await findEvents(sql, partnerId, leadId)).toHaveLength(1)
+  })
+
+  it('knows no lead that is not there', async () => {
+    expect(await record(2_000_000_000, item('contract_signed'))).toBeUndefined()
+  })
+
+  it('leaves a record from which a workflow can be started again', async () => {
+    const leadId = await newLead()
+    await record(leadId, item('escrow_funded'), item('score_update', 'score_update#3'))
+    await sql
+      .updateTable('deliveries')
+      .set({ state: 'delivered', settled_at: new Date() })
+      .where('lead_id', '=', leadId)
+      .where('sequence', '=', 1)
+      .execute()
+    const escrow = (await findEvents(sql, partnerId, leadId))?.[1]?.created_at.getTime()
+    expect(await loadReferralState(sql, leadId)).toEqual({
+      leadId,
+      seen: expect.arrayContaining(['lead_received', 'escrow_funded', 'score_update']),
+      anchor: escrow,
+      period: 4,
+      offset: 0,
+      next: 2,
+      last: 3,
+      endsAt: null,
+      closing: false,
+    })
+  })
+})

@@ -1,0 +1,16 @@
+import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners.ts'
+import { atEnd } from './at-end.ts'
+import { freshDatabase } from './database.ts'
+
+/** A connection to a database of the test file's own, with one partner in it. */
+export async function openDatabase(): Promise<{ orm: Orm; sql: Sql; url: string; partnerId: number }> {
+  const database = await freshDatabase()
+  const orm = await connect(database.url)
+  atEnd(async () => {
+    await orm.close()
+    await database.drop()
+  })
+  const { id: partnerId } = await addPartner(orm.em.fork(), { name: 'First Lender' })
+  return { orm, sql: sqlOf(orm), url: database.url, partnerId }
+}
