@@ -1,0 +1,211 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { WorkflowHandle } from '@temporalio/client'
+import { insertLead } from '../../src/db/new-lead.ts'
+import { advanceClock } from '../../src/db/lead-lifecycle.ts'
+import { findEvents } from '../../src/db/lead-queries.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
+import { rawSignal } from '../support/raw-signal.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const DAY = 24 * 60 * 60
+const LEAD = {
+  first_name: 'Ada',
+  last_name: 'Miller',
+  email: 'ada@example.com',
+  phone: '555-0100',
+  partner_lead_id: null,
+  fico_range: null,
+  loan_officer_id: null,
+  notes: null,
+}
+
+describe('the referral workflow', () => {
+  let service: Service
+  let partner: TestPartner
+
+  beforeAll(async () => {
+    service = await prepareService()
+    const [added] = await Promise.all([service.addPartner(), service.startWorker()])
+    partner = added
+  })
+
+  const commitLead = () =>
+    service.sql
+      .transaction()
+      .execute((trx) =>
+        insertLead(trx, partner.id, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
+      )
+  const newLead = async () => {
+    const leadId = await commitLead()
+    await service.referrals.startFromRecord(leadId)
+    return leadId
+  }
+  const handleOf = (leadId: number): WorkflowHandle => service.client.workflow.getHandle(`lead-${leadId}`)
+  const names = async (leadId: number) =>
+    ((await findEvents(service.sql, partner.id, leadId)) ?? []).map((event) => event.event_name)
+  const recorded = (leadId: number, name: string, count = 1) =>
+    until(async () => (await names(leadId)).filter((event) => event === name).length >= count)
+  const arrivalsOf = (leadId: number) =>
+    partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === leadId)
+  const failedTasks = async (leadId: number) => {
+    const { events } = await handleOf(leadId).fetchHistory()
+    return (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length
+  }
+  const advance = async (leadId: number, days: number) => {
+    await advanceClock(service.sql, leadId, days * DAY)
+    await service.referrals.signal(leadId, 'clock_advanced')
+  }
+
+  it('is started by the sweep for a lead that nobody started it for', async () => {
+    const leadId = await commitLead()
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 1)
+    expect(await names(leadId)).toEqual(['lead_received'])
+  })
+
+  it.each([
+    ['a choice of the Web UI', { encoding: 'json/protobuf', data: '{"a":1}' }],
+    ['an unknown encoding', { encoding: 'binary/strange', data: 'x' }],
+    ['no encoding', { data: '{}' }],
+    ['broken JSON', { encoding: 'json/plain', data: '{' }],
+    ['deep JSON', { encoding: 'json/plain', data: '['.repeat(50_000) + ']'.repeat(50_000) }],
+    ['1.9 MB of JSON', { encoding: 'json/plain', data: JSON.stringify('x'.repeat(1_900_000)) }],
+    ['an array', { encoding: 'json/plain', data: '[1,2]' }],
+    ['null', { encoding: 'json/plain', data: 'null' }],
+  ])('takes a milestone whose argument is %s', async (_, payload) => {
+    const leadId = await newLead()
+    await rawSignal(service, leadId, 'contract_signed', payload)
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await recorded(leadId, 'escrow_funded')
+    expect(await names(leadId)).toEqual(['lead_received', 'contract_signed', 'escrow_funded'])
+    expect(await failedTasks(leadId)).toBe(0)
+  })
+
+  it.each([
+    '__temporal_x',
+    '__proto__',
+    'constructor',
+    'lead_received',
+    'toString',
+    'Ünïcode ✓',
+    'x'.repeat(900),
+  ])('is not hurt by a signal named %s', async (name) => {
+    const leadId = await newLead()
+    await rawSignal(service, leadId, name, { encoding: 'json/plain', data: '"secret content"' })
+    await service.referrals.signal(leadId, 'contract_signed')
+    await recorded(leadId, 'contract_signed')
+    expect(await names(leadId)).toEqual(['lead_received', 'contract_signed'])
+    expect(await failedTasks(leadId)).toBe(0)
+    expect(JSON.stringify(await handleOf(leadId).query('state'))).not.toContain('secret')
+  })
+
+  it('records the same milestone sent ten times at once as one event', async () => {
+    const leadId = await newLead()
+    await Promise.all(Array.from({ length: 10 }, () => service.referrals.signal(leadId, 'contract_signed')))
+    await service.referrals.signal(leadId, 'mortgage_ready')
+    await recorded(leadId, 'mortgage_ready')
+    expect(await names(leadId)).toEqual(['lead_received', 'contract_signed', 'mortgage_ready'])
+  })
+
+  it('counts a chat with the same id once, and chats without one each', async () => {
+    const leadId = await newLead()
+    for (const argument of [{ id: 'a' }, { id: 'a' }, { id: 'b' }, undefined, undefined]) {
+      await service.referrals.signal(leadId, 'client_engaged_in_chat', argument)
+    }
+    await service.referrals.signal(leadId, 'mortgage_ready')
+    await recorded(leadId, 'mortgage_ready')
+    expect((await names(leadId)).filter((name) => name === 'client_engaged_in_chat')).toHaveLength(4)
+  })
+
+  it('sends one score update, the latest, after an outage of several periods, and stays on its dates', async () => {
+    const leadId = await newLead()
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await recorded(leadId, 'escrow_funded')
+    await advance(leadId, 100)
+    await recorded(leadId, 'score_update')
+    await advance(leadId, 34)
+    await service.referrals.signal(leadId, 'client_engaged_in_chat')
+    await recorded(leadId, 'client_engaged_in_chat')
+    expect((await names(leadId)).filter((name) => name === 'score_update')).toHaveLength(1)
+    await advance(leadId, 1)
+    await recorded(leadId, 'score_update', 2)
+    const keys = await service.sql
+      .selectFrom('lead_events')
+      .select('dedupe_key')
+      .where('lead_id', '=', leadId)
+      .where('event_name', '=', 'score_update')
+      .orderBy('position')
+      .execute()
+    expect(keys.map((row) => row.dedupe_key)).toEqual(['score_update#2', 'score_update#3'])
+  })
+
+  it('raises a score_update 45 days after the previous one even if signals arrive between', async () => {
+    const leadId = await newLead()
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await recorded(leadId, 'escrow_funded')
+    await advance(leadId, 44)
+    await service.referrals.signal(leadId, 'score_update')
+    await recorded(leadId, 'score_update')
+    await advance(leadId, 1)
+    await recorded(leadId, 'score_update', 2)
+  })
+
+  it('holds webhooks while the endpoint is paused and sends them in order once it is woken', async () => {
+    const leadId = await newLead()
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 1)
+    const pause = (state: 'paused' | 'active') =>
+      service.sql.updateTable('endpoints').set({ state }).execute()
+    await pause('paused')
+    await service.referrals.signal(leadId, 'contract_signed')
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await recorded(leadId, 'escrow_funded')
+    await until(async () => (await handleOf(leadId).query<{ next: number }>('state')).next === 2)
+    expect(arrivalsOf(leadId)).toHaveLength(1)
+    await pause('active')
+    await service.referrals.signal(leadId, 'wake')
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 3)
+    expect(arrivalsOf(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+  })
+
+  it('closes the lead and completes when an operator requests cancellation', async () => {
+    const leadId = await newLead()
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await handleOf(leadId).cancel()
+    await expect(handleOf(leadId).result()).resolves.toBe('canceled')
+    const lead = await service.sql
+      .selectFrom('leads')
+      .selectAll()
+      .where('id', '=', leadId)
+      .executeTakeFirstOrThrow()
+    expect(lead.closed_at).not.toBeNull()
+    expect(await names(leadId)).toEqual(['lead_received', 'escrow_funded'])
+    expect(arrivalsOf(leadId)).toHaveLength(2)
+  })
+
+  it('goes on from the record when it was terminated', async () => {
+    const leadId = await newLead()
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 2)
+    await handleOf(leadId).terminate()
+    await service.referrals.signal(leadId, 'contract_signed')
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 3)
+    await advance(leadId, 45)
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 4)
+    expect(arrivalsOf(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3, 4])
+  })
+
+  it('loses nothing when it continues as new', async () => {
+    const leadId = await newLead()
+    const first = await handleOf(leadId).describe()
+    const chats = 2_100
+    for (let sent = 0; sent < chats; sent += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, () => service.referrals.signal(leadId, 'client_engaged_in_chat')),
+      )
+    }
+    await service.referrals.signal(leadId, 'contract_signed')
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 2)
+    expect((await names(leadId)).filter((name) => name === 'client_engaged_in_chat')).toHaveLength(chats)
+    expect((await handleOf(leadId).describe()).runId).not.toBe(first.runId)
+  }, 60_000)
+})
