@@ -76,7 +76,8 @@ async function start(
     dataDirectory,
     environment: processEnvironment(),
     onSpawn: supervisor.adopt,
-    report: (line) => console.error(line),
+    // Ctrl-C ends the programs that we ask for their version too, which looks as if they were missing.
+    report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
   })
   ready(variables)

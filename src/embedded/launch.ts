@@ -74,9 +74,16 @@ function follow(child: ChildProcess, logFile: string, readyLine: RegExp) {
   })
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('close', () => output.end(() => setImmediate(() => resolve(fault || last))))
+    child.once('close', (_, signal) =>
+      output.end(() => setImmediate(() => resolve(killed(signal) ?? (fault || last)))),
+    )
   })
   return { ready, ended }
+}
+
+/** What there is to say of a process that was killed: it had no time for a last word. */
+export function killed(signal: NodeJS.Signals | null): string | undefined {
+  return signal === null ? undefined : `it was ended by ${signal}`
 }
 
 /** Ends a child of ours: `signal`, SIGKILL after `graceMs`; returns when it is gone. */

@@ -49,7 +49,12 @@ export async function startPostgres(
     stopSignal: 'SIGINT',
     onSpawn,
   })
-  return { ...launched, port, url: `postgresql://${user}:${password}@127.0.0.1:${port}/${database}` }
+  return { ...launched, port, url: postgresUrl(port, password) }
+}
+
+/** Where it answers once it is started. */
+export function postgresUrl(port: number, password: string): string {
+  return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`
 }
 
 function serverSettings(port: number, durable: boolean, settings: string[]): string[] {

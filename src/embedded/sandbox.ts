@@ -4,7 +4,13 @@ import type { Sandbox } from './banner.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
-import { provideDatabase, provideTemporal, type ServerOptions } from './servers.ts'
+import {
+  planDatabase,
+  provideTemporal,
+  type PlannedDatabase,
+  type ServerOptions,
+  type TemporalAccess,
+} from './servers.ts'
 import { startService } from './service.ts'
 import { readSettings, saveSettings, type DemoPartner, type Settings } from './settings.ts'
 
@@ -27,35 +33,35 @@ export async function startSandbox(
   const config = sandboxConfig(settings)
   const endpoint = await receiveWebhooks(settings, options)
   const mailFolder = path.join(dataDirectory, 'mail')
-  const [database, temporal, smtpUrl] = await Promise.all([
-    prepareDatabase(settings, endpoint.url, config, options),
-    provideTemporal(options),
-    environment.SMTP_URL || catchMails(mailFolder),
-  ])
+  const smtpUrl = environment.SMTP_URL || (await catchMails(mailFolder))
+  const database = await planDatabase(settings.postgresPassword, options)
   const variables = {
     ENVIRONMENT: 'sandbox',
     HOST: '127.0.0.1',
     DATABASE_URL: database.url,
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    ...(temporal.ui && { TEMPORAL_UI_URL: temporal.ui }),
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     SMTP_URL: smtpUrl,
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
-  const api = await startProcesses(config.PORT, variables, options)
-  const sandbox = {
-    api,
-    databaseUrl: database.url,
-    temporalAddress: temporal.address,
-    temporalNamespace: temporal.namespace,
-    temporalUi: temporal.ui,
-    mailFolder: environment.SMTP_URL ? undefined : mailFolder,
-    dataDirectory,
-    demo: database.demo,
+  const [demo, running] = await Promise.all([
+    prepareDatabase(database, settings, endpoint.url, config, dataDirectory),
+    startOnTemporal(config.PORT, variables, options),
+  ])
+  const { api, temporal } = running
+  return {
+    sandbox: {
+      api,
+      databaseUrl: database.url,
+      temporalAddress: temporal.address,
+      temporalNamespace: temporal.namespace,
+      temporalUi: temporal.ui,
+      mailFolder: environment.SMTP_URL ? undefined : mailFolder,
+      dataDirectory,
+      demo,
+    },
+    variables: { ...variables, ...temporalVariables(temporal), API_URL: api },
   }
-  return { sandbox, variables: { ...variables, API_URL: api } }
 }
 
 /** Faulty settings of the environment come to light before anything is started. */
@@ -82,53 +88,59 @@ async function catchMails(folder: string): Promise<string> {
 }
 
 async function prepareDatabase(
+  database: PlannedDatabase,
   settings: Settings,
   endpointUrl: string,
   { ENCRYPTION_KEY: encryptionKeys }: Config,
-  options: SandboxOptions,
-): Promise<{ url: string; demo: DemoPartner }> {
+  dataDirectory: string,
+): Promise<DemoPartner> {
   // Loaded while PostgreSQL starts: MikroORM takes half a second.
-  const [url, { connect, migrate }, { provideDemoPartner }] = await Promise.all([
-    provideDatabase(settings.postgresPassword, options),
+  const [{ connect, migrate }, { provideDemoPartner }] = await Promise.all([
     import('../db/orm.ts'),
     import('./demo-partner.ts'),
+    database.start(),
   ])
-  const orm = await connect(url)
+  const orm = await connect(database.url)
   try {
     await migrate(orm)
     settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
-    saveSettings(options.dataDirectory, settings)
-    return { url, demo: settings.demo }
+    saveSettings(dataDirectory, settings)
+    return settings.demo
   } finally {
     await orm.close()
   }
 }
 
-/** The same two processes as in a deployment. */
-async function startProcesses(
+/**
+ * Temporal, and on it the same two processes as in a deployment. They wait for nothing but Temporal: bundling
+ * the workflows takes two seconds, in which PostgreSQL becomes ready, and the worker tries until it is.
+ */
+async function startOnTemporal(
   preferredPort: number,
   variables: Record<string, string>,
-  { dataDirectory, onSpawn }: SandboxOptions,
-): Promise<string> {
+  options: SandboxOptions,
+): Promise<{ api: string; temporal: TemporalAccess }> {
+  const { dataDirectory, onSpawn } = options
+  const temporal = await provideTemporal(options)
   // A certificate is for a deployment; here it would not fit the address.
-  const environment = { ...variables, TLS_CERT_FILE: '', TLS_KEY_FILE: '' }
+  const environment = { ...variables, ...temporalVariables(temporal), TLS_CERT_FILE: '', TLS_KEY_FILE: '' }
   const port = String(await freePort(preferredPort))
+  const start = (name: string, entry: string, extra: Record<string, string>) =>
+    startService({
+      name,
+      entry: path.join(import.meta.dirname, '..', entry),
+      environment: processEnvironment({ ...environment, ...extra }),
+      logFile: path.join(dataDirectory, `${name.toLowerCase()}.log`),
+      onSpawn,
+    })
   const [listening] = await Promise.all([
-    startService({
-      name: 'API',
-      entry: path.join(import.meta.dirname, '../server.ts'),
-      environment: processEnvironment({ ...environment, PORT: port }),
-      logFile: path.join(dataDirectory, 'api.log'),
-      onSpawn,
-    }),
-    startService({
-      name: 'worker',
-      entry: path.join(import.meta.dirname, '../worker.ts'),
-      // Two processes cannot share one port.
-      environment: processEnvironment({ ...environment, METRICS_PORT: '' }),
-      logFile: path.join(dataDirectory, 'worker.log'),
-      onSpawn,
-    }),
+    start('API', 'server.ts', { PORT: port }),
+    // Two processes cannot share one port for their metrics.
+    start('worker', 'worker.ts', { METRICS_PORT: '' }),
   ])
-  return `http://127.0.0.1:${listening ?? port}/v1`
+  return { api: `http://127.0.0.1:${listening ?? port}/v1`, temporal }
+}
+
+function temporalVariables({ address, namespace, ui }: TemporalAccess): Record<string, string> {
+  return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ...(ui && { TEMPORAL_UI_URL: ui }) }
 }

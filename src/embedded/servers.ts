@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Launched } from './launch.ts'
 import { freePort } from './ports.ts'
 import { unprivilegedOwner } from './postgres-files.ts'
-import { startPostgres } from './postgres.ts'
+import { postgresUrl, startPostgres } from './postgres.ts'
 import { findTemporal } from './temporal-binary.ts'
 import { startTemporal } from './temporal.ts'
 
@@ -15,14 +15,23 @@ export interface ServerOptions {
   onSpawn: (launched: Launched) => void
 }
 
-/** The address of PostgreSQL: of the one in DATABASE_URL, else of one that is started here. */
-export async function provideDatabase(password: string, options: ServerOptions): Promise<string> {
+export interface PlannedDatabase {
+  url: string
+  /** Nothing answers at `url` before this has ended. */
+  start: () => Promise<unknown>
+}
+
+/** Where PostgreSQL is, or will be once it is started: the server in DATABASE_URL, else one of ours. */
+export async function planDatabase(password: string, options: ServerOptions): Promise<PlannedDatabase> {
   const { dataDirectory, environment, onSpawn } = options
-  if (environment.DATABASE_URL) return environment.DATABASE_URL
+  if (environment.DATABASE_URL) return { url: environment.DATABASE_URL, start: () => Promise.resolve() }
   const logFile = path.join(dataDirectory, 'postgres.log')
   const folder = postgresFolder(dataDirectory)
-  const { url } = await startPostgres({ folder, port: await freePort(5433), password, logFile, onSpawn })
-  return url
+  const port = await freePort(5433)
+  return {
+    url: postgresUrl(port, password),
+    start: () => startPostgres({ folder, port, password, logFile, onSpawn }),
+  }
 }
 
 export interface TemporalAccess {

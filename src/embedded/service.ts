@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { readyOrEnded, stopChild, type Launched } from './launch.ts'
+import { killed, readyOrEnded, stopChild, type Launched } from './launch.ts'
 
 interface ServiceOptions {
   name: string
@@ -36,7 +36,9 @@ export async function startService(options: ServiceOptions): Promise<number | un
   closeSync(log)
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', () => resolve(lastError(readFileSync(logFile).subarray(logged).toString())))
+    child.once('exit', (_, signal) =>
+      resolve(killed(signal) ?? lastError(readFileSync(logFile).subarray(logged).toString())),
+    )
   })
   const ready = new Promise<number | undefined>((resolve) => {
     child.on('message', ({ type, port }: ReadyMessage) => {
