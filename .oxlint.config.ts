@@ -55,6 +55,7 @@ const importTable: Row[] = [
     types: [...config, 'workflows/index.ts', 'workflows/referral.ts', 'workflows/endpoint.ts'],
   },
   { at: 'src/api', may: overHttp, types: config },
+  { at: 'src/staff', may: [...domain, ...db, 'src/temporal/*.ts', 'src/webhooks/*.ts'], types: config },
   { at: 'src/sandbox', may: [...overHttp, 'src/api/*.ts', 'src/api/plugins/*.ts'], types: config },
   {
     at: 'src/embedded',

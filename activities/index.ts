@@ -1,11 +1,14 @@
 import type { Logger } from 'pino'
 import type { WebhookBody } from '../src/db/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
+import type { Referrals } from '../src/temporal/referrals.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { deliverWebhookActivity, type SendWebhook } from './deliver-webhook.ts'
+import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
 import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
+import { wakeLeadsActivity } from './wake-leads.ts'
 
 export interface ActivityDependencies {
   sql: Sql
@@ -14,6 +17,7 @@ export interface ActivityDependencies {
   encryptionKeys: readonly Buffer[]
   scoreProvider: ScoreProvider
   mailer: Mailer
+  referrals: Referrals
   log: Logger
 }
 
@@ -25,5 +29,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     deliverWebhook: deliverWebhookActivity(dependencies),
     sendOnboardingEmail: sendOnboardingEmailActivity(dependencies),
     closeLead: closeLeadActivity(dependencies),
+    wakeLeads: wakeLeadsActivity(dependencies),
+    finishDraining: finishDrainingActivity(dependencies),
   }
 }

@@ -9,6 +9,7 @@ import { fail, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createTemporalClient, temporalSettings, type TemporalSettings } from './temporal/client.ts'
+import { createEndpointStarter } from './temporal/endpoints.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { sweep } from './temporal/sweep.ts'
@@ -46,7 +47,13 @@ const worker = await Worker.create({
 })
 const stopping = new AbortController()
 const health = await startHealthServer(config, { isReady: async () => worker.getState() === 'RUNNING' })
-const sweeping = sweep({ sql, referrals, log, signal: stopping.signal })
+const sweeping = sweep({
+  sql,
+  referrals,
+  startEndpoint: createEndpointStarter(client),
+  log,
+  signal: stopping.signal,
+})
 stopOnSignals()
 const running = worker.run()
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
@@ -71,6 +78,7 @@ function dependencies(settings: Config, { send }: Sender) {
     sql,
     log,
     send,
+    referrals,
     encryptionKeys: settings.ENCRYPTION_KEY,
     webhookBody: (
       facts: Parameters<typeof webhookBody>[0] extends infer Event ? Omit<Event, 'environment'> : never,

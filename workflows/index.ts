@@ -1,2 +1,3 @@
 /** The workflow bundle: what the worker can run. */
 export { referral } from './referral.ts'
+export { endpoint } from './endpoint.ts'

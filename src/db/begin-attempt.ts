@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
+import { liveSecrets } from './endpoints.ts'
 import { closeInterrupted } from './interrupted-attempts.ts'
 import type { AttemptTrigger } from './entities/attempt.ts'
 import type { DeliveryState } from './entities/delivery.ts'
@@ -165,13 +166,7 @@ async function open(
     })
     .where('event_id', '=', eventId)
     .execute()
-  const secrets = await trx
-    .selectFrom('endpoint_secrets')
-    .select('ciphertext')
-    .where('endpoint_id', '=', delivery.endpointId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', raw<Date>`clock_timestamp()`)]))
-    .orderBy('id', 'desc')
-    .execute()
+  const secrets = await liveSecrets(trx, delivery.endpointId)
   return {
     kind: 'send',
     attemptId,

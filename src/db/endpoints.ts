@@ -1,5 +1,9 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from './orm.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Why an endpoint drains whose waiting deliveries were left out: their leads have to hear of that. */
+export const SET_FROM_NOW = 'endpoint_set_from_now'
 
 /**
  * Points a partner's endpoint at `url` and makes `ciphertext` its signing secret if it has none yet. What
@@ -10,14 +14,14 @@ export async function setEndpoint(
   partnerId: number,
   { url, ciphertext, fromNow = false }: { url: string; ciphertext: string; fromNow?: boolean },
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
-  return sql.transaction().execute(async (trx) => {
+  return inTransaction(sql, async (trx) => {
     const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
     const endpoint = await trx
       .updateTable('endpoints')
       .set({
         url,
         state: 'draining',
-        reason: 'endpoint_set',
+        reason: fromNow ? SET_FROM_NOW : 'endpoint_set',
         since: raw`now()`,
         failing_since: null,
         blocked_until: null,
@@ -44,7 +48,7 @@ export async function rotateSecret(
   ciphertext: string,
   overlapMs: number,
 ): Promise<{ id: number } | undefined> {
-  return sql.transaction().execute(async (trx) => {
+  return inTransaction(sql, async (trx) => {
     const endpoint = await trx
       .selectFrom('endpoints')
       .select('id')
@@ -61,6 +65,34 @@ export async function rotateSecret(
     await addSecret(trx, endpoint.id, ciphertext)
     return endpoint
   })
+}
+
+/** A partner's endpoint and how many of its deliveries are open. */
+export async function findEndpoint(sql: Sql, partnerId: number) {
+  return sql
+    .selectFrom('endpoints')
+    .select(['id', 'url', 'state', 'reason', 'since', 'failing_since', 'blocked_until'])
+    .select((eb) =>
+      eb
+        .selectFrom('deliveries')
+        .select(raw<number>`count(*)::int`.as('open'))
+        .whereRef('deliveries.partner_id', '=', 'endpoints.partner_id')
+        .where('deliveries.state', '=', 'pending')
+        .as('open_deliveries'),
+    )
+    .where('partner_id', '=', partnerId)
+    .executeTakeFirst()
+}
+
+/** The secrets that sign now, the newest first. */
+export async function liveSecrets(sql: Sql, endpointId: number) {
+  return sql
+    .selectFrom('endpoint_secrets')
+    .select(['ciphertext', 'created_at', 'expires_at'])
+    .where('endpoint_id', '=', endpointId)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', raw<Date>`clock_timestamp()`)]))
+    .orderBy('id', 'desc')
+    .execute()
 }
 
 async function addSecret(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {

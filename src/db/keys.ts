@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { sql as raw } from 'kysely'
 import { ApiKey } from './entities/api-key.ts'
 import { Partner } from './entities/partner.ts'
-import type { Em, Sql } from './orm.ts'
+import { type Em, type Sql, sqlIn } from './orm.ts'
 
 const PREFIXES = { sandbox: 'prs_test_', production: 'prs_live_' } as const
 type Environment = keyof typeof PREFIXES
@@ -66,4 +67,66 @@ export async function findKeyOwner(sql: Sql, key: string): Promise<KeyOwner | Ke
 
 export async function touchKey(sql: Sql, keyId: number): Promise<void> {
   await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
+}
+
+/**
+ * Issues a key to a partner and lets all its other live keys expire after `overlapMs`, so that the partner can
+ * change over. To be called in a transaction: two rotations at once take turns.
+ */
+export async function rotateKeys(
+  em: Em,
+  partnerId: number,
+  environment: Environment,
+  overlapMs: number,
+): Promise<{ id: number; key: string; expiresAt: Date; expiring: number[] }> {
+  const sql = sqlIn(em)
+  await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
+  const expiresAt = new Date(Date.now() + overlapMs)
+  const expiring = await sql
+    .updateTable('api_keys')
+    .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
+    .where('partner_id', '=', partnerId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', new Date())]))
+    .returning('id')
+    .execute()
+  const issued = await issueKey(em, partnerId, environment)
+  return { ...issued, expiresAt, expiring: expiring.map((row) => row.id) }
+}
+
+/**
+ * Revokes a key, named by its id or by itself.
+ *
+ * @returns whose it is, and whether it had been revoked before; `undefined` when there is no such key.
+ */
+export async function revokeKey(
+  sql: Sql,
+  key: number | string,
+): Promise<{ id: number; partnerId: number; revokedAt: Date; already: boolean } | undefined> {
+  const named = sql.selectFrom('api_keys').select(['id', 'partner_id', 'revoked_at']).forUpdate()
+  const row = await (
+    typeof key === 'number' ? named.where('id', '=', key) : named.where('hash', '=', hashOf(key))
+  ).executeTakeFirst()
+  if (row === undefined) return undefined
+  const { id, partner_id: partnerId, revoked_at: before } = row
+  const revokedAt = before ?? new Date()
+  if (before === null)
+    await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
+  return { id, partnerId, revokedAt, already: before !== null }
+}
+
+/** A partner's keys, oldest first, as far as they can be told: the keys themselves are stored nowhere. */
+export async function listKeys(sql: Sql, partnerId: number) {
+  const keys = await sql
+    .selectFrom('api_keys')
+    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
+    .where('partner_id', '=', partnerId)
+    .orderBy('id')
+    .execute()
+  return keys.map((key) => ({ ...key, state: stateOf(key) }))
+}
+
+function stateOf(key: { revoked_at: Date | null; expires_at: Date | null }) {
+  if (key.revoked_at !== null) return 'revoked'
+  return key.expires_at !== null && key.expires_at <= new Date() ? 'expired' : 'live'
 }

@@ -1,6 +1,6 @@
 import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
 import { type Generated, type Kysely, sql as raw } from 'kysely'
-import { entities, ormOptions } from './mikro-orm.config.ts'
+import { type entities, ormOptions } from './mikro-orm.config.ts'
 
 /** Connects lazily: the first query opens the first connection. */
 export async function connect(databaseUrl: string) {
@@ -33,9 +33,10 @@ export async function migrate(orm: Orm): Promise<number> {
 type Inferred = InferKyselyDB<(typeof entities)[number]>
 
 /** The tables as the entities define them; an identity column, which an insert leaves out, is not known as one. */
-interface Tables extends Omit<Inferred, 'leads' | 'endpoint_secrets'> {
+interface Tables extends Omit<Inferred, 'leads' | 'endpoint_secrets' | 'audit'> {
   leads: Omit<Inferred['leads'], 'id'> & { id: Generated<number> }
   endpoint_secrets: Omit<Inferred['endpoint_secrets'], 'id'> & { id: Generated<number> }
+  audit: Omit<Inferred['audit'], 'id'> & { id: Generated<number> }
 }
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
@@ -43,4 +44,9 @@ export type Sql = Kysely<Tables>
 
 export function sqlOf(orm: Orm): Sql {
   return orm.em.getKysely<Tables>()
+}
+
+/** Typed SQL in the transaction that `em` is in. */
+export function sqlIn(em: Em): Sql {
+  return em.getKysely<Tables>()
 }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { sweepAlone } from '../db/sweep-lock.ts'
+import { drainingEndpoints } from '../db/endpoint-states.ts'
 import { unstartedLeads } from '../db/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
+import type { StartEndpoint } from './endpoints.ts'
 import type { Referrals } from './referrals.ts'
 
 const INTERVAL_MS = 1000
@@ -10,10 +12,13 @@ const INTERVAL_MS = 1000
 const MIN_AGE_MS = 1000
 const PAGE = 200
 const MAX_IN_FLIGHT = 8
+/** Endpoints that drain are rare and mostly have their workflow: asked for in every tenth sweep. */
+const ENDPOINTS_EVERY = 10
 
 interface SweepOptions {
   sql: Sql
   referrals: Referrals
+  startEndpoint: StartEndpoint
   log: Logger
   signal: AbortSignal
 }
@@ -22,11 +27,12 @@ interface SweepOptions {
  * Starts the workflows that a crash or an absent Temporal left out: every second, by one process at a time,
  * until `signal` aborts.
  */
-export async function sweep({ sql, referrals, log, signal }: SweepOptions): Promise<void> {
+export async function sweep(options: SweepOptions): Promise<void> {
+  const { sql, log, signal } = options
   let failing = false
-  while (!signal.aborted) {
+  for (let turn = 0; !signal.aborted; turn += 1) {
     try {
-      const started = await sweepAlone(sql, () => startLeftOut(sql, referrals, signal))
+      const started = await sweepAlone(sql, () => startLeftOut(options, turn))
       if (started > 0) log.info({ started }, 'started workflows that were left out')
       failing = false
     } catch (error) {
@@ -38,15 +44,29 @@ export async function sweep({ sql, referrals, log, signal }: SweepOptions): Prom
   }
 }
 
-async function startLeftOut(sql: Sql, referrals: Referrals, signal: AbortSignal): Promise<number> {
+async function startLeftOut(
+  { sql, referrals, startEndpoint, signal }: SweepOptions,
+  turn: number,
+): Promise<number> {
   const leadIds = await unstartedLeads(sql, MIN_AGE_MS, PAGE)
-  const waiting = leadIds.values()
-  const startEach = async () => {
-    for (const leadId of waiting) {
+  await startEach(leadIds, (leadId) => referrals.startFromRecord(leadId), signal)
+  if (turn % ENDPOINTS_EVERY === 0) {
+    await startEach(await drainingEndpoints(sql, PAGE), startEndpoint, signal)
+  }
+  return leadIds.length
+}
+
+async function startEach(
+  ids: number[],
+  start: (id: number) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const waiting = ids.values()
+  const startNext = async () => {
+    for (const id of waiting) {
       if (signal.aborted) return
-      await referrals.startFromRecord(leadId)
+      await start(id)
     }
   }
-  await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, startEach))
-  return leadIds.length
+  await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, startNext))
 }

@@ -1,0 +1,60 @@
+import type { Client } from '@temporalio/client'
+import type { Config } from '../config.ts'
+import { type AuditedAction, recordAudit } from '../db/audit.ts'
+import { connect, type Em, type Orm, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
+import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
+import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints.ts'
+import { createReferrals, type Referrals } from '../temporal/referrals.ts'
+import type { Answer } from './answer.ts'
+
+/** A change under way: what it writes and its line in the audit are committed together. */
+export interface Change {
+  em: Em
+  sql: Sql
+  audit: (action: AuditedAction) => Promise<void>
+}
+
+/** What the commands work with. Nothing connects before it is used. */
+export interface Desk {
+  config: Config
+  sql: Sql
+  change: <Result>(work: (change: Change) => Promise<Result>) => Promise<Result>
+  client: Client
+  referrals: Referrals
+  startEndpoint: StartEndpoint
+  temporal: { address: string; namespace: string }
+  close: () => Promise<void>
+}
+
+/** Makes a command out of what it does; `Args` are what commander passes on. */
+export type Run = <Args extends unknown[]>(
+  act: (desk: Desk, ...args: Args) => Promise<Answer>,
+) => (...args: Args) => Promise<void>
+
+/** @param actor who acts, as the audit names them. */
+export async function openDesk(config: Config, temporal: TemporalSettings, actor: string): Promise<Desk> {
+  const orm = await connect(config.DATABASE_URL)
+  const sql = sqlOf(orm)
+  const client = createTemporalClient(temporal)
+  return {
+    config,
+    sql,
+    change: (work) => inOneTransaction(orm, actor, work),
+    client,
+    referrals: createReferrals({ client, sql }),
+    startEndpoint: createEndpointStarter(client),
+    temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
+    close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
+  }
+}
+
+function inOneTransaction<Result>(
+  orm: Orm,
+  actor: string,
+  work: (change: Change) => Promise<Result>,
+): Promise<Result> {
+  return orm.em.fork().transactional(async (em) => {
+    const sql = sqlIn(em)
+    return work({ em, sql, audit: (action) => recordAudit(sql, actor, action) })
+  })
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { findLeadRecord, type LeadRecord } from '../db/lead-record.ts'
+import type { Sql } from '../db/orm.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { type Answer, printable } from './answer.ts'
+import { leadId } from './arguments.ts'
+import type { Desk, Run } from './desk.ts'
+import { show } from './lead-view.ts'
+import { Refusal } from './refusal.ts'
+import { soon } from './soon.ts'
+
+/** What the workflow takes as a reason: it is kept in Temporal, so nobody's data belongs in it. */
+const REASON = /^[\w .,-]{1,100}$/
+
+export function addLeadCommands(program: Command, run: Run): void {
+  const lead = program
+    .command('lead')
+    .description('one borrower’s referral')
+    .addHelpText('after', '\nExample:\n  npm run staff -- lead close 1 --reason "borrower withdrew"')
+  const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
+  named('show')
+    .description('fields, history, webhooks with their attempts, and the workflow')
+    .action(run(async (desk, id: number) => show(desk, await requireLead(desk.sql, id))))
+  named('close')
+    .description('the borrower dropped out: no more milestones and score updates; open webhooks still go out')
+    .requiredOption('--reason <text>', 'letters, digits and . , - only; no personal data')
+    .action(run(close))
+}
+
+export async function close(desk: Desk, lead: number, { reason }: { reason: string }): Promise<Answer> {
+  if (!REASON.test(reason)) {
+    throw new Refusal('--reason takes 1 to 100 letters, digits, spaces and . , - without personal data.')
+  }
+  const { partner_id: partner, closed_at: closedAt, close_reason } = await requireLead(desk.sql, lead)
+  if (closedAt !== null) {
+    return {
+      json: { lead_id: lead, outcome: 'already_closed', closed_at: closedAt, close_reason },
+      text: `Lead ${lead} was closed already, at ${formatTimestamp(closedAt)} UTC: ${printable(close_reason ?? '')}.`,
+    }
+  }
+  await desk.change(async ({ audit }) => {
+    await audit({ action: 'lead.close', partnerId: partner, leadId: lead, detail: { reason } })
+    await desk.referrals.signal(lead, 'close', { reason })
+  })
+  const closed = await soon(async () => {
+    const record = await findLeadRecord(desk.sql, lead)
+    return record?.closed_at ?? undefined
+  })
+  return {
+    json: {
+      lead_id: lead,
+      outcome: closed ? 'closed' : 'accepted',
+      closed_at: closed ?? null,
+      close_reason: reason,
+    },
+    text: closed
+      ? `Closed lead ${lead}. Webhooks that are open still go out.`
+      : `Lead ${lead} will be closed, and is not yet: does the worker run? See "lead show ${lead}".`,
+  }
+}
+
+export async function requireLead(sql: Sql, id: number): Promise<LeadRecord> {
+  const lead = await findLeadRecord(sql, id)
+  if (lead === undefined)
+    throw new Refusal(`There is no lead ${id}: give the lead_id that create-lead answered.`)
+  return lead
+}

@@ -1,0 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const LIMIT_MS = 5000
+const PAUSE_MS = 50
+
+/** What `look` finds, within a few seconds: a workflow answers a signal in the record. */
+export async function soon<Found>(look: () => Promise<Found | undefined>): Promise<Found | undefined> {
+  const end = Date.now() + LIMIT_MS
+  for (;;) {
+    const found = await look()
+    if (found !== undefined || Date.now() >= end) return found
+    await delay(PAUSE_MS)
+  }
+}

@@ -1,0 +1,29 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client'
+import type { ReferralView } from '../../workflows/messages.ts'
+import { referralId } from './names.ts'
+
+/** Who looks wants to see the record at least, soon. */
+const CALL_LIMIT_MS = 2000
+
+export interface ReferralDescription {
+  workflowId: string
+  /** As Temporal says it (`RUNNING`, …), `NOT_FOUND`, or `UNKNOWN` while Temporal is away. */
+  status: string
+  /** What its workflow was told and did not act upon; none while no worker answers for it. */
+  notes: ReferralView['notes']
+}
+
+/** What Temporal knows of a lead's workflow. Never rejects. */
+export async function describeReferral(client: Client, leadId: number): Promise<ReferralDescription> {
+  const workflowId = referralId(leadId)
+  const handle = client.workflow.getHandle(workflowId)
+  const soon = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
+  try {
+    const { status } = await soon(() => handle.describe())
+    const view = await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
+    return { workflowId, status: status.name, notes: view?.notes ?? [] }
+  } catch (error) {
+    const status = error instanceof WorkflowNotFoundError ? 'NOT_FOUND' : 'UNKNOWN'
+    return { workflowId, status, notes: [] }
+  }
+}
