@@ -19,7 +19,7 @@ const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com',
  */
 export async function prepareService(overrides: Record<string, string> = {}) {
   const database = await freshDatabase()
-  const temporalAddress = process.env.TEST_TEMPORAL_ADDRESS ?? ''
+  const temporalAddress = overrides.TEMPORAL_ADDRESS ?? process.env.TEST_TEMPORAL_ADDRESS ?? ''
   const namespace = `test-${randomBytes(6).toString('hex')}`
   const connection = await Connection.connect({ address: temporalAddress })
   await connection.workflowService.registerNamespace({
@@ -73,6 +73,8 @@ async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<
   endpoint.secret = generateSecret()
   const ciphertext = encryptSecret(endpoint.secret, [encryptionKey])
   await setEndpoint(sqlOf(orm), id, { url: endpoint.url, ciphertext })
+  // nothing waits yet, so there is nothing to drain
+  await sqlOf(orm).updateTable('endpoints').set({ state: 'active' }).where('partner_id', '=', id).execute()
   return { id, key, endpoint }
 }
 

@@ -1,53 +1,29 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { WorkflowHandle } from '@temporalio/client'
-import { insertLead } from '../../src/db/new-lead.ts'
 import { advanceClock } from '../../src/db/lead-lifecycle.ts'
-import { findEvents } from '../../src/db/lead-queries.ts'
-import { webhookBody } from '../../src/webhooks/body.ts'
+import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const DAY = 24 * 60 * 60
-const LEAD = {
-  first_name: 'Ada',
-  last_name: 'Miller',
-  email: 'ada@example.com',
-  phone: '555-0100',
-  partner_lead_id: null,
-  fico_range: null,
-  loan_officer_id: null,
-  notes: null,
-}
-
 describe('the referral workflow', () => {
   let service: Service
   let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService()
     const [added] = await Promise.all([service.addPartner(), service.startWorker()])
     partner = added
+    leads = leadsOf(service, partner)
   })
 
-  const commitLead = () =>
-    service.sql
-      .transaction()
-      .execute((trx) =>
-        insertLead(trx, partner.id, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
-      )
-  const newLead = async () => {
-    const leadId = await commitLead()
-    await service.referrals.startFromRecord(leadId)
-    return leadId
-  }
+  const newLead = () => leads.start()
   const handleOf = (leadId: number): WorkflowHandle => service.client.workflow.getHandle(`lead-${leadId}`)
-  const names = async (leadId: number) =>
-    ((await findEvents(service.sql, partner.id, leadId)) ?? []).map((event) => event.event_name)
-  const recorded = (leadId: number, name: string, count = 1) =>
-    until(async () => (await names(leadId)).filter((event) => event === name).length >= count)
-  const arrivalsOf = (leadId: number) =>
-    partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === leadId)
+  const names = (leadId: number) => leads.names(leadId)
+  const recorded = (leadId: number, name: string, count = 1) => leads.recorded(leadId, name, count)
+  const arrivalsOf = (leadId: number) => leads.arrivals(leadId)
   const failedTasks = async (leadId: number) => {
     const { events } = await handleOf(leadId).fetchHistory()
     return (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length
@@ -58,7 +34,7 @@ describe('the referral workflow', () => {
   }
 
   it('is started by the sweep for a lead that nobody started it for', async () => {
-    const leadId = await commitLead()
+    const leadId = await leads.commit()
     await partner.endpoint.until(() => arrivalsOf(leadId).length === 1)
     expect(await names(leadId)).toEqual(['lead_received'])
   })

@@ -1,0 +1,50 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { leadsOf } from '../support/leads.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+describe('an API that is killed', () => {
+  let service: Service
+  let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+  })
+
+  const leadIds = async () =>
+    (await service.sql.selectFrom('leads').select('id').orderBy('id').execute()).map(({ id }) => id)
+
+  it('before its commit leaves nothing behind', async () => {
+    const api = await service.startApi()
+    const lock = await holdRow(service.sql, 'partners', `id = ${partner.id}`)
+    const request = partnerCalls(api.port, partner.key).createLead()
+    const refused = expect(request).rejects.toThrow()
+    await lock.reached()
+    await api.kill()
+    await refused
+    await lock.release()
+    expect(await leadIds()).toEqual([])
+  })
+
+  it('after its commit leaves a lead whose workflow is started and whose webhook is sent once', async () => {
+    const api = await service.startApi()
+    const { createLead } = partnerCalls(api.port, partner.key)
+    // ten at once: more than may be started from the API, so some have no workflow when it is killed
+    const created = await Promise.all(Array.from({ length: 10 }, () => createLead()))
+    await api.kill()
+    await service.startWorker()
+    await partner.endpoint.until((arrivals) => arrivals.length >= created.length)
+    await until(async () => {
+      const { count } = await service.client.workflow.count('WorkflowType = "referral"')
+      return count === created.length
+    })
+    for (const leadId of created) {
+      expect(await leads.names(leadId)).toEqual(['lead_received'])
+      expect(leads.arrivals(leadId)).toHaveLength(1)
+    }
+  })
+})

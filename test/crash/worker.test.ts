@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { leadsOf } from '../support/leads.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+
+/** One worker is killed once, with a lead inside each activity; the next goes on with all of them. */
+describe('a worker that is killed', () => {
+  let service: Service
+  let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
+  const inside = { recording: 0, beforeSending: 0, sending: 0, writingTheOutcome: 0 }
+
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+    const worker = await service.startWorker()
+    for (const step of ['recording', 'beforeSending', 'sending', 'writingTheOutcome'] as const) {
+      inside[step] = await leads.start()
+      await partner.endpoint.until(() => leads.arrivals(inside[step]).length === 1)
+    }
+    const held = await standInside()
+    await worker.kill()
+    await Promise.all(held.map((lock) => lock.release()))
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await service.startWorker()
+    await Promise.all(Object.values(inside).map((leadId) => leads.recorded(leadId, 'contract_signed')))
+    await partner.endpoint.until(() =>
+      Object.values(inside).every((leadId) => leads.arrivals(leadId).length > 1),
+    )
+    await Promise.all(Object.values(inside).map(settled))
+  }, 90_000)
+
+  /** Brings one lead into each step and answers the locks that keep them there. */
+  async function standInside() {
+    const recording = await holdRow(service.sql, 'leads', `id = ${inside.recording}`)
+    await service.referrals.signal(inside.recording, 'contract_signed')
+    await recording.reached()
+
+    const beforeSending = await holdDelivery(inside.beforeSending)
+    await beforeSending.reached()
+
+    partner.endpoint.answer = () => {}
+    await service.referrals.signal(inside.sending, 'contract_signed')
+    await partner.endpoint.until(() => leads.arrivals(inside.sending).length === 2)
+
+    const answered = Promise.withResolvers<() => void>()
+    partner.endpoint.answer = (_, response) => answered.resolve(() => void response.writeHead(200).end())
+    await service.referrals.signal(inside.writingTheOutcome, 'contract_signed')
+    const answer = await answered.promise
+    const writing = await holdRow(
+      service.sql,
+      'deliveries',
+      `lead_id = ${inside.writingTheOutcome} and sequence = 2`,
+    )
+    answer()
+    await writing.reached()
+    return [recording, beforeSending, writing]
+  }
+
+  /** The endpoint is paused until the delivery is locked, or it would be sent before. */
+  async function holdDelivery(leadId: number) {
+    await service.sql.updateTable('endpoints').set({ state: 'paused' }).execute()
+    await service.referrals.signal(leadId, 'contract_signed')
+    await leads.recorded(leadId, 'contract_signed')
+    const lock = await holdRow(service.sql, 'deliveries', `lead_id = ${leadId} and sequence = 2`)
+    await service.sql.updateTable('endpoints').set({ state: 'active' }).execute()
+    await service.referrals.signal(leadId, 'wake')
+    return lock
+  }
+
+  async function settled(leadId: number) {
+    const handle = service.client.workflow.getHandle(`lead-${leadId}`)
+    await service.referrals.signal(leadId, 'close')
+    await handle.result()
+  }
+
+  it.each(Object.keys(inside) as (keyof typeof inside)[])(
+    'loses and doubles no event of a lead that it was %s',
+    async (step) => {
+      expect(await leads.names(inside[step])).toEqual(['lead_received', 'contract_signed'])
+    },
+  )
+
+  it.each(Object.keys(inside) as (keyof typeof inside)[])(
+    'repeats a webhook at most once, with the same id and bytes, for a lead that it was %s',
+    async (step) => {
+      const [, ...sent] = leads.arrivals(inside[step])
+      expect(sent.length).toBeLessThanOrEqual(2)
+      expect(new Set(sent.map(({ id, body }) => `${id} ${body}`)).size).toBe(1)
+      expect(sent.every(({ verified }) => verified)).toBe(true)
+    },
+  )
+
+  it('does not repeat what had not been sent', () => {
+    expect(leads.arrivals(inside.recording)).toHaveLength(2)
+    expect(leads.arrivals(inside.beforeSending)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,42 @@
+import { insertLead } from '../../src/db/new-lead.ts'
+import { findEvents } from '../../src/db/lead-queries.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
+import type { Service, TestPartner } from './service.ts'
+import { until } from './until.ts'
+
+export const LEAD = {
+  first_name: 'Ada',
+  last_name: 'Miller',
+  email: 'ada@example.com',
+  phone: '555-0100',
+  partner_lead_id: null,
+  fico_range: null,
+  loan_officer_id: null,
+  notes: null,
+}
+
+/** A partner's leads as a test looks at them: the record, and what has arrived at the endpoint. */
+export function leadsOf({ sql, referrals }: Service, partner: TestPartner) {
+  /** Commits a lead as create-lead does; its workflow is not started. */
+  const commit = () =>
+    sql
+      .transaction()
+      .execute((trx) =>
+        insertLead(trx, partner.id, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
+      )
+  const names = async (leadId: number) =>
+    ((await findEvents(sql, partner.id, leadId)) ?? []).map((event) => event.event_name)
+  return {
+    commit,
+    names,
+    async start() {
+      const leadId = await commit()
+      await referrals.startFromRecord(leadId)
+      return leadId
+    },
+    recorded: (leadId: number, name: string, count = 1) =>
+      until(async () => (await names(leadId)).filter((event) => event === name).length >= count),
+    arrivals: (leadId: number) =>
+      partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === leadId),
+  }
+}

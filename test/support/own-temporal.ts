@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Launched } from '../../src/embedded/launch.ts'
+import { freePort } from '../../src/embedded/ports.ts'
+import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { startTemporal } from '../../src/embedded/temporal.ts'
+import { atEnd } from './at-end.ts'
+
+/** A Temporal server of the test file's own, which it may kill and start again with its data. */
+export async function ownTemporal() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'referrals-temporal-'))
+  const environment = process.env
+  const program = await findTemporal({ environment, report: (line) => console.error(line) })
+  const port = await freePort(27_233)
+  let running: Launched | undefined
+  const start = async () => {
+    const databaseFile = path.join(folder, 'temporal.db')
+    const logFile = path.join(folder, 'temporal.log')
+    running = await startTemporal({ program, port, databaseFile, logFile, environment })
+  }
+  const kill = async () => {
+    running?.process.kill('SIGKILL')
+    await running?.ended
+  }
+  atEnd(async () => {
+    await kill()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await start()
+  return { address: `127.0.0.1:${port}`, start, kill }
+}

@@ -1,0 +1,30 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from '../../src/db/orm.ts'
+import { until } from './until.ts'
+
+/**
+ * Holds a row lock, so that whoever wants the row stands still in the middle of its transaction.
+ *
+ * @returns `reached`, which resolves once somebody waits for the row, and `release`.
+ */
+export async function holdRow(sql: Sql, table: 'leads' | 'deliveries' | 'partners', where: string) {
+  const held = Promise.withResolvers<number>()
+  const released = Promise.withResolvers<void>()
+  const holding = sql.transaction().execute(async (trx) => {
+    await raw`select 1 from ${raw.table(table)} where ${raw.raw(where)} for update`.execute(trx)
+    const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+    held.resolve(rows[0]?.pid ?? 0)
+    await released.promise
+  })
+  const pid = await held.promise
+  const waiters = raw<{
+    pid: number
+  }>`select pid from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`
+  return {
+    reached: () => until(async () => (await waiters.execute(sql)).rows.length > 0),
+    async release() {
+      released.resolve()
+      await holding
+    },
+  }
+}
