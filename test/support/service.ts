@@ -37,7 +37,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     ...overrides,
   }
-  const orm = await connect(database.url)
+  const orm = await connect(environment.DATABASE_URL)
   const sql = sqlOf(orm)
   const client = new Client({ connection, namespace })
   atEnd(async () => {

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Launched } from '../../src/embedded/launch.ts'
+import { freePort } from '../../src/embedded/ports.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { connect, migrate } from '../../src/db/orm.ts'
+import { atEnd } from './at-end.ts'
+
+/** A PostgreSQL of the test file's own, which it may kill and start again with its data. */
+export async function ownPostgres() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'referrals-postgres-'))
+  chmodSync(folder, 0o711)
+  const password = randomBytes(16).toString('hex')
+  const port = await freePort(25_433)
+  let running: Launched | undefined
+  const start = async () => {
+    const started = await startPostgres({
+      folder: path.join(folder, 'postgres'),
+      port,
+      password,
+      logFile: path.join(folder, 'postgres.log'),
+    })
+    running = started
+    return started.url
+  }
+  const kill = async () => {
+    running?.process.kill('SIGKILL')
+    await running?.ended
+  }
+  atEnd(async () => {
+    running?.process.kill('SIGQUIT')
+    await running?.ended
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const url = await start()
+  const orm = await connect(url)
+  await migrate(orm)
+  await orm.close()
+  return { url, start, kill }
+}
