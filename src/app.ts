@@ -1,15 +1,20 @@
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod'
+import { validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
+import { answerClientError, answerConnect, requireHost } from './api/client-errors.ts'
 import { createLead } from './api/create-lead.ts'
 import { getEvents } from './api/get-events.ts'
 import { getLead } from './api/get-lead.ts'
+import { openapi } from './api/openapi/document.ts'
+import { readableUrl } from './api/paths.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
 import { failures } from './api/plugins/failures.ts'
-import { answerClientError } from './api/client-errors.ts'
+import { jsonBody } from './api/plugins/json-body.ts'
+import { rateLimits } from './api/plugins/rate-limits.ts'
 import { requestLog } from './api/plugins/request-log.ts'
+import { securityHeaders } from './api/plugins/security-headers.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
 import type { Environment } from './config.ts'
 import type { Sql } from './db/orm.ts'
@@ -22,34 +27,23 @@ export interface AppDependencies {
   sql: Sql
   log: Logger
   startReferral: (state: ReferralState) => void
+  /** Requests a minute of each partner, and of each address without a key; 0 is no limit. */
+  rateLimit: number
   tls?: { cert: Buffer; key: Buffer }
   trustProxy?: string
 }
 
-const BODY_LIMIT = 64 * 1024
-/** A whole request must have arrived in this time; Fastify turns Node's own limit off. */
-const REQUEST_TIMEOUT_MS = 30_000
-
 /** The API: the one list of its plugins and routes. It listens to nothing yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { environment, sql, log, startReferral, tls, trustProxy } = dependencies
-  const app = fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    genReqId: () => uuidv7(),
-    bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    clientErrorHandler: answerClientError,
-    return503OnClosing: false,
-    ...(trustProxy !== undefined && { trustProxy }),
-    ...(tls && { https: { ...tls, minVersion: 'TLSv1.2' as const } }),
-  }).withTypeProvider<ZodTypeProvider>()
-  app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(serializerCompiler)
-  app.removeContentTypeParser('text/plain')
+  const { environment, sql, startReferral, rateLimit } = dependencies
+  const app = createServer(dependencies)
   await app.register(requestLog)
+  await app.register(securityHeaders)
+  await app.register(rateLimits, { perMinute: rateLimit })
   await app.register(failures)
+  await app.register(jsonBody)
   await app.register(authentication, { sql, environment })
+  await app.register(openapi)
   await app.register(ping, { prefix: '/v1', environment })
   await app.register(
     async (leads) => {
@@ -62,5 +56,34 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     },
     { prefix: '/v1' },
   )
+  return app
+}
+
+const BODY_LIMIT = 64 * 1024
+/** A whole request must have arrived in this time; Fastify turns Node's own limit off. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+function createServer({ log, tls, trustProxy }: AppDependencies): FastifyInstance {
+  // a request without Host reaches our own check, which answers in our shape
+  const http = { requireHostHeader: false }
+  const app = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: () => uuidv7(),
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    clientErrorHandler: answerClientError,
+    rewriteUrl: readableUrl,
+    return503OnClosing: false,
+    ...(trustProxy !== undefined && { trustProxy }),
+    ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' as const } } : { http }),
+  }).withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  // answers are typed by their schemas, and tests hold them against these: checking each again costs much
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.addHook('onRequest', requireHost)
+  app.server.on('connect', answerConnect)
+  // an Expect that we do not know is ignored, as HTTP allows; Node would answer it with an empty 417
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   return app as unknown as FastifyInstance
 }

@@ -23,6 +23,7 @@ const app = await buildApp({
   sql,
   log,
   startReferral: starts.offer,
+  rateLimit: config.RATE_LIMIT,
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })

@@ -1,7 +1,13 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { errorCatalogue, type ErrorCode, failureBody } from '../errors.ts'
+import type { FastifyRequest } from 'fastify'
+import { ApiError, errorCatalogue, type ErrorCode, failureBody } from '../errors.ts'
 
-const STATUS_TEXTS: Record<number, string> = { 400: 'Bad Request', 413: 'Payload Too Large' }
+const STATUS_TEXTS: Record<number, string> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+}
 
 /** Answers what Node refuses before routing (broken HTTP, headers too large, a request too slow) in our shape. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -9,11 +15,24 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy()
     return
   }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const code: ErrorCode = tooLarge ? 'PAYLOAD_TOO_LARGE' : 'INVALID_PAYLOAD'
-  const message = tooLarge
-    ? 'The request headers are too large.'
-    : 'The request is not valid HTTP, or did not arrive in time.'
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    refuse(socket, 'PAYLOAD_TOO_LARGE', 'The request headers are too large.')
+  } else refuse(socket, 'INVALID_PAYLOAD', 'The request is not valid HTTP, or did not arrive in time.')
+}
+
+/** Node hangs up on CONNECT without a word: this is a service, not a proxy. */
+export function answerConnect(_request: IncomingMessage, socket: Socket): void {
+  refuse(socket, 'METHOD_NOT_ALLOWED')
+}
+
+/** HTTP/1.1 wants a Host; Node's own refusal would have no body. */
+export async function requireHost({ headers, raw }: FastifyRequest): Promise<void> {
+  if (headers.host === undefined && raw.httpVersion === '1.1') {
+    throw new ApiError('INVALID_PAYLOAD', 'The request has no header Host.')
+  }
+}
+
+function refuse(socket: Socket, code: ErrorCode, message?: string): void {
   const { status } = errorCatalogue[code]
   const body = JSON.stringify(failureBody(code, message))
   const head = [

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { z } from 'zod'
 import { createLead as insert, type Idempotency } from '../db/create-lead.ts'
 import type { NewLead, WebhookBody } from '../db/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
@@ -21,32 +22,40 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
   app.post('/create-lead', {
     schema: { body: createLeadBody, response: { 200: createLeadAnswer } },
     handler: async (request) => {
-      const { first_name, last_name, email, phone, ...rest } = request.body
-      const { partner_lead_id = null, fico_range = null, loan_officer_id = null, notes = null } = rest
-      const lead: NewLead = {
-        first_name,
-        last_name,
-        email,
-        phone,
-        partner_lead_id,
-        fico_range,
-        loan_officer_id,
-        notes,
-      }
+      const lead = toNewLead(request.body)
       const idempotency = readIdempotency(request.headers['idempotency-key'], lead)
-      const toAnswer = (leadId: number) => ({
-        success: true as const,
-        message: 'Lead created.',
-        lead_id: leadId,
-        ...(partner_lead_id !== null && { partner_lead_id }),
-      })
-      const result = await insert(sql, request.partnerId, lead, webhookBody, toAnswer, idempotency)
+      const result = await insert(sql, request.partnerId, lead, webhookBody, toAnswer(lead), idempotency)
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
+      request.leadId = result.leadId
       if (result.kind === 'created') startReferral(newReferralState(result.leadId))
       return result.answer
     },
   })
 }
+
+/** Unknown fields are left out; an optional field sent as `null` or `""` counts as absent. */
+function toNewLead(body: z.output<typeof createLeadBody>): NewLead {
+  const { first_name, last_name, email, phone } = body
+  return {
+    first_name,
+    last_name,
+    email,
+    phone,
+    partner_lead_id: body.partner_lead_id || null,
+    fico_range: body.fico_range || null,
+    loan_officer_id: body.loan_officer_id || null,
+    notes: body.notes || null,
+  }
+}
+
+const toAnswer =
+  ({ partner_lead_id }: NewLead) =>
+  (leadId: number) => ({
+    success: true as const,
+    message: 'Lead created.',
+    lead_id: leadId,
+    ...(partner_lead_id !== null && { partner_lead_id }),
+  })
 
 function readIdempotency(header: string | string[] | undefined, lead: NewLead): Idempotency | undefined {
   if (header === undefined) return undefined

@@ -10,12 +10,14 @@ import { getEventsAnswer, leadBody } from './schemas.ts'
 export const getEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-events', {
     schema: { body: leadBody, response: { 200: getEventsAnswer } },
-    handler: async ({ body, partnerId }) => {
-      const events = isStorableId(body.lead_id) ? await findEvents(sql, partnerId, body.lead_id) : undefined
+    handler: async (request) => {
+      const { lead_id: leadId } = request.body
+      request.leadId = leadId
+      const events = isStorableId(leadId) ? await findEvents(sql, request.partnerId, leadId) : undefined
       if (events === undefined) throw unknownLead()
       const data = events.map(({ event_name, event_payload, created_at }) => ({
         event_name,
-        event_payload: event_payload === null ? null : { ...event_payload },
+        event_payload,
         created_at: formatTimestamp(created_at),
       }))
       return { success: true as const, data }

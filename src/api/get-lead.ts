@@ -10,8 +10,10 @@ import { getLeadAnswer, leadBody } from './schemas.ts'
 export const getLead: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-lead', {
     schema: { body: leadBody, response: { 200: getLeadAnswer } },
-    handler: async ({ body, partnerId }) => {
-      const lead = isStorableId(body.lead_id) ? await findLead(sql, partnerId, body.lead_id) : undefined
+    handler: async (request) => {
+      const { lead_id: leadId } = request.body
+      request.leadId = leadId
+      const lead = isStorableId(leadId) ? await findLead(sql, request.partnerId, leadId) : undefined
       if (lead === undefined) throw unknownLead()
       return { success: true as const, data: toWire(lead) }
     },
@@ -20,7 +22,8 @@ export const getLead: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql })
 
 /** Absent optional fields are left out; metadata stands beside the lead's own fields, which it cannot shadow. */
 function toWire(lead: LeadRow) {
-  const own = {
+  return {
+    ...lead.metadata,
     id: lead.id,
     lead_id: lead.id,
     partner_id: lead.partner_id,
@@ -35,5 +38,4 @@ function toWire(lead: LeadRow) {
     created_at: formatTimestamp(lead.created_at),
     updated_at: formatTimestamp(lead.updated_at),
   }
-  return { ...own, ...lead.metadata, ...own }
 }

@@ -10,7 +10,8 @@ export const ping: FastifyPluginAsyncZod<{ environment: 'sandbox' | 'production'
   app.get('/ping', {
     schema: { response: { 200: pingAnswer } },
     onRequest: async (request) => {
-      if (request.headers.authorization !== undefined) await app.authenticate(request)
+      const { authorization } = request.headers
+      await (authorization === undefined ? app.limitAddress(request) : app.authenticate(request))
     },
     handler: async () => ({
       success: true as const,

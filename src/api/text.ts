@@ -20,11 +20,15 @@ export function text({ max, min = 0, breaks = false, trim = false }: TextRule) {
   const string = z.string({
     error: ({ input }) => (input === undefined ? 'is required' : 'must be a string'),
   })
-  return (trim ? string.trim() : string)
-    .min(min, 'must not be empty')
-    .refine((value) => characters(value) <= max, `must have at most ${max} characters`)
-    .refine((value) => !forbidden.test(value), 'must not have control characters')
-    .refine((value) => value.isWellFormed(), 'must be valid Unicode')
+  const trimmed = trim ? string.trim() : string
+  return (
+    (min > 0 ? trimmed.min(min, 'must not be empty') : trimmed)
+      .refine((value) => characters(value) <= max, `must have at most ${max} characters`)
+      .refine((value) => !forbidden.test(value), 'must not have control characters')
+      .refine((value) => value.isWellFormed(), 'must be valid Unicode')
+      // a refinement is a function, which a JSON schema cannot show
+      .meta({ maxLength: max })
+  )
 }
 
 /** What a reader would count: a surrogate pair is one character. */

@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import { insertLead, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from './orm.ts'
 
@@ -12,6 +13,12 @@ export interface Created<Answer> {
   answer: Answer
   leadId: number
 }
+
+/** How long a key is remembered; after that it is as good as new. */
+const freshSince = raw<Date>`now() - interval '24 hours'`
+
+/** A twin that began later committed earlier. */
+class KeyTaken extends Error {}
 
 /**
  * Creates a lead in one transaction. With an `Idempotency-Key` the key's row is part of it, so that a
@@ -39,7 +46,7 @@ export async function createLead<Answer>(
       return { kind: 'created', answer, leadId }
     })
   } catch (error) {
-    const twin = idempotency && isTaken(error) && (await findAnswer<Answer>(sql, partnerId, idempotency))
+    const twin = error instanceof KeyTaken && idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
     if (twin) return twin
     throw error
   }
@@ -48,24 +55,33 @@ export async function createLead<Answer>(
 async function keep(trx: Sql, partnerId: number, leadId: number, idempotency: Idempotency, answer: unknown) {
   const { key, requestHash } = idempotency
   const response = JSON.stringify(answer)
-  await trx
+  const row = { request_hash: requestHash, response, lead_id: leadId }
+  const { numInsertedOrUpdatedRows: kept } = await trx
     .insertInto('idempotency_keys')
-    .values({ partner_id: partnerId, key, request_hash: requestHash, response, lead_id: leadId })
-    .execute()
+    .values({ partner_id: partnerId, key, ...row })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['partner_id', 'key'])
+        .doUpdateSet({ ...row, created_at: raw<Date>`now()` })
+        .where('idempotency_keys.created_at', '<=', freshSince),
+    )
+    .executeTakeFirst()
+  if (kept === 0n) throw new KeyTaken('another request with this key was first')
 }
 
-async function findAnswer<Answer>(sql: Sql, partnerId: number, { key, requestHash }: Idempotency) {
+async function findAnswer<Answer>(
+  sql: Sql,
+  partnerId: number,
+  { key, requestHash }: Idempotency,
+): Promise<Created<Answer> | { kind: 'conflict' } | undefined> {
   const row = await sql
     .selectFrom('idempotency_keys')
     .select(['request_hash', 'response', 'lead_id'])
     .where('partner_id', '=', partnerId)
     .where('key', '=', key)
+    .where('created_at', '>', freshSince)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  if (row.request_hash !== requestHash) return { kind: 'conflict' as const }
-  return { kind: 'replayed' as const, answer: JSON.parse(row.response) as Answer, leadId: row.lead_id }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_keys_pkey'
+  if (row.request_hash !== requestHash) return { kind: 'conflict' }
+  return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId: row.lead_id }
 }

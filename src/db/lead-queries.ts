@@ -40,8 +40,9 @@ export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
   return rows.length === 0 ? undefined : rows
 }
 
-/** How many custom fields a lead may have. */
-export const MAX_METADATA_FIELDS = 50
+/** How many custom fields a lead may have, beside those that the specification names. */
+export const MAX_CUSTOM_FIELDS = 50
+const NAMED_FIELDS = ['loan_product', 'property_state']
 
 /**
  * Merges `changes` into a lead's metadata: a string sets a field, `null` removes it, others stay.
@@ -63,7 +64,8 @@ export async function mergeMetadata(
       .executeTakeFirst()
     if (lead === undefined) return 'unknown'
     const merged = Object.entries({ ...lead.metadata, ...changes }).filter(([, value]) => value !== null)
-    if (merged.length > MAX_METADATA_FIELDS) return 'too_many'
+    if (merged.filter(([field]) => !NAMED_FIELDS.includes(field)).length > MAX_CUSTOM_FIELDS)
+      return 'too_many'
     if (Object.keys(changes).length === 0) return 'merged'
     await trx
       .updateTable('leads')

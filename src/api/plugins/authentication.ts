@@ -20,7 +20,7 @@ interface Options {
   environment: 'sandbox' | 'production'
 }
 
-const SCHEME = /^Service-Key +(\S+)$/i
+const SCHEME = /^Service-Key (\S+)$/
 /** How long a key is believed without asking the database: a revoked one opens nothing after that. */
 const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
@@ -28,20 +28,8 @@ const TOUCH_MS = 60_000
 
 /** Keys and their owners. One answer for every refusal; the true reason is for the log. */
 export const authentication = plugin<Options>(async (app, { sql, environment }) => {
-  const cache = new Map<string, { owner: KeyOwner; until: number }>()
+  const ownerOf = cachedOwners((key) => findKeyOwner(sql, key))
   const touched = new Map<number, number>()
-
-  async function ownerOf(key: string): Promise<KeyOwner | KeyRefusal> {
-    const refusal = refuseKey(key, environment)
-    if (refusal !== undefined) return refusal
-    const cached = cache.get(key)
-    if (cached !== undefined && cached.until > Date.now()) return cached.owner
-    const owner = await findKeyOwner(sql, key)
-    if (cache.size >= CACHED_KEYS) cache.clear()
-    if (typeof owner === 'string') cache.delete(key)
-    else cache.set(key, { owner, until: Date.now() + CACHE_MS })
-    return owner
-  }
 
   function touch({ keyId }: KeyOwner): void {
     if ((touched.get(keyId) ?? 0) > Date.now() - TOUCH_MS) return
@@ -53,21 +41,47 @@ export const authentication = plugin<Options>(async (app, { sql, environment }) 
 
   app.decorateRequest('partnerId', 0)
   app.decorate('authenticate', async (request: FastifyRequest) => {
-    const [, key] = SCHEME.exec(request.headers.authorization ?? '') ?? []
-    const owner = key === undefined ? 'malformed' : await ownerOf(key)
+    const { authorization } = request.headers
+    const [, key] = SCHEME.exec(authorization ?? '') ?? []
+    const owner =
+      key === undefined
+        ? authorization === undefined
+          ? 'missing'
+          : 'wrong_scheme'
+        : (refuseKey(key, environment) ?? (await ownerOf(key)))
     if (typeof owner === 'string') {
-      request.log.info({ reason: owner }, 'authentication failed')
+      request.refusal = owner
+      await app.limitAddress(request)
       throw refusal(owner, environment)
     }
     request.partnerId = owner.partnerId
     touch(owner)
+    await app.limitPartner(request)
   })
 })
 
-function refusal(reason: KeyRefusal, environment: string): ApiError {
-  if (reason !== 'wrong_environment') return new ApiError('AUTH_FAILED')
-  return new ApiError(
-    'AUTH_FAILED',
-    `Authentication failed: this is the ${environment}, and the key is the other environment’s.`,
-  )
+/** Remembers a live key's owner for a second from when it was asked for; requests at once ask once. */
+function cachedOwners(find: (key: string) => Promise<KeyOwner | KeyRefusal>) {
+  const cache = new Map<string, { owner: Promise<KeyOwner | KeyRefusal>; until: number }>()
+  return async (key: string): Promise<KeyOwner | KeyRefusal> => {
+    const now = performance.now()
+    const cached = cache.get(key)
+    if (cached !== undefined && cached.until > now) return cached.owner
+    if (cache.size >= CACHED_KEYS) cache.clear()
+    const entry = { owner: find(key), until: now + CACHE_MS }
+    cache.set(key, entry)
+    const forget = () => {
+      if (cache.get(key) === entry) cache.delete(key)
+    }
+    entry.owner.then((owner) => typeof owner === 'string' && forget(), forget)
+    return entry.owner
+  }
+}
+
+function refusal(reason: KeyRefusal | 'missing' | 'wrong_scheme', environment: string): ApiError {
+  const message =
+    reason === 'wrong_environment'
+      ? `Authentication failed: this is the ${environment}, and the key belongs to the other environment.`
+      : undefined
+  return new ApiError('AUTH_FAILED', message, { 'www-authenticate': 'Service-Key' })
 }

@@ -1,47 +1,47 @@
-import type { FastifyError, FastifyReply } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
-import { ApiError, type ErrorCode, errorCatalogue, failureBody } from '../../errors.ts'
 import { isDatabaseAway } from '../../db/database-away.ts'
+import { ApiError, type ErrorCode, errorCatalogue, failureBody } from '../../errors.ts'
+import { describeFaults, type Fault } from '../faults.ts'
+import { pathOf } from '../paths.ts'
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** How long a partner should wait for a database that is away, in seconds. */
+const RETRY_AFTER_SECONDS = '5'
 
 /** Every failure in one shape, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
 export const failures = plugin(async (app) => {
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const failure = toApiError(error)
-    if (failure.status >= 500) request.log.error({ err: error }, 'request failed')
-    return send(reply, failure)
-  })
-  app.setNotFoundHandler((request, reply) => {
-    const { pathname: url } = new URL(request.url, 'http://localhost')
-    const allowed = METHODS.filter((method) => app.hasRoute({ method, url }))
-    if (allowed.length === 0) return send(reply, new ApiError('NOT_FOUND'))
-    return send(reply, new ApiError('METHOD_NOT_ALLOWED', undefined, { allow: allowed.join(', ') }))
+  app.setErrorHandler((error: FastifyError, request, reply) => answer(reply, error, request))
+  app.setNotFoundHandler(async (request) => {
+    await app.limitAddress(request)
+    throw notFound(app, request)
   })
 })
 
-function send(reply: FastifyReply, { status, code, message, headers }: ApiError) {
+function answer(reply: FastifyReply, error: FastifyError, request: FastifyRequest) {
+  const { status, code, message, headers } = toApiError(error)
+  if (status >= 500) request.log.error({ err: error }, 'request failed')
   return reply.code(status).headers(headers).send(failureBody(code, message))
+}
+
+function notFound(app: FastifyInstance, request: FastifyRequest): ApiError {
+  const url = pathOf(request.url)
+  const allowed = METHODS.filter((method) => app.hasRoute({ method, url }))
+  if (allowed.length === 0) return new ApiError('NOT_FOUND')
+  return new ApiError('METHOD_NOT_ALLOWED', undefined, { allow: allowed.join(', ') })
 }
 
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error
-  if (hasZodFastifySchemaValidationErrors(error))
-    return new ApiError('INVALID_PAYLOAD', describe(error.validation))
-  if (isDatabaseAway(error)) return new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '5' })
-  const code = codeOfStatus(error.statusCode ?? 500)
-  if (code === 'INVALID_PAYLOAD') return new ApiError(code, 'The request body is not a valid JSON object.')
-  return new ApiError(code)
-}
-
-/** Names every faulty field, each with what it needs. */
-function describe(issues: { instancePath: string; message?: string }[]): string {
-  const faults = issues.map(({ instancePath, message = 'is invalid' }) => {
-    const field = instancePath.slice(1).replaceAll('/', '.')
-    return `${field === '' ? 'the request body' : field} ${message}`
-  })
-  return `Invalid request: ${faults.join('; ')}.`
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    return new ApiError('INVALID_PAYLOAD', describeFaults(error.validation as Fault[]))
+  }
+  if (isDatabaseAway(error)) {
+    return new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': RETRY_AFTER_SECONDS })
+  }
+  return new ApiError(codeOfStatus(error.statusCode ?? 500))
 }
 
 function codeOfStatus(status: number): ErrorCode {

@@ -1,0 +1,32 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+import { ApiError } from '../../errors.ts'
+
+const BYTE_ORDER_MARK = /^\uFEFF/
+
+/** Bodies are JSON in UTF-8, and nothing else: what is broken is refused, never repaired. */
+export const jsonBody = plugin(async (app) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async ({ headers }: FastifyRequest, bytes: Buffer) => {
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
+      }
+      return parse(bytes)
+    },
+  )
+})
+
+/** An empty body is an absent one: the schema then names what it needs. */
+function parse(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw new ApiError('INVALID_PAYLOAD', 'The request body is not valid UTF-8.')
+  try {
+    return JSON.parse(bytes.toString('utf8').replace(BYTE_ORDER_MARK, ''))
+  } catch {
+    throw new ApiError('INVALID_PAYLOAD', 'The request body is not valid JSON.')
+  }
+}

@@ -1,0 +1,100 @@
+import { afterAll } from '@jest/globals'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { buildApp } from '../../src/app.ts'
+import { issueKey } from '../../src/db/keys.ts'
+import { connect, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners.ts'
+import type { ReferralState } from '../../src/domain/referral.ts'
+import { createLogger } from '../../src/logger.ts'
+import { freshDatabase } from '../support/database.ts'
+
+interface ApiOptions {
+  environment?: 'sandbox' | 'production'
+  rateLimit?: number
+  /** Another address of the database: a proxy's, for example. */
+  through?: (url: string) => Promise<string> | string
+}
+
+export const borrower = {
+  first_name: 'Ada',
+  last_name: 'Miller',
+  email: 'ada@example.com',
+  phone: '+1 555-0100',
+}
+
+const open: (() => Promise<void>)[] = []
+afterAll(async () => {
+  await Promise.all(open.map((close) => close()))
+})
+
+/** The API on a database of its own, which is removed after the file's tests; its log is kept in memory. */
+export async function prepareApi({
+  environment = 'sandbox',
+  rateLimit = 0,
+  through = String,
+}: ApiOptions = {}) {
+  const database = await freshDatabase()
+  const orm = await connect(await through(database.url))
+  const sql = sqlOf(orm)
+  const logged: string[] = []
+  const started: ReferralState[] = []
+  const app = await buildApp({
+    environment,
+    sql,
+    log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
+    startReferral: (state) => void started.push(state),
+    rateLimit,
+  })
+  await app.ready()
+  open.push(async () => {
+    await app.close()
+    await orm.close()
+    await database.drop()
+  })
+  const partner = async () => addPartnerOf(app, orm.em.fork(), environment)
+  return { app, orm, sql, logged, started, addPartner: partner, ...callsOf(app) }
+}
+
+export type Api = Awaited<ReturnType<typeof prepareApi>>
+export type ApiPartner = Awaited<ReturnType<Api['addPartner']>>
+
+type Em = Parameters<typeof addPartner>[0]
+
+async function addPartnerOf(app: FastifyInstance, em: Em, environment: 'sandbox' | 'production') {
+  const { id } = await addPartner(em, { name: 'First Lender' })
+  const { key, id: keyId } = await issueKey(em, id, environment)
+  return { id, key, keyId, ...callsOf(app, { authorization: `Service-Key ${key}` }) }
+}
+
+export interface Answer {
+  status: number
+  headers: LightMyRequestResponse['headers']
+  /** The body as it came. */
+  text: string
+  // eslint-disable-next-line typescript/no-explicit-any
+  body: any
+}
+
+/** Calls of one sender: `post` sends JSON as a partner does, `send` anything. */
+function callsOf(app: FastifyInstance, always: Record<string, string> = {}) {
+  async function send(options: InjectOptions): Promise<Answer> {
+    const response = await app.inject({ ...options, headers: { ...always, ...options.headers } })
+    const { statusCode: status, headers, body: text } = response
+    return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) }
+  }
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send({
+      method: 'POST',
+      url: `/v1/${path}`,
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    })
+  const createLead = async (fields: object = {}): Promise<number> => {
+    const { status, text, body } = await post('create-lead', { ...borrower, ...fields })
+    if (status !== 200) throw new Error(`create-lead answered ${status}: ${text}`)
+    return body.lead_id
+  }
+  const readLead = async (leadId: number): Promise<Record<string, unknown>> =>
+    (await post('get-lead', { lead_id: leadId })).body.data
+  return { send, post, createLead, readLead }
+}

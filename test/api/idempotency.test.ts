@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
+
+describe('Idempotency-Key on create-lead', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi()
+    partner = await api.addPartner()
+  })
+  const create = (key: string, fields: object = {}, sender = partner) =>
+    sender.post('create-lead', { ...borrower, ...fields }, { 'idempotency-key': key })
+  const countLeads = async () => (await api.sql.selectFrom('leads').select('id').execute()).length
+
+  it('gives the same body the stored answer and no second lead', async () => {
+    const first = await create('same', { partner_lead_id: 'LOAN-1' })
+    const before = await countLeads()
+    const again = await create('same', { partner_lead_id: 'LOAN-1', unknown: 'ignored', notes: null })
+    expect([again.status, again.text]).toEqual([200, first.text])
+    expect(await countLeads()).toBe(before)
+    expect(api.started.filter(({ leadId }) => leadId === first.body.lead_id)).toHaveLength(1)
+  })
+
+  it('refuses another body with 422 IDEMPOTENCY_CONFLICT', async () => {
+    await create('other')
+    const { status, body } = await create('other', { first_name: 'Grace' })
+    expect([status, body.error.code]).toEqual([422, 'IDEMPOTENCY_CONFLICT'])
+  })
+
+  it('lets a concurrent twin wait, and gives it the same answer', async () => {
+    const before = await countLeads()
+    const answers = await Promise.all(Array.from({ length: 12 }, () => create('twins')))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200))
+    expect(await countLeads()).toBe(before + 1)
+  })
+
+  it('refuses all but one of concurrent requests with different bodies', async () => {
+    const names = ['A', 'B', 'C', 'D']
+    const answers = await Promise.all(names.map((name) => create('rivals', { first_name: name })))
+    const statuses = answers.map(({ status }) => String(status))
+    expect(statuses.toSorted()).toEqual(['200', '422', '422', '422'])
+  })
+
+  it('keeps each partner’s keys apart', async () => {
+    const other = await api.addPartner()
+    const mine = await create('shared')
+    const theirs = await create('shared', { first_name: 'Grace' }, other)
+    expect(theirs.status).toBe(200)
+    expect(theirs.body.lead_id).not.toBe(mine.body.lead_id)
+  })
+
+  it('does not store a refusal', async () => {
+    expect((await create('refused', { email: 'x' })).status).toBe(400)
+    expect((await create('refused')).status).toBe(200)
+  })
+
+  it('forgets a key after 24 hours', async () => {
+    const first = await create('old')
+    const age = (hours: number) =>
+      api.sql
+        .updateTable('idempotency_keys')
+        .set({ created_at: new Date(Date.now() - hours * 3_600_000) })
+        .where('key', '=', 'old')
+        .execute()
+    await age(23.9)
+    expect((await create('old')).body.lead_id).toBe(first.body.lead_id)
+    await age(24.1)
+    const second = await create('old', { first_name: 'Grace' })
+    expect(second.status).toBe(200)
+    expect(second.body.lead_id).not.toBe(first.body.lead_id)
+    expect((await create('old', { first_name: 'Grace' })).text).toBe(second.text)
+  })
+
+  it.each(['!', '~'.repeat(255)])('takes 1 to 255 visible ASCII characters', async (key) => {
+    expect((await create(key)).status).toBe(200)
+  })
+
+  it.each(['', ' ', 'a b', 'x'.repeat(256), 'é'])('refuses the key %j', async (key) => {
+    const { status, body } = await create(key)
+    expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(body.error.message).toContain('Idempotency-Key')
+  })
+})
