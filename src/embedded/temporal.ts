@@ -1,13 +1,5 @@
+import { searchAttributes } from '../temporal/search-attributes.ts'
 import { launch, type Launched } from './launch.ts'
-
-/** What operators filter and sort by in Temporal's Web UI. */
-const searchAttributes = {
-  LeadId: 'Int',
-  PartnerId: 'Int',
-  LeadStatus: 'Keyword',
-  DeliveryState: 'Keyword',
-  NextScoreUpdateAt: 'Datetime',
-}
 
 interface TemporalOptions {
   /** The Temporal command line program, see `findTemporal`. */
