@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
@@ -15,8 +16,8 @@ interface DemoEndpointOptions {
 
 /** The part of a webhook's body that is printed. */
 interface Body {
-  type?: string
-  data?: { lead_id?: number; sequence?: number }
+  type?: unknown
+  data?: { lead_id?: unknown; sequence?: unknown } | null
 }
 
 /** What a partner would run: receives webhooks on 127.0.0.1 and verifies each as Standard Webhooks says. */
@@ -39,7 +40,8 @@ export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEn
     server.closeAllConnections()
     return new Promise<void>((resolve) => void server.close(() => resolve()))
   }
-  return { url: `http://127.0.0.1:${port}/webhooks`, stop }
+  const { port: listening } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${listening}/webhooks`, stop }
 }
 
 async function receive(request: IncomingMessage, secret: string | undefined) {
@@ -57,14 +59,20 @@ async function receive(request: IncomingMessage, secret: string | undefined) {
 
 function describe(body: string, problem: string | undefined): string {
   const time = new Date().toTimeString().slice(0, 8)
-  const { type = 'not a webhook', data } = parse(body)
+  const { type, data } = parse(body)
   const verdict = problem ? `not verified: ${problem}` : 'verified ✓'
-  return `${time}  ${type.padEnd(22)}  lead ${data?.lead_id ?? '?'}  #${data?.sequence ?? '?'}  ${verdict}`
+  return `${time}  ${printable(type).padEnd(22)}  lead ${printable(data?.lead_id)}  #${printable(data?.sequence)}  ${verdict}`
+}
+
+/** Anybody on this machine can send anything here, also what a terminal obeys. */
+function printable(value: unknown): string {
+  const isPlain = typeof value === 'number' || (typeof value === 'string' && /^\w{1,40}$/.test(value))
+  return isPlain ? String(value) : '?'
 }
 
 function parse(body: string): Body {
   try {
-    return JSON.parse(body) as Body
+    return (JSON.parse(body) as Body | null) ?? {}
   } catch {
     return {}
   }

@@ -30,7 +30,7 @@ export async function startSandbox(
 ): Promise<{ sandbox: Sandbox; variables: Record<string, string> }> {
   const { dataDirectory, environment } = options
   const settings = readSettings(dataDirectory)
-  const config = sandboxConfig(settings)
+  const config = sandboxConfig(settings, environment)
   const endpoint = await receiveWebhooks(settings, options)
   const mailFolder = path.join(dataDirectory, 'mail')
   const smtpUrl = environment.SMTP_URL || (await catchMails(mailFolder))
@@ -65,13 +65,14 @@ export async function startSandbox(
 }
 
 /** Faulty settings of the environment come to light before anything is started. */
-function sandboxConfig({ encryptionKey }: Settings): Config {
+function sandboxConfig({ encryptionKey }: Settings, { ENVIRONMENT: given }: NodeJS.ProcessEnv): Config {
+  if (given && given !== 'sandbox') {
+    throw new ConfigError(
+      `npm start is the sandbox, and ENVIRONMENT is ${given}: unset it, or use npm run server and npm run worker.`,
+    )
+  }
   const toCome = { DATABASE_URL: 'postgresql://127.0.0.1', ENCRYPTION_KEY: encryptionKey }
-  const config = readConfig({ ENVIRONMENT: 'sandbox', ...toCome })
-  if (config.ENVIRONMENT === 'sandbox') return config
-  throw new ConfigError(
-    'npm start is the sandbox: unset ENVIRONMENT, or use npm run server and npm run worker.',
-  )
+  return readConfig({ ENVIRONMENT: 'sandbox', ...toCome })
 }
 
 async function receiveWebhooks(settings: Settings, { dataDirectory, print }: SandboxOptions) {

@@ -1,13 +1,91 @@
-import { expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
 import { connect } from '../../src/db/orm.ts'
-import { freshDatabase } from '../support/database.ts'
+import type { Launched } from '../../src/embedded/launch.ts'
+import { freePort } from '../../src/embedded/ports.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { atEnd } from '../support/at-end.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-test('gives every test file a migrated database of its own', async () => {
-  const database = await freshDatabase()
-  const orm = await connect(database.url)
-  expect(await orm.em.getConnection().execute('select count(*)::int as count from partners')).toEqual([
-    { count: 0 },
-  ])
-  await orm.close()
-  await database.drop()
+const folder = temporaryFolder()
+const data = path.join(folder, 'data')
+const logFile = path.join(folder, 'postgres.log')
+const running: Launched[] = []
+let port: number
+
+beforeAll(async () => {
+  port = await freePort(31_000)
+})
+atEnd(async () => {
+  for (const { stop } of running) await stop()
+})
+
+async function start(password = 'secret') {
+  const server = await startPostgres({ folder, port, password, logFile })
+  running.push(server)
+  return server
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const orm = await connect(url)
+  try {
+    return await orm.em.getConnection().execute(sql)
+  } finally {
+    await orm.close()
+  }
+}
+
+test('makes a UTF-8 database that only its password opens', async () => {
+  const { url, stop } = await start()
+  const [facts] = await query(
+    url,
+    "select current_database(), current_setting('server_version') like '18.%' as is_18, current_setting('server_encoding') as encoding, lower('Ä')",
+  )
+  expect(facts).toEqual({ current_database: 'referrals', is_18: true, encoding: 'UTF8', lower: 'ä' })
+  await expect(query(url.replace('secret', 'guess'), 'select 1')).rejects.toThrow('password')
+  expect(statSync(data).mode & 0o077).toBe(0)
+  await stop()
+})
+
+test('keeps what was committed before a SIGKILL', async () => {
+  const killed = await start()
+  await query(killed.url, 'create table kept as select 1 as one')
+  process.kill(killed.pid, 'SIGKILL')
+  await killed.ended
+  const { url, stop } = await start()
+  expect(await query(url, 'select * from kept')).toEqual([{ one: 1 }])
+  await stop()
+})
+
+test('takes over from a server that a killed start has left running', async () => {
+  const left = await start()
+  const { url, pid, stop } = await start()
+  expect(pid).not.toBe(left.pid)
+  expect(await query(url, 'select * from kept')).toEqual([{ one: 1 }])
+  await stop()
+})
+
+test('starts although the pid in its lock file belongs to another program by now', async () => {
+  const left = await start()
+  const lock = readFileSync(path.join(data, 'postmaster.pid'), 'utf8')
+  process.kill(left.pid, 'SIGKILL')
+  await left.ended
+  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    ...(process.getuid?.() === 0 && { uid: statSync(data).uid }),
+  })
+  writeFileSync(path.join(data, 'postmaster.pid'), lock.replace(/^\d+/, String(stranger.pid)))
+  const { stop } = await start()
+  expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+  stranger.kill()
+  await stop()
+})
+
+test('says on one line why it cannot start', async () => {
+  const { stop } = await start()
+  const other = temporaryFolder()
+  const second = startPostgres({ folder: other, port, password: 'x', logFile, durable: false })
+  await expect(second).rejects.toThrow(/^PostgreSQL ended while starting: .*FATAL.*$/)
+  await stop()
 })

@@ -1,0 +1,125 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, expect, test } from '@jest/globals'
+import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
+import { postgresFolder } from '../../src/embedded/servers.ts'
+import { atEnd } from '../support/at-end.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { until } from '../support/until.ts'
+
+const folder = realpathSync(temporaryFolder())
+const dataDirectory = path.join(folder, '.data')
+const root = path.join(import.meta.dirname, '../..')
+let latest: ChildProcess
+
+atEnd(async () => rmSync(postgresFolder(dataDirectory), { recursive: true, force: true }))
+afterEach(() => end(latest, 'SIGTERM'))
+
+/** `npm start`, but for npm, which would run it in the project's own folder. */
+function start(args: string[], variables = {}) {
+  const env = { ...process.env, DATABASE_URL: '', TEMPORAL_ADDRESS: '', ...variables }
+  latest = spawn(process.execPath, [path.join(root, 'src/start.ts'), ...args], { cwd: folder, env })
+  const child = latest
+  const lines: string[] = []
+  const errors: string[] = []
+  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line))
+  createInterface({ input: child.stderr! }).on('line', (line) => errors.push(line))
+  return { child, lines, errors }
+}
+
+async function ready() {
+  const { child, lines, errors } = start(['--json'])
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(errors.join('\n'))
+    return lines.length > 0
+  })
+  return { child, lines, errors, sandbox: JSON.parse(lines[0]!) as Record<string, unknown> }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+  return child.exitCode
+}
+
+const recorded = () =>
+  (JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8')) as { processes: ProcessIdentity[] })
+    .processes
+
+test('runs everything, refuses a second start, survives being killed and stops what was left', async () => {
+  const first = await ready()
+  expect(first.sandbox).toEqual({
+    api: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    key: expect.stringMatching(/^prs_test_/),
+    partner_id: 1,
+    temporal_ui: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    temporal_address: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    temporal_namespace: 'default',
+    database_url: expect.stringMatching(/^postgresql:/),
+  })
+  const authorization = `Service-Key ${String(first.sandbox.key)}`
+  const ping = (api: unknown) => fetch(`${String(api)}/ping`, { headers: { authorization } })
+  expect((await ping(first.sandbox.api)).status).toBe(200)
+  expect((await fetch(String(first.sandbox.temporal_ui))).status).toBe(200)
+
+  const second = start([])
+  await once(second.child, 'close')
+  expect(second.child.exitCode).toBe(1)
+  expect(second.errors).toEqual([expect.stringContaining(`already running at ${String(first.sandbox.api)}`)])
+
+  const left = recorded()
+  await end(first.child, 'SIGKILL')
+  const third = await ready()
+  expect(left.filter(isRunning)).toEqual([])
+  expect(third.sandbox).toMatchObject({ key: first.sandbox.key, partner_id: 1 })
+  expect((await ping(third.sandbox.api)).status).toBe(200)
+
+  const running = recorded()
+  expect(running.filter(isRunning)).toHaveLength(4)
+  expect(await end(third.child, 'SIGTERM')).toBe(0)
+  expect(running.filter(isRunning)).toEqual([])
+  expect(existsSync(path.join(dataDirectory, 'run.json'))).toBe(false)
+  expect(third.lines).toHaveLength(1)
+}, 60_000)
+
+test('stops in the middle of starting, too', async () => {
+  const { child } = start(['--json'])
+  const processes = await until(
+    async () => existsSync(path.join(dataDirectory, 'run.json')) && recorded()[0] && recorded(),
+  )
+  expect(await end(child, 'SIGINT')).toBe(0)
+  expect(processes.filter(isRunning)).toEqual([])
+})
+
+test.each([
+  [['--frehs'], {}, /'--frehs'.*npm start -- --help/],
+  [[], { PORT: 'abc' }, /PORT/],
+  [[], { ENVIRONMENT: 'production' }, /^npm start is the sandbox, and ENVIRONMENT is production/],
+  [[], { TEMPORAL_CLI_PATH: '/nowhere' }, /\/nowhere is not Temporal CLI 1\.5\.1/],
+])('says on one line what is wrong with %j and %j', async (args, variables, line) => {
+  const { child, errors } = start(args, variables)
+  await once(child, 'close')
+  expect(child.exitCode).toBe(1)
+  expect(errors).toEqual([expect.stringMatching(line)])
+})
+
+test('tells an old Node what to do', () => {
+  const old = "Object.defineProperty(process.versions, 'node', { value: '20.11.0' })"
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['-e', `${old}; require('./src/require-node.cjs')`],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  )
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^Node 22\.18 .*20\.11\.0.*npm ci.*\n$/),
+  })
+})

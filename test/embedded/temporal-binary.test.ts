@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { beforeEach, expect, test } from '@jest/globals'
+import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { atEnd } from '../support/at-end.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const official = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
+// Ports below 1024 are root's: nobody listens here.
+const nobody = 'http://127.0.0.1:999/cli/archive'
+const systemPath = '/usr/bin:/bin'
+let folder: string
+let cacheFolder: string
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  cacheFolder = path.join(folder, 'cache')
+})
+
+/** A program that prints `line`, whatever it is asked. */
+function program(file: string, line: string): string {
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, `#!/bin/sh\necho '${line}'\n`)
+  chmodSync(file, 0o755)
+  return file
+}
+
+/** Go as far as it is used here: it puts a program into GOBIN. */
+function fakeGo(): string {
+  const go = program(path.join(folder, 'go-bin', 'go'), 'go')
+  const build = `echo '#!/bin/sh' > "$GOBIN/temporal"; echo "echo '${official}'" >> "$GOBIN/temporal"; chmod +x "$GOBIN/temporal"`
+  writeFileSync(go, `#!/bin/sh\nif [ "$1" = install ]; then ${build}; fi\n`)
+  return path.dirname(go)
+}
+
+/** The download server, with an archive of a program that prints `line`. */
+async function downloads(line: string): Promise<string> {
+  const archive = path.join(folder, 'archive.tar.gz')
+  program(path.join(folder, 'release', 'temporal'), line)
+  execFileSync('tar', ['-czf', archive, '-C', path.join(folder, 'release'), 'temporal'])
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://localhost')
+    if (pathname === '/cli/archive/v1.5.1') response.writeHead(302, { location: '/file' }).end()
+    else response.end(readFileSync(archive))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/cli/archive`
+}
+
+const find = (environment: NodeJS.ProcessEnv, downloadAddress = nobody) => {
+  const said: string[] = []
+  const found = findTemporal({
+    environment: { PATH: systemPath, ...environment },
+    report: (line) => said.push(line),
+    cacheFolder,
+    downloadAddress,
+  })
+  return { found, said }
+}
+
+test('takes the program that TEMPORAL_CLI_PATH names', async () => {
+  const given = program(path.join(folder, 'given'), official)
+  await expect(find({ TEMPORAL_CLI_PATH: given }).found).resolves.toBe(given)
+})
+
+test('refuses another version in TEMPORAL_CLI_PATH, whose data file might not open', async () => {
+  const given = program(path.join(folder, 'given'), 'temporal version 1.4.0 (Server 1.28.0, UI 2.39.0)')
+  await expect(find({ TEMPORAL_CLI_PATH: given }).found).rejects.toThrow(
+    'is not Temporal CLI 1.5.1: temporal version 1.4.0',
+  )
+})
+
+test('takes the one on the PATH, also one built from the same source without a release number', async () => {
+  program(path.join(folder, 'bin', 'temporal'), 'temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)')
+  await expect(find({ PATH: `${path.join(folder, 'bin')}:${systemPath}` }).found).resolves.toBe('temporal')
+})
+
+test('downloads it once and keeps it', async () => {
+  const address = await downloads(official)
+  const first = find({}, address)
+  const cached = path.join(cacheFolder, 'temporal-1.5.1')
+  await expect(first.found).resolves.toBe(cached)
+  expect(first.said).toEqual([expect.stringContaining('Downloading Temporal CLI 1.5.1')])
+  const second = find({})
+  await expect(second.found).resolves.toBe(cached)
+  expect(second.said).toEqual([])
+  expect(readdirSync(cacheFolder)).toEqual(['temporal-1.5.1'])
+})
+
+test('builds it with Go when what was downloaded is another version', async () => {
+  const address = await downloads('temporal version 9.9.9 (Server 9.9.9, UI 9.9.9)')
+  const { found, said } = find({ PATH: `${fakeGo()}:${systemPath}` }, address)
+  await expect(found).resolves.toBe(path.join(cacheFolder, 'temporal-1.5.1'))
+  expect(said.at(-1)).toContain('Building Temporal CLI 1.5.1 with Go')
+})
+
+test('names every way when none leads to it', async () => {
+  const message = await find({}).found.catch((error: unknown) => (error as Error).message)
+  for (const way of [
+    'ECONNREFUSED',
+    'Go is not installed',
+    'PATH',
+    'TEMPORAL_CLI_PATH',
+    'TEMPORAL_ADDRESS',
+  ]) {
+    expect(message).toContain(way)
+  }
+  expect(message).not.toContain('\n')
+})
