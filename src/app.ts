@@ -17,6 +17,7 @@ import { requestLog } from './api/plugins/request-log.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
 import type { Environment } from './config.ts'
+import type { Patience } from './db/mikro-orm.config.ts'
 import type { Sql } from './db/orm.ts'
 import type { ReferralState } from './domain/referral.ts'
 import type { WebhookFacts } from './domain/webhook-facts.ts'
@@ -32,6 +33,9 @@ export interface AppDependencies {
   tls?: { cert: Buffer; key: Buffer }
   trustProxy?: string
 }
+
+/** A partner hears SERVICE_UNAVAILABLE within two seconds rather than waiting with us. */
+export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silenceMs: 1500 }
 
 /** The API: the one list of its plugins and routes. It listens to nothing yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {

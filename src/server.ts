@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { buildApp } from './app.ts'
+import { apiPatience, buildApp } from './app.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
@@ -12,7 +12,7 @@ import { createReferrals } from './temporal/referrals.ts'
 
 const config = orFail(() => readConfig())
 const log = createLogger(config.LOG_LEVEL, 'api')
-const orm = await connect(config.DATABASE_URL)
+const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
 const client = createTemporalClient(temporalSettings(processEnvironment()))
 const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) =>
@@ -22,7 +22,7 @@ const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
   log,
-  startReferral: starts.offer,
+  startReferral: (state) => starts.offer(state),
   rateLimit: config.RATE_LIMIT,
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),

@@ -1,13 +1,28 @@
-/** Network errors, and PostgreSQL's classes 08 (connection), 53 (resources) and 57 (shutdown, starting up). */
-const CODES = /^(E[A-Z]+|08.{3}|53.{3}|57P0[1-5])$/
+/**
+ * Network errors, and PostgreSQL's classes 08 (connection), 53 (resources) and 57 (shutdown, starting up,
+ * a statement that took too long); 25006 is a replica that has not taken over yet.
+ */
+const CODES = /^(E[A-Z]+|08.{3}|53.{3}|57P0[1-5]|57014|25006)$/
 const MESSAGES = /connection terminated|timeout exceeded when trying to connect|connection timeout/i
 
 /** Whether an error says that PostgreSQL cannot be reached now, rather than that a statement is wrong. */
 export function isDatabaseAway(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && CODES.test(String(cause.code))) return true
-    if (MESSAGES.test(cause.message)) return true
-    if (cause instanceof AggregateError && cause.errors.some(isDatabaseAway)) return true
+  for (let cause = error; isErrorLike(cause); cause = cause.cause) {
+    if (CODES.test(String(cause.code)) || MESSAGES.test(cause.message)) return true
+    // one for each address of the server's name
+    if (cause.errors?.some(isDatabaseAway)) return true
   }
   return false
+}
+
+interface ErrorLike {
+  message: string
+  code?: unknown
+  cause?: unknown
+  errors?: unknown[]
+}
+
+/** Told by its shape: an error of Node's core is no `instanceof` our Error inside a test's sandbox. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  return typeof value === 'object' && value !== null && 'message' in value
 }

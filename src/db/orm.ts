@@ -1,10 +1,10 @@
 import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
 import { type Generated, type Kysely, sql as raw } from 'kysely'
-import { type entities, ormOptions } from './mikro-orm.config.ts'
+import { type entities, ormOptions, type Patience } from './mikro-orm.config.ts'
 
 /** Connects lazily: the first query opens the first connection. */
-export async function connect(databaseUrl: string) {
-  return MikroORM.init(ormOptions(databaseUrl))
+export async function connect(databaseUrl: string, patience?: Patience) {
+  return MikroORM.init(ormOptions(databaseUrl, patience))
 }
 
 export type Orm = Awaited<ReturnType<typeof connect>>

@@ -1,6 +1,6 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import { buildApp } from '../../src/app.ts'
+import { apiPatience, buildApp } from '../../src/app.ts'
 import { issueKey } from '../../src/db/keys.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'
@@ -34,7 +34,7 @@ export async function prepareApi({
   through = String,
 }: ApiOptions = {}) {
   const database = await freshDatabase()
-  const orm = await connect(await through(database.url))
+  const orm = await connect(await through(database.url), apiPatience)
   const sql = sqlOf(orm)
   const logged: string[] = []
   const started: ReferralState[] = []

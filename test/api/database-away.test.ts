@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { connect, sqlOf } from '../../src/db/orm.ts'
+import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
+import { switchableProxy } from './switchable-proxy.ts'
+
+const TWO_SECONDS_MS = 2000
+
+describe('while PostgreSQL is away', () => {
+  let api: Api
+  let partner: ApiPartner
+  let leadId: number
+  let proxy: Awaited<ReturnType<typeof switchableProxy>>
+  let direct: string
+  beforeAll(async () => {
+    api = await prepareApi({
+      through: async (url) => {
+        direct = url
+        proxy = await switchableProxy(new URL(url))
+        return proxy.url
+      },
+    })
+    partner = await api.addPartner()
+    leadId = await partner.createLead()
+  })
+  afterAll(() => proxy.close())
+
+  const calls = (): Promise<Answer>[] => [
+    partner.post('create-lead', borrower),
+    partner.post('create-lead', borrower, { 'idempotency-key': 'away' }),
+    partner.post('get-lead', { lead_id: leadId }),
+    partner.post('get-events', { lead_id: leadId }),
+    partner.post('update-partner-info', { lead_id: leadId, custom: 'x' }),
+  ]
+  /** What the answers say, each once, with how it was told to wait. */
+  async function outcomes(answers: Promise<Answer>[]): Promise<unknown[]> {
+    const begun = performance.now()
+    const all = await Promise.all(answers)
+    expect(performance.now() - begun).toBeLessThan(TWO_SECONDS_MS)
+    const lines = all.map(({ status, body, headers }) =>
+      [status, body.error?.code, Number(headers['retry-after']) >= 1].join(' '),
+    )
+    return [...new Set(lines)]
+  }
+  const unavailable = ['503 SERVICE_UNAVAILABLE true']
+  const well = ['200  false']
+
+  it('answers 503 SERVICE_UNAVAILABLE with Retry-After, and recovers without a restart', async () => {
+    expect(await outcomes(calls())).toEqual(well)
+    await proxy.goAway()
+    expect(await outcomes(calls())).toEqual(unavailable)
+    expect(await outcomes(calls())).toEqual(unavailable)
+    await proxy.comeBack()
+    expect(await outcomes(calls())).toEqual(well)
+  })
+
+  it('answers 503 within two seconds behind a network that swallows everything, and recovers', async () => {
+    expect(await outcomes(calls())).toEqual(well)
+    proxy.fallSilent()
+    // more than the pool has connections, and then those that need a new one
+    expect(await outcomes(Array.from({ length: 6 }, calls).flat())).toEqual(unavailable)
+    expect(await outcomes(calls())).toEqual(unavailable)
+    await proxy.comeBack()
+    expect(await outcomes(calls())).toEqual(well)
+  })
+
+  it('answers 503 to who waits too long for a lock, and does not make the change later', async () => {
+    const other = await connect(direct)
+    await sqlOf(other)
+      .transaction()
+      .execute(async (trx) => {
+        await trx.selectFrom('leads').select('id').where('id', '=', leadId).forUpdate().execute()
+        expect(await outcomes([partner.post('update-partner-info', { lead_id: leadId, late: 'x' })])).toEqual(
+          unavailable,
+        )
+        expect((await partner.post('get-lead', { lead_id: leadId })).status).toBe(200)
+      })
+    await other.close()
+    expect(await partner.readLead(leadId)).not.toHaveProperty('late')
+    expect(await outcomes(calls())).toEqual(well)
+  })
+
+  it('still answers GET /ping without a key', async () => {
+    await proxy.goAway()
+    expect((await api.send({ method: 'GET', url: '/v1/ping' })).status).toBe(200)
+    await proxy.comeBack()
+  })
+})

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A TCP proxy that can be taken away and can fall silent: what a network does to a database. */
+export async function switchableProxy(target: URL) {
+  const open = new Set<Socket>()
+  let mode: 'open' | 'silent' = 'open'
+  const server = createServer((inner) => {
+    keep(inner)
+    if (mode === 'silent') return
+    const outer = connect(Number(target.port), target.hostname)
+    keep(outer)
+    inner.on('close', () => outer.destroy()).pipe(outer)
+    outer.on('close', () => inner.destroy()).pipe(inner)
+  })
+  function keep(socket: Socket) {
+    open.add(socket)
+    socket.on('error', () => {}).on('close', () => open.delete(socket))
+  }
+  async function listen(port: number): Promise<number> {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const port = await listen(0)
+  const url = new URL(target)
+  url.port = String(port)
+  return {
+    url: url.href,
+    /** Connections are cut, and new ones refused. */
+    async goAway() {
+      for (const socket of open) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+    /** Nothing gets through any more, and nobody is told. What is connected now never gets an answer. */
+    fallSilent() {
+      mode = 'silent'
+      for (const socket of open) socket.unpipe().pause()
+    },
+    async comeBack() {
+      mode = 'open'
+      if (!server.listening) await listen(port)
+    },
+    async close() {
+      for (const socket of open) socket.destroy()
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
