@@ -51,7 +51,9 @@ export function installPrograms(folder: string, owner: Owner | undefined): strin
   if (existsSync(target)) return path.join(target, 'bin')
   const unfinished = `${target}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
-  cpSync(source, unfinished, { recursive: true, filter: (file) => !file.endsWith('.a') })
+  const filter = (file: string) => !file.endsWith('.a')
+  // where the package's install script ran, it has made the links: as they are they lead to the copies
+  cpSync(source, unfinished, { recursive: true, filter, verbatimSymlinks: true })
   linkLibraries(unfinished)
   if (owner) chownSync(unfinished, owner.uid, owner.gid)
   renameSync(unfinished, target)
