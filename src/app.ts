@@ -6,6 +6,7 @@ import { answerClientError, answerConnect, requireHost } from './api/client-erro
 import { createLead } from './api/create-lead.ts'
 import { getEvents } from './api/get-events.ts'
 import { getLead } from './api/get-lead.ts'
+import { docsPage } from './api/openapi/docs-page.ts'
 import { openapi } from './api/openapi/document.ts'
 import { readableUrl } from './api/paths.ts'
 import { ping } from './api/ping.ts'
@@ -48,6 +49,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment })
   await app.register(openapi)
+  await app.register(docsPage)
   await app.register(ping, { prefix: '/v1', environment })
   await app.register(
     async (leads) => {

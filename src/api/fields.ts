@@ -15,8 +15,8 @@ export const email = text({ max: 254 })
   .meta({ format: 'email', maxLength: 254 })
 
 export const phone = text({ max: 32 })
-  .regex(/^[\d +-]*$/, 'may have digits, hyphens, spaces and + only')
-  .regex(/\d/, 'must have at least one digit')
+  .refine((value) => /^[\d +-]*$/.test(value), 'may have digits, hyphens, spaces and + only')
+  .refine((value) => /\d/.test(value), 'must have at least one digit')
   .meta({ pattern: String.raw`^[\d +-]*\d[\d +-]*$`, maxLength: 32 })
 
 const isFicoRange = (value: string) => {
@@ -37,6 +37,9 @@ export const leadId = z
   .number({ error: ({ input }) => (input === undefined ? 'is required' : 'must be an integer') })
   .refine(Number.isInteger, 'must be an integer')
   .meta({ type: 'integer' })
+
+/** An id as we answer it. */
+export const id = z.int().min(1).max(2_147_483_647)
 
 export const timestamp = z
   .string()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
 import { milestoneNames, statuses } from '../domain/milestones.ts'
-import { email, ficoRange, leadId, name, phone, timestamp } from './fields.ts'
+import { email, ficoRange, id, leadId, name, phone, timestamp } from './fields.ts'
 import { text } from './text.ts'
 
 /** The wire: every request and answer of the API, stated once. Field rules: interface specification, section 2. */
@@ -43,7 +44,7 @@ const metadataField = z.custom<string | number>((value) => typeof value === 'str
 export const createLeadAnswer = z.object({
   success,
   message: z.string(),
-  lead_id: z.int(),
+  lead_id: id,
   partner_lead_id: z.string().optional().meta({ description: 'As it was sent; absent when none was.' }),
 })
 
@@ -51,9 +52,9 @@ export const getLeadAnswer = z.object({
   success,
   data: z
     .object({
-      id: z.int(),
-      lead_id: z.int().meta({ description: 'The same as `id`.' }),
-      partner_id: z.int(),
+      id,
+      lead_id: id.meta({ description: 'The same as `id`.' }),
+      partner_id: id,
       partner_lead_id: z.string().optional(),
       first_name: z.string(),
       last_name: z.string(),
@@ -71,16 +72,16 @@ export const getLeadAnswer = z.object({
     .meta({ description: 'The lead, with its metadata beside its own fields.' }),
 })
 
-const gain = z.int()
+const gain = z.int().min(-LARGEST_GAIN).max(LARGEST_GAIN)
 
 export const scoreGains = z.object({
   experian_gain: gain,
   equifax_gain: gain,
   transunion_gain: gain,
-  estimated_time_remaining: z.string().meta({ examples: ['90-120 days'] }),
+  estimated_time_remaining: z.string().regex(TIME_REMAINING),
 })
 
-export const eventPayload = z
+const eventPayload = z
   .union([scoreGains, z.object({ partner_lead_id: z.string() }), z.null()])
   .meta({ description: '`null` when the event has no payload.' })
 

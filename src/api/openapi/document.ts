@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger'
-import { jsonSchemaTransform } from '@fastify/type-provider-zod'
+import { createJsonSchemaTransform } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
+import { allowAdditions } from './allow-additions.ts'
 import { failureResponses, failureSchema, failuresOf } from './failures.ts'
 import { type Operation, operations } from './operations.ts'
 import type { Examples } from './examples.ts'
@@ -21,7 +22,6 @@ const base = {
   tags: [
     { name: 'Leads', description: 'Refer borrowers and read what became of them.' },
     { name: 'Service', description: 'The service itself.' },
-    { name: 'Webhooks', description: 'What the service sends to your endpoint.' },
   ],
   components: {
     securitySchemes: {
@@ -40,7 +40,7 @@ const base = {
 export const openapi = plugin(async (app) => {
   await app.register(swagger, {
     openapi: base as OpenAPIV3_1.Document,
-    transform: jsonSchemaTransform,
+    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowAdditions } }),
     transformObject: (found) =>
       complete('openapiObject' in found ? (found.openapiObject as Document) : {}) as OpenAPIV3_1.Document,
   })

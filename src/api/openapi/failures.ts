@@ -41,8 +41,8 @@ export function failureResponses() {
   return Object.fromEntries(codes.map((code) => [code, failureResponse(code)]))
 }
 
-function failureResponse(code: ErrorCode) {
-  const example = failureBody(code, messages[code])
+function failureResponse(code: ErrorCode, message = messages[code]) {
+  const example = failureBody(code, message)
   const waits = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE'
   return {
     description: `\`${code}\`: ${example.error.message}`,
@@ -52,9 +52,14 @@ function failureResponse(code: ErrorCode) {
 }
 
 /** The error answers of an operation, by status. */
-export function failuresOf({ errors, request }: Operation) {
+export function failuresOf({ errors, request, invalid }: Operation) {
   const codes = [...everywhere, ...(request ? withBody : []), ...errors]
-  return Object.fromEntries(
-    codes.map((code) => [errorCatalogue[code].status, { $ref: `#/components/responses/${code}` }]),
-  )
+  const shared = codes.map((code) => [
+    errorCatalogue[code].status,
+    { $ref: `#/components/responses/${code}` },
+  ])
+  return {
+    ...(Object.fromEntries(shared) as Record<string, object>),
+    ...(invalid !== undefined && { 400: failureResponse('INVALID_PAYLOAD', invalid) }),
+  }
 }

@@ -7,6 +7,8 @@ export interface Operation {
   description: string
   /** Errors of this endpoint beside those that every request can get. */
   errors: ErrorCode[]
+  /** The message of its INVALID_PAYLOAD, where the common one does not fit. */
+  invalid?: string
   /** False where a request without a key is welcome too. */
   key: boolean
   request?: Examples
@@ -33,6 +35,7 @@ export const operations: Record<string, Operation> = {
     description:
       'Creates a lead and starts the borrower’s journey: a `lead_received` webhook follows. Unknown fields are ignored. With an `Idempotency-Key`, repeating the request within 24 hours gives the same answer and no second lead.',
     errors: ['IDEMPOTENCY_CONFLICT'],
+    invalid: 'Invalid request: email must be a valid e-mail address; phone is required.',
     key: true,
     request: newLeadExample,
     answer: {

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { EventPayload } from '../../domain/event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../../domain/milestones.ts'
 import { webhookBody } from '../../webhooks/body.ts'
-import { timestamp } from '../fields.ts'
+import { id, timestamp } from '../fields.ts'
 import { scoreGains } from '../schemas.ts'
+import { allowAdditions } from './allow-additions.ts'
 
 const payloadSchemas = {
   lead_received: z.object({ partner_lead_id: z.string() }).nullable(),
@@ -67,8 +68,7 @@ export function webhooks() {
 function operationOf(name: MilestoneName, sequence: number) {
   return {
     operationId: `webhook_${name}`,
-    tags: ['Webhooks'],
-    summary: `Webhook: ${milestones[name].meaning}`,
+    summary: milestones[name].meaning,
     security: [],
     parameters,
     requestBody: {
@@ -83,19 +83,21 @@ function schemaOf(name: MilestoneName) {
   const { payload } = milestones[name]
   const body = z.object({
     type: z.literal(name),
-    timestamp: z.iso.datetime().meta({ description: 'The instant of `created_at`, in ISO 8601.' }),
+    timestamp: z
+      .string()
+      .meta({ format: 'date-time', description: 'The instant of `created_at`, in ISO 8601.' }),
     data: z.object({
       event_id: z.string().meta({ description: 'The same as the header `webhook-id`.' }),
       event_name: z.literal(name),
       event_payload: payload === null ? z.null() : payloadSchemas[payload],
       created_at: timestamp,
-      lead_id: z.int(),
+      lead_id: id,
       partner_lead_id: z.string().nullable(),
       sequence: z.int().min(1).meta({ description: 'Its place among the lead’s webhooks, without gaps.' }),
       environment: z.enum(['sandbox', 'production']),
     }),
   })
-  return { ...z.toJSONSchema(body), $schema: undefined }
+  return { ...z.toJSONSchema(body, { override: allowAdditions }), $schema: undefined }
 }
 
 function exampleOf(eventName: MilestoneName, sequence: number): unknown {

@@ -1,0 +1,19 @@
+import { writeFileSync } from 'node:fs'
+import { buildApp } from './app.ts'
+import { connect, sqlOf } from './db/orm.ts'
+import { createLogger } from './logger.ts'
+
+const path = `${import.meta.dirname}/../docs/openapi.json`
+// never connected to: the document comes from the routes alone
+const orm = await connect('postgresql://127.0.0.1/none')
+const app = await buildApp({
+  environment: 'sandbox',
+  sql: sqlOf(orm),
+  log: createLogger('silent', 'api'),
+  startReferral: () => {},
+  rateLimit: 0,
+})
+const { payload } = await app.inject('/v1/openapi.json')
+writeFileSync(path, `${JSON.stringify(JSON.parse(payload), null, 2)}\n`)
+await app.close()
+await orm.close()

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { errorCatalogue } from '../../src/errors.ts'
+import { type Answer, type Api, prepareApi } from './api.ts'
+
+interface Content {
+  content: { 'application/json': { examples: Record<string, { value: object }>; example: unknown } }
+}
+
+interface Operation {
+  post: { requestBody: Content; responses: Record<string, Content>; parameters: { name: string }[] }
+}
+
+const committed = join(import.meta.dirname, '../../docs/openapi.json')
+
+describe('GET /v1/openapi.json', () => {
+  let api: Api
+  let answer: Answer
+  beforeAll(async () => {
+    api = await prepareApi()
+    answer = await api.send({ method: 'GET', url: '/v1/openapi.json' })
+  })
+
+  it('answers without a key', () => {
+    expect([answer.status, answer.body.openapi]).toEqual([200, '3.1.0'])
+  })
+
+  it('is a valid OpenAPI 3.1 document', async () => {
+    expect(await new Validator().validate(answer.body)).toMatchObject({ valid: true })
+  })
+
+  it('is the document that is committed: npm run openapi writes it', () => {
+    expect(`${JSON.stringify(answer.body, null, 2)}\n`).toBe(readFileSync(committed, 'utf8'))
+  })
+
+  it('describes every endpoint, with examples of requests and answers and every error', () => {
+    const { paths, components } = answer.body
+    expect(Object.keys(paths).toSorted()).toEqual(
+      ['/create-lead', '/get-events', '/get-lead', '/ping', '/update-partner-info'].toSorted(),
+    )
+    for (const [name, { post }] of posts(paths)) {
+      expect([name, Object.keys(post.responses)]).toEqual([
+        name,
+        expect.arrayContaining(['200', '400', '401', '413', '415', '429', '500', '503']),
+      ])
+      expect(post.requestBody.content['application/json'].examples).toBeDefined()
+      expect(post.responses['200']?.content['application/json'].examples).toBeDefined()
+    }
+    expect(Object.keys(components.responses)).toEqual(Object.keys(errorCatalogue))
+  })
+
+  it('states optional fields as such, and what each may hold', () => {
+    const { schema } = answer.body.paths['/create-lead'].post.requestBody.content['application/json']
+    expect(schema.required).toEqual(['first_name', 'last_name', 'email', 'phone'])
+    expect(schema.properties.partner_lead_id).toMatchObject({
+      anyOf: [{ type: 'string', maxLength: 255 }, { type: 'null' }],
+    })
+    const update =
+      answer.body.paths['/update-partner-info'].post.requestBody.content['application/json'].schema
+    expect(update).toMatchObject({
+      required: ['lead_id'],
+      properties: { lead_id: { type: 'integer' } },
+      additionalProperties: { anyOf: [{ type: 'string', maxLength: 2000 }, { type: 'null' }] },
+    })
+  })
+
+  it('describes the seven webhooks with their headers and bodies', () => {
+    const { webhooks } = answer.body
+    expect(Object.keys(webhooks)).toEqual([
+      'lead_received',
+      'client_account_created',
+      'credit_scan_completed',
+      'contract_signed',
+      'escrow_funded',
+      'score_update',
+      'mortgage_ready',
+    ])
+    for (const [name, { post }] of Object.entries<Operation>(webhooks)) {
+      expect(post.requestBody.content['application/json'].example).toMatchObject({
+        type: name,
+        data: { event_name: name },
+      })
+      expect(post.parameters.map((header) => header.name)).toEqual([
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+      ])
+    }
+  })
+
+  it('has examples of requests that the service takes', async () => {
+    const partner = await api.addPartner()
+    const lead_id = await partner.createLead()
+    for (const [name, { post }] of posts(answer.body.paths)) {
+      for (const { value } of Object.values(post.requestBody.content['application/json'].examples)) {
+        const sent = 'lead_id' in value ? { ...value, lead_id } : value
+        expect([name, (await partner.post(name.slice(1), sent)).status]).toEqual([name, 200])
+      }
+    }
+  })
+})
+
+function posts(paths: Record<string, Operation>): [string, Operation][] {
+  return Object.entries(paths).filter(([path]) => path !== '/ping')
+}
+
+describe('GET /docs', () => {
+  it('is a page with all it needs from this host', async () => {
+    const api = await prepareApi()
+    const page = await api.app.inject('/docs')
+    expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'self'; script-src 'self'/)
+    const addresses = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '')
+    expect(addresses.length).toBeGreaterThan(4)
+    for (const address of addresses) {
+      expect(address).toMatch(/^\/docs\//)
+      expect((await api.app.inject(address)).statusCode).toBe(200)
+    }
+  })
+})
