@@ -1,3 +1,4 @@
 /** The workflow bundle: what the worker can run. */
 export { referral } from './referral.ts'
 export { endpoint } from './endpoint.ts'
+export { replay } from './replay.ts'

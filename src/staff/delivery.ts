@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { bringForward, findDelivery } from '../db/delivery-resend.ts'
 import { deliveryStates, type DeliveryState } from '../db/entities/delivery.ts'
 import { findDeliveries } from '../db/lead-record.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { replayDelivery } from '../temporal/replay.ts'
 import { type Answer, printable, table } from './answer.ts'
 import { leadId, partnerId, rows } from './arguments.ts'
 import type { Desk, Run } from './desk.ts'
@@ -30,7 +30,7 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .action(run(list))
   delivery
     .command('resend')
-    .description('try an open webhook now, ahead of its schedule')
+    .description('try an open webhook now, or send a settled one once more')
     .argument('<event>', 'its evt_…, see "delivery list"')
     .action(run(resend))
 }
@@ -80,12 +80,14 @@ export async function resend(desk: Desk, event: string): Promise<Answer> {
       `There is no delivery of ${printable(event)}: see "delivery list" for the evt_… of each.`,
     )
   }
-  const { lead_id: lead, partner_id: partner, state, settled_at: settledAt, earlier_open: earlier } = delivery
-  if (settledAt !== null) {
-    throw new Refusal(
-      `This delivery is settled: ${state} at ${formatTimestamp(settledAt)} UTC. Only open ones can be sent again.`,
-    )
-  }
+  const found = { ...delivery, event_id: event }
+  return delivery.state === 'pending' ? tryNow(desk, found) : sendAgain(desk, found)
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id: string }
+
+async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
+  const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
   await desk.change(async ({ sql, audit }) => {
     await bringForward(sql, event)
     await audit({ action: 'delivery.resend', partnerId: partner, leadId: lead, detail: { event_id: event } })
@@ -97,15 +99,39 @@ export async function resend(desk: Desk, event: string): Promise<Answer> {
       event_id: event,
       lead_id: lead,
       partner_id: partner,
+      outcome: 'due',
       earlier_open: earlier,
       endpoint_paused: paused,
     },
     text: [
-      `The webhook ${event} of lead ${lead} is tried now.`,
-      ...(earlier > 0 ? [`${earlier} earlier of this lead are open: it goes out after them, in order.`] : []),
+      `The webhook ${event} of lead ${lead} is due now.`,
+      ...(earlier > 0 ? [`${earlier} of this lead before it are open: it goes out after them.`] : []),
       ...(paused
         ? [`The endpoint of partner ${partner} is paused: it goes out with "endpoint resume".`]
         : []),
     ].join('\n'),
+  }
+}
+
+const outcomes = {
+  delivered: 'Sent once more, and the endpoint took it',
+  unchanged: 'Sent once more, and the endpoint did not take it',
+  parked: 'Not sent, because the endpoint is paused or has no URL',
+  accepted: 'About to be sent once more',
+}
+
+/** A settled one: one more attempt beside the lead's own order. */
+async function sendAgain(desk: Desk, delivery: Found): Promise<Answer> {
+  const { event_id: event, lead_id: lead, partner_id: partner, sequence, state } = delivery
+  const detail = { event_id: event, state }
+  await desk.change(({ audit }) =>
+    audit({ action: 'delivery.resend', partnerId: partner, leadId: lead, detail }),
+  )
+  const ended = await replayDelivery(desk.client, { eventId: event, leadId: lead, sequence })
+  const outcome = ended !== undefined && ended in outcomes ? (ended as keyof typeof outcomes) : 'accepted'
+  return {
+    json: { event_id: event, lead_id: lead, partner_id: partner, outcome, state_before: state },
+    text: `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
+    ...((outcome === 'unchanged' || outcome === 'parked') && { failed: true }),
   }
 }

@@ -7,6 +7,9 @@ import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints
 import { createReferrals, type Referrals } from '../temporal/referrals.ts'
 import type { Answer } from './answer.ts'
 
+/** How long whoever typed a command waits to hear that Temporal does not answer. */
+const PATIENCE_MS = 3000
+
 /** A change under way: what it writes and its line in the audit are committed together. */
 export interface Change {
   em: Em
@@ -41,7 +44,7 @@ export async function openDesk(config: Config, temporal: TemporalSettings, actor
     sql,
     change: (work) => inOneTransaction(orm, actor, work),
     client,
-    referrals: createReferrals({ client, sql }),
+    referrals: createReferrals({ client, sql, callLimitMs: PATIENCE_MS }),
     startEndpoint: createEndpointStarter(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),

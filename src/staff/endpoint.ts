@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { pauseEndpoint, resumeEndpoint } from '../db/endpoint-states.ts'
 import { findEndpoint, liveSecrets, rotateSecret, setEndpoint } from '../db/endpoints.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
@@ -7,9 +6,10 @@ import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
 import { type Answer, fields } from './answer.ts'
 import { overlapMs, partnerId } from './arguments.ts'
 import type { Desk, Run } from './desk.ts'
+import { drain, pause, resume } from './endpoint-pause.ts'
 import { test } from './endpoint-test.ts'
 import { requirePartner } from './partner.ts'
-import { isTemporalAway, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 
 export function addEndpointCommands(program: Command, run: Run): void {
   const endpoint = program
@@ -109,50 +109,6 @@ export async function rotate(desk: Desk, partner: number, { overlap }: { overlap
       `The new signing secret of ${name}, shown this once:\n\n  ${secret}\n`,
       `The one before signs along until ${formatTimestamp(until)} UTC.`,
     ].join('\n'),
-  }
-}
-
-export async function pause(desk: Desk, partner: number): Promise<Answer> {
-  await change(desk, partner, 'endpoint.pause', pauseEndpoint)
-  return {
-    json: { partner_id: partner, state: 'paused' },
-    text: `Webhooks of partner ${partner} wait now, until "endpoint resume ${partner}".`,
-  }
-}
-
-export async function resume(desk: Desk, partner: number): Promise<Answer> {
-  const id = await change(desk, partner, 'endpoint.resume', resumeEndpoint)
-  const waiting = await drain(desk, id)
-  return {
-    json: { partner_id: partner, state: 'draining' },
-    text: `Webhooks of partner ${partner} go out again. ${waiting}`,
-  }
-}
-
-async function change(
-  desk: Desk,
-  partner: number,
-  action: string,
-  to: typeof pauseEndpoint,
-): Promise<number> {
-  await requirePartner(desk.sql, partner)
-  return desk.change(async ({ sql, audit }) => {
-    const id = await to(sql, partner)
-    if (id === undefined)
-      throw new Refusal(`Partner ${partner} has no endpoint yet: "endpoint set ${partner} URL".`)
-    await audit({ action, partnerId: partner })
-    return id
-  })
-}
-
-/** Starts the workflow that wakes the leads; where it cannot, the worker's sweep does once Temporal is back. */
-async function drain(desk: Desk, endpointId: number): Promise<string> {
-  try {
-    await desk.startEndpoint(endpointId)
-    return 'Webhooks that waited go out now, in order.'
-  } catch (error) {
-    if (!isTemporalAway(error)) throw error
-    return 'Temporal does not answer: webhooks that wait go out once it is back.'
   }
 }
 

@@ -48,7 +48,7 @@ export async function add(desk: Desk, text: string, { contact }: { contact?: str
   }
 }
 
-export async function list({ sql }: Desk): Promise<Answer> {
+async function list({ sql }: Desk): Promise<Answer> {
   const partners = await listPartners(sql)
   return {
     json: { partners },

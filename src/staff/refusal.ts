@@ -9,7 +9,9 @@ const UNDEFINED_TABLE = '42P01'
 /** Any failure as one line for whoever typed the command: never a stack. */
 export function describeFailure(error: unknown, temporalAddress: string): string {
   if (error instanceof Refusal) return error.message
-  if (isTemporalAway(error)) return temporalAway(temporalAddress)
+  if (isTemporalAway(error)) {
+    return `Temporal does not answer at ${temporalAddress}: start it, or correct TEMPORAL_ADDRESS, and try again.`
+  }
   if (isDatabaseAway(error))
     return `PostgreSQL does not answer: start it, or correct DATABASE_URL (${lineOf(error)})`
   if (error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE) {
@@ -18,15 +20,10 @@ export function describeFailure(error: unknown, temporalAddress: string): string
   return `It could not be done: ${lineOf(error)}`
 }
 
-export function temporalAway(address: string): string {
-  return `Temporal does not answer at ${address}: start it, or correct TEMPORAL_ADDRESS, and try again.`
-}
-
 /** Whether an error is Temporal's server being away, rather than its answer. */
-export function isTemporalAway(error: unknown): boolean {
+function isTemporalAway(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (isGrpcServiceError(cause)) return [1, 4, 14].includes(cause.code)
-    if (/connect to Temporal|before the deadline/i.test(cause.message)) return true
   }
   return false
 }

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import { endpointWorkflowId, TASK_QUEUE } from './names.ts'
 
 /** How long a call may take while Temporal is away: the sweep starts what is left out. */
-const CALL_LIMIT_MS = 5000
+const CALL_LIMIT_MS = 3000
 
 /** Starts the workflow that brings an endpoint back to work, unless it runs. */
 export type StartEndpoint = (endpointId: number) => Promise<void>

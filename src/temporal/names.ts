@@ -3,3 +3,4 @@ export const TASK_QUEUE = 'referrals'
 
 export const referralId = (leadId: number) => `lead-${leadId}`
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
+export const replayId = (eventId: string) => `replay-${eventId}`

@@ -16,10 +16,16 @@ export interface Referrals {
   signal(leadId: number, name: string, argument?: unknown): Promise<boolean>
 }
 
+interface Dependencies {
+  client: Client
+  sql: Sql
+  callLimitMs?: number
+}
+
 /** The one way in which leads' workflows are started and spoken to. */
-export function createReferrals({ client, sql }: { client: Client; sql: Sql }): Referrals {
+export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies): Referrals {
   async function start(state: ReferralState): Promise<void> {
-    await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+    await client.withDeadline(Date.now() + callLimitMs, () =>
       client.workflow.start('referral', {
         workflowId: referralId(state.leadId),
         taskQueue: TASK_QUEUE,
@@ -41,7 +47,7 @@ export function createReferrals({ client, sql }: { client: Client; sql: Sql }): 
   async function signal(leadId: number, name: string, argument?: unknown): Promise<boolean> {
     const args = argument === undefined ? [] : [argument]
     const send = () =>
-      client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+      client.withDeadline(Date.now() + callLimitMs, () =>
         client.workflow.getHandle(referralId(leadId)).signal(name, ...args),
       )
     try {

@@ -12,8 +12,8 @@ const INTERVAL_MS = 1000
 const MIN_AGE_MS = 1000
 const PAGE = 200
 const MAX_IN_FLIGHT = 8
-/** Endpoints that drain are rare and mostly have their workflow: asked for in every tenth sweep. */
-const ENDPOINTS_EVERY = 10
+/** Endpoints that drain are rare and mostly have their workflow: asked for in every fifth sweep. */
+const ENDPOINTS_EVERY = 5
 
 interface SweepOptions {
   sql: Sql

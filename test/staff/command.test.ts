@@ -1,0 +1,84 @@
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beginRun } from '../../src/embedded/run-file.ts'
+import { atEnd } from '../support/at-end.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { auditOf, deskOf, staff, withoutTemporal } from './desk.ts'
+
+const oneLine = expect.stringMatching(/^[^\n]+\n$/)
+
+describe('the staff command', () => {
+  let environment: Record<string, string>
+
+  beforeAll(async () => {
+    environment = withoutTemporal((await openDatabase()).url)
+  })
+
+  it('prints one JSON document with snake_case names, and writes down who did it', async () => {
+    const added = await staff(environment, ['partner', 'add', 'Acme', '--json', '--as', 'Kim'])
+    expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
+    const { partner_id: partner } = JSON.parse(added.stdout)
+    const issued = await staff(environment, ['--json', 'key', 'issue', String(partner)])
+    expect(JSON.parse(issued.stdout)).toEqual({
+      partner_id: partner,
+      key_id: expect.any(Number),
+      key: expect.stringMatching(/^prs_test_/),
+      environment: 'sandbox',
+    })
+    const [first, second] = await auditOf(await deskOf(environment))
+    expect(first).toMatchObject({ actor: 'Kim', action: 'partner.add', partner_id: partner })
+    expect(second).toMatchObject({ actor: expect.any(String), action: 'key.issue', partner_id: partner })
+    expect(JSON.stringify(second)).not.toContain('prs_test_')
+  })
+
+  it('helps at every level, without a database', async () => {
+    const levels = [[], ['endpoint'], ['key', 'rotate']]
+    const answers = await Promise.all(levels.map((args) => staff({}, [...args, '--help'])))
+    for (const { code, stdout } of answers) {
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: expect.stringContaining('Usage: npm run staff --'),
+      })
+    }
+  })
+
+  it('ends with 2 when it is misused, with 1 when it cannot be done, and one line on stderr', async () => {
+    const cases: [number, string[]][] = [
+      [2, ['partner', 'ad', 'Acme']],
+      [2, ['milestone', '1']],
+      [1, ['key', 'issue', '4294967296']],
+      [1, ['key', 'rotate', '1', '--overlap', '8d']],
+      [1, ['lead', 'show', '77']],
+    ]
+    const answers = await Promise.all(cases.map(([, args]) => staff(environment, args)))
+    expect(answers).toEqual(cases.map(([code]) => ({ code, stdout: '', stderr: oneLine })))
+  })
+
+  it('says what to do when there is nothing to work on', async () => {
+    const answer = await staff({}, ['partner', 'list'], temporaryFolder())
+    expect(answer).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^.*npm start.*DATABASE_URL.*\n$/),
+    })
+  })
+
+  it('works on the sandbox that runs beside it', async () => {
+    const folder = temporaryFolder()
+    const run = await beginRun(path.join(folder, '.data'))
+    atEnd(async () => run.end())
+    run.ready(environment)
+    const { code, stdout } = await staff({}, ['partner', 'list'], folder)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })
+  })
+
+  it('says so in one line when PostgreSQL is away', async () => {
+    const away = { ...environment, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
+    expect(await staff(away, ['partner', 'list'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^PostgreSQL does not answer[^\n]*\n$/),
+    })
+  })
+})

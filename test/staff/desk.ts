@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { readConfig } from '../../src/config.ts'
+import { type Desk, openDesk } from '../../src/staff/desk.ts'
+import { temporalSettings } from '../../src/temporal/client.ts'
+import { atEnd } from '../support/at-end.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+
+/** Runs the command as `npm run staff` does, in `cwd`. */
+export async function staff(environment: Record<string, string>, args: string[], cwd = root) {
+  const child = spawn(process.execPath, [path.join(root, 'src/staff.ts'), ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [[code], stdout, stderr] = await Promise.all([
+    once(child, 'exit') as Promise<[number]>,
+    text(child.stdout),
+    text(child.stderr),
+  ])
+  return { code, stdout, stderr }
+}
+
+/** The desk that the commands work at, for calling them as functions. */
+export async function deskOf(environment: Record<string, string>): Promise<Desk> {
+  const desk = await openDesk(readConfig({}, environment), temporalSettings(environment), 'tester')
+  atEnd(desk.close)
+  return desk
+}
+
+/** An environment with a database and nothing else: Temporal is away. */
+export function withoutTemporal(databaseUrl: string): Record<string, string> {
+  return {
+    ENVIRONMENT: 'sandbox',
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+  }
+}
+
+/** What staff did, as the audit has it. */
+export function auditOf({ sql }: Desk) {
+  return sql
+    .selectFrom('audit')
+    .select(['actor', 'action', 'partner_id', 'lead_id', 'detail'])
+    .orderBy('id')
+    .execute()
+}

@@ -1,0 +1,163 @@
+import { randomInt } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { findLeadAttempts } from '../../src/db/lead-record.ts'
+import type { Desk } from '../../src/staff/desk.ts'
+import * as endpoint from '../../src/staff/endpoint.ts'
+import { pause, resume } from '../../src/staff/endpoint-pause.ts'
+import { test } from '../../src/staff/endpoint-test.ts'
+import { add } from '../../src/staff/partner.ts'
+import { leadsOf } from '../support/leads.ts'
+import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import { prepareService, type Service } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { auditOf, deskOf, withoutTemporal } from './desk.ts'
+
+describe('an endpoint', () => {
+  let service: Service
+  let desk: Desk
+  let away: Desk
+  let id: number
+  let receiver: PartnerEndpoint
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    ;[desk, away] = await Promise.all([
+      deskOf(service.environment),
+      deskOf({
+        ...withoutTemporal(service.environment.DATABASE_URL),
+        ENCRYPTION_KEY: service.environment.ENCRYPTION_KEY,
+      }),
+      service.startWorker(),
+    ])
+  })
+
+  beforeEach(async () => {
+    id = (await add(desk, 'Acme', {})).json.partner_id as number
+    receiver = await startPartnerEndpoint()
+    leads = leadsOf(service, { id, key: '', endpoint: receiver })
+  })
+
+  const state = async () => (await endpoint.show(desk, id)).json.state
+  const active = () => until(async () => (await state()) === 'active')
+  async function set(at = desk, options = {}): Promise<Record<string, unknown>> {
+    const { json } = await endpoint.set(at, id, receiver.url, options)
+    receiver.secret ||= String(json.secret)
+    return json
+  }
+  /** A lead whose first webhook found nowhere to go. */
+  async function waitingLead(): Promise<number> {
+    const leadId = await leads.start()
+    const handle = service.client.workflow.getHandle(`lead-${leadId}`)
+    await handle.query('state')
+    await until(async () => (await handle.describe()).raw.pendingActivities?.length === 0)
+    return leadId
+  }
+  const history = (leadId: number) => receiver.until(() => leads.arrivals(leadId).length > 0)
+
+  it('that is set gets the webhooks that waited, and its secret is shown once', async () => {
+    const waiting = await waitingLead()
+    expect(await set()).toMatchObject({ secret: expect.stringMatching(/^whsec_/), state: 'draining' })
+    await history(waiting)
+    expect(leads.arrivals(waiting)).toMatchObject([{ verified: true, event: { type: 'lead_received' } }])
+    await active()
+    expect(await set()).toMatchObject({ secret: null })
+  })
+
+  it('that is set from now on leaves out what waited, and gets what comes', async () => {
+    const waiting = await waitingLead()
+    expect(await set(desk, { fromNow: true })).toMatchObject({ canceled_deliveries: 1 })
+    await service.referrals.signal(waiting, 'contract_signed')
+    await history(waiting)
+    expect(leads.arrivals(waiting)).toMatchObject([
+      { event: { type: 'contract_signed', data: { sequence: 2 } } },
+    ])
+  })
+
+  it('that is set while Temporal is away drains as soon as a worker can', async () => {
+    const waiting = await waitingLead()
+    const answer = await endpoint.set(away, id, receiver.url)
+    receiver.secret = String(answer.json.secret)
+    expect(answer.text).toContain('once Temporal is back')
+    await history(waiting)
+    await active()
+  })
+
+  it('that is paused holds webhooks until it is resumed', async () => {
+    await set()
+    await active()
+    await pause(desk, id)
+    expect(await state()).toBe('paused')
+    const waiting = await leads.start()
+    await service.referrals.signal(waiting, 'contract_signed')
+    await leads.recorded(waiting, 'contract_signed')
+    expect(leads.arrivals(waiting)).toEqual([])
+    await resume(desk, id)
+    await receiver.until(() => leads.arrivals(waiting).length === 2)
+    expect(leads.arrivals(waiting).map(({ event }) => event.type)).toEqual([
+      'lead_received',
+      'contract_signed',
+    ])
+    await active()
+  })
+
+  it('that is resumed is tried at once, however far away the next attempt was', async () => {
+    await set()
+    receiver.answer = (_, response) => response.writeHead(500).end()
+    const failing = await leads.start()
+    await until(async () => (await findLeadAttempts(service.sql, failing))[0]?.status === 500)
+    await service.sql
+      .updateTable('deliveries')
+      .set({ failures: 8, next_attempt_at: new Date(Date.now() + 86_400_000) })
+      .where('lead_id', '=', failing)
+      .execute()
+    receiver.answer = (_, response) => response.writeHead(200).end()
+    await resume(desk, id)
+    await receiver.until(() => leads.arrivals(failing).length === 2)
+    await expect(active()).resolves.toBe(true)
+  })
+
+  it('signs with both secrets while they are rotated', async () => {
+    const { secret: before } = await set()
+    const { json } = await endpoint.rotate(desk, id, { overlap: 60_000 })
+    const sent = await test(desk, id)
+    expect(sent.json).toMatchObject({ ok: true, status: 200 })
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true, event: { type: 'endpoint_test' } })
+    receiver.secret = String(json.secret)
+    await test(desk, id)
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true })
+    await endpoint.rotate(desk, id, { overlap: 0 })
+    await test(desk, id)
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: false })
+    expect(before).not.toBe(json.secret)
+  })
+
+  it('that fails its test is told why', async () => {
+    await endpoint.set(desk, id, `http://127.0.0.1:${randomInt(1, 9)}/`)
+    const { json, failed } = await test(desk, id)
+    expect({ json, failed }).toMatchObject({
+      failed: true,
+      json: { ok: false, error_code: 'connection_refused' },
+    })
+    const events = await service.sql
+      .selectFrom('lead_events')
+      .select('id')
+      .where('partner_id', '=', id)
+      .execute()
+    expect(events).toEqual([])
+  })
+
+  it('must have a URL that can be called, and exist', async () => {
+    await expect(endpoint.set(desk, id, 'ftp://lender.example')).rejects.toThrow('must begin with https://')
+    await expect(resume(desk, id)).rejects.toThrow('has no endpoint yet')
+    await expect(test(desk, id)).rejects.toThrow('has no endpoint yet')
+    await expect(endpoint.set(desk, 77, receiver.url)).rejects.toThrow('There is no partner 77')
+  })
+
+  it('leaves a line in the audit for each change, without its secret', async () => {
+    const { secret } = await set()
+    const done = (await auditOf(desk)).filter(({ partner_id }) => partner_id === id)
+    expect(done.map(({ action }) => action)).toEqual(['partner.add', 'endpoint.set'])
+    expect(JSON.stringify(done)).not.toContain(secret)
+  })
+})

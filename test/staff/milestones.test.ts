@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import * as delivery from '../../src/staff/delivery.ts'
+import type { Desk } from '../../src/staff/desk.ts'
+import * as lead from '../../src/staff/lead.ts'
+import { show } from '../../src/staff/lead-view.ts'
+import { milestone } from '../../src/staff/milestone.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { auditOf, deskOf, staff, withoutTemporal } from './desk.ts'
+
+const GAINS = {
+  experian_gain: 12,
+  equifax_gain: 8,
+  transunion_gain: -1,
+  estimated_time_remaining: '30-60 days',
+}
+
+interface View {
+  events: object[]
+  deliveries: { event_id: string; state: string; failures: number }[]
+}
+
+describe('the staff, of a lead', () => {
+  let service: Service
+  let partner: TestPartner
+  let desk: Desk
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService({ TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+    desk = await deskOf(service.environment)
+    await service.startWorker()
+  })
+
+  const view = async (id: number) =>
+    (await show(desk, await lead.requireLead(desk.sql, id))).json as unknown as View
+  const arrived = (id: number, count: number) =>
+    partner.endpoint.until(() => leads.arrivals(id).length >= count)
+  it('record a milestone, once', async () => {
+    const id = await leads.commit()
+    const first = await staff(service.environment, [
+      'milestone',
+      `lead-${id}`,
+      'contract_signed',
+      '--json',
+      '--as',
+      'Kim',
+    ])
+    const { event_id: event, ...recorded } = JSON.parse(first.stdout)
+    expect(recorded).toEqual({ lead_id: id, event_name: 'contract_signed', outcome: 'recorded' })
+    expect((await milestone(desk, id, 'contract_signed')).json).toMatchObject({
+      event_id: event,
+      outcome: 'already_recorded',
+    })
+    await expect(leads.names(id)).resolves.toEqual(['lead_received', 'contract_signed'])
+    expect(await auditOf(desk)).toContainEqual({
+      actor: 'Kim',
+      action: 'milestone',
+      partner_id: partner.id,
+      lead_id: id,
+      detail: { name: 'contract_signed', id: null },
+    })
+  })
+
+  it('record one that repeats each time, and the same id once', async () => {
+    const id = await leads.commit()
+    const outcomes = []
+    for (const options of [{}, {}, { id: 'chat-1' }, { id: 'chat-1' }]) {
+      outcomes.push((await milestone(desk, id, 'client_engaged_in_chat', options)).json.outcome)
+    }
+    expect(outcomes).toEqual(['recorded', 'recorded', 'recorded', 'already_recorded'])
+  })
+
+  it('record score updates with their gains, or with the provider’s', async () => {
+    const id = await leads.commit()
+    await milestone(desk, id, 'score_update', { payload: JSON.stringify(GAINS) })
+    await milestone(desk, id, 'score_update')
+    const { events } = await view(id)
+    expect(events.slice(1)).toMatchObject([{ event_payload: GAINS }, { event_payload: expect.any(Object) }])
+  })
+
+  it.each([
+    ['an unknown name', 'paid', {}, /There is no milestone paid: name one of client_account_created, /],
+    ['lead_received', 'lead_received', {}, /Only create-lead records lead_received: name one of /],
+    ['what is not JSON', 'score_update', { payload: '{gain}' }, /is not JSON/],
+    [
+      'a payload of another shape',
+      'score_update',
+      { payload: '{"experian_gain": 12}' },
+      /is not a score update/,
+    ],
+    ['an id with a space', 'score_update', { id: 'a b' }, /--id takes/],
+  ])('are refused %s', async (_, name, options, message) => {
+    await expect(milestone(desk, await leads.commit(), name, options)).rejects.toThrow(message)
+  })
+
+  it('hear in one line that Temporal is away, and nothing is audited', async () => {
+    const id = await leads.commit()
+    const away = withoutTemporal(service.environment.DATABASE_URL)
+    expect(await staff(away, ['milestone', String(id), 'mortgage_ready'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Temporal does not answer at 127.0.0.1:1: [^\n]*\n$/),
+    })
+    expect((await auditOf(desk)).filter(({ lead_id }) => lead_id === id)).toEqual([])
+  })
+
+  it('see its fields, history, webhooks, attempts and workflow', async () => {
+    const id = await leads.commit()
+    await milestone(desk, id, 'contract_signed')
+    await milestone(desk, id, 'contract_signed')
+    await arrived(id, 2)
+    expect(await view(id)).toMatchObject({
+      lead_id: id,
+      first_name: 'Ada',
+      status: 'contract_signed',
+      events: [{ event_name: 'lead_received' }, { event_name: 'contract_signed' }],
+      deliveries: [{ sequence: 1, attempts: [{ number: 1 }] }, { sequence: 2 }],
+      workflow: {
+        workflow_id: `lead-${id}`,
+        status: 'RUNNING',
+        url: `http://127.0.0.1:8233/namespaces/${service.namespace}/workflows/lead-${id}`,
+        notes: [{ what: 'contract_signed', why: 'already recorded: nothing changed' }],
+      },
+    })
+  })
+
+  it('close it, and nothing is recorded any more', async () => {
+    const id = await leads.commit()
+    expect((await lead.close(desk, id, { reason: 'withdrew' })).json).toMatchObject({ outcome: 'closed' })
+    expect((await lead.close(desk, id, { reason: 'again' })).json).toMatchObject({
+      outcome: 'already_closed',
+      close_reason: 'withdrew',
+    })
+    await expect(milestone(desk, id, 'contract_signed')).rejects.toThrow(`Lead ${id} is closed`)
+    await expect(lead.close(desk, id, { reason: 'ada@example.com!' })).rejects.toThrow('--reason takes')
+  })
+
+  it('have an open webhook tried now, and a settled one sent once more', async () => {
+    partner.endpoint.answer = (_, response) => response.writeHead(500).end()
+    const id = await leads.start()
+    await until(async () => (await view(id)).deliveries[0]?.failures === 1)
+    await milestone(desk, id, 'contract_signed')
+    const [first, second] = (await view(id)).deliveries
+    partner.endpoint.answer = (_, response) => response.writeHead(200).end()
+    expect((await delivery.resend(desk, second!.event_id)).json).toMatchObject({
+      outcome: 'due',
+      earlier_open: 1,
+    })
+    await delivery.resend(desk, first!.event_id)
+    await arrived(id, 3)
+    await until(async () => (await view(id)).deliveries[1]?.state === 'delivered')
+    expect((await delivery.resend(desk, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
+    expect(leads.arrivals(id).map(({ event }) => event.data.sequence)).toEqual([1, 1, 2, 1])
+    await expect(delivery.resend(desk, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
+  })
+
+  it('list its deliveries', async () => {
+    const id = await leads.start()
+    await arrived(id, 1)
+    const list = async (options: object) =>
+      ((await delivery.list(desk, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]).map(
+        (row) => row.lead_id,
+      )
+    await expect(list({ lead: id })).resolves.toEqual([id])
+    await expect(list({ lead: id, state: 'given_up' })).resolves.toEqual([])
+    expect((await list({ partner: partner.id, limit: 2 }))[0]).toBe(id)
+  })
+})
