@@ -52,9 +52,18 @@ function settings(): { config: Config; environment: NodeJS.ProcessEnv } {
 }
 
 function actor(who: string | undefined): string {
-  const name = who ?? userInfo().username
+  const name = who ?? account()
   if (WHO.test(name)) return name
   throw new Refusal('--as takes a name of 1 to 100 characters.')
+}
+
+/** A container may run as a user without a name. */
+function account(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
 }
 
 function exitCodeOf(error: unknown): number {

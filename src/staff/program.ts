@@ -7,12 +7,12 @@ import { addLeadCommands } from './lead.ts'
 import { addMilestoneCommand } from './milestone.ts'
 import { addPartnerCommands } from './partner.ts'
 
-const introduction = `The staff's command line of the Partner Referral Service.
-
-A partner is a lender that refers borrowers; it has keys for the API and an endpoint for its webhooks. Each
-borrower is a lead with a workflow of its own; a milestone is recorded as an event and delivered to the endpoint.
-
-Works on the sandbox that "npm start" runs, or on what DATABASE_URL and the other variables name (.env.example).`
+// each paragraph on one line: commander wraps them to the terminal's width
+const introduction = [
+  'The staff’s command line of the Partner Referral Service.',
+  'A partner is a lender that refers borrowers; it has keys for the API and an endpoint for its webhooks. Each borrower is a lead with a workflow of its own; a milestone is recorded as an event and delivered to the endpoint.',
+  'Works on the sandbox that "npm start" runs, or on what DATABASE_URL and the other variables of .env.example name.',
+].join('\n\n')
 
 const examples = `
 Example, from nothing to a webhook:

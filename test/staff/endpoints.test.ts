@@ -64,6 +64,14 @@ describe('an endpoint', () => {
     expect(await set()).toMatchObject({ secret: null })
   })
 
+  it('that is set gets what waited for it, of more leads than are woken in a second', async () => {
+    const waiting = await Promise.all(Array.from({ length: 25 }, () => leads.start()))
+    await set()
+    await receiver.until((arrivals) => arrivals.length === waiting.length)
+    expect(new Set(receiver.arrivals.map(({ event }) => event.data.lead_id))).toEqual(new Set(waiting))
+    await active()
+  })
+
   it('that is set from now on leaves out what waited, and gets what comes', async () => {
     const waiting = await waitingLead()
     expect(await set(desk, { fromNow: true })).toMatchObject({ canceled_deliveries: 1 })
