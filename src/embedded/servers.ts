@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import type { Launched } from './launch.ts'
 import { freePort } from './ports.ts'
 import { unprivilegedOwner } from './postgres-files.ts'
@@ -45,6 +47,7 @@ export interface TemporalAccess {
 export async function provideTemporal(options: ServerOptions): Promise<TemporalAccess> {
   const { dataDirectory, environment, report, onSpawn } = options
   if (environment.TEMPORAL_ADDRESS) {
+    await setUp(environment)
     const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_UI_URL: ui } = environment
     return { address, namespace: namespace || 'default', ui: ui || undefined }
   }
@@ -57,16 +60,27 @@ export async function provideTemporal(options: ServerOptions): Promise<TemporalA
   return { ...server, namespace: 'default' }
 }
 
+/** A server that is not ours may lack the namespace and the search attributes. */
+async function setUp(environment: NodeJS.ProcessEnv): Promise<void> {
+  const entry = path.join(import.meta.dirname, '../setup-temporal.ts')
+  await promisify(execFile)(process.execPath, [entry], { env: environment }).catch((error: unknown) => {
+    const { stderr, message } = error as Error & { stderr?: string }
+    throw new Error(stderr?.trim() || message, { cause: error })
+  })
+}
+
+/** The record of this very run, and what is the same for all data: PostgreSQL's programs, compiled code. */
+const kept = ['run.json', 'postgres', 'compile-cache']
+
 /**
  * Removes everything that earlier starts have left, when it is asked for or when the data directory was
  * deleted: its password is gone then, and PostgreSQL's data, kept elsewhere under root, is of no use.
  */
 export function beginAnew(dataDirectory: string, asked: boolean): void {
   if (!asked && existsSync(path.join(dataDirectory, 'embedded.json'))) return
-  rmSync(postgresFolder(dataDirectory), { recursive: true, force: true })
-  // The record of this very run is in there too.
-  for (const name of readdirSync(dataDirectory).filter((file) => asked && file !== 'run.json')) {
-    rmSync(path.join(dataDirectory, name), { recursive: true, force: true })
+  const outdated = asked ? readdirSync(dataDirectory).filter((name) => !kept.includes(name)) : []
+  for (const file of [...outdated, path.join(postgresFolder(dataDirectory), 'data')]) {
+    rmSync(path.resolve(dataDirectory, file), { recursive: true, force: true })
   }
 }
 

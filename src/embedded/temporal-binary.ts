@@ -8,7 +8,7 @@ import { buildTemporal, downloadTemporal } from './temporal-sources.ts'
 const run = promisify(execFile)
 
 /** One version from every source, so that a data file written by one always opens in another. */
-export const temporalVersion = '1.5.1'
+const temporalVersion = '1.5.1'
 // A build of the same source without release flags says 0.0.0-DEV and the same server.
 const rightVersion = /temporal version (1\.5\.1|0\.0\.0-DEV) \(Server 1\.29\.1[,)]/
 

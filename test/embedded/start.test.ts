@@ -7,6 +7,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
 import { postgresFolder } from '../../src/embedded/servers.ts'
 import { atEnd } from '../support/at-end.ts'
+import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
@@ -30,8 +31,8 @@ function start(args: string[], variables = {}) {
   return { child, lines, errors }
 }
 
-async function ready() {
-  const { child, lines, errors } = start(['--json'])
+async function ready(variables = {}) {
+  const { child, lines, errors } = start(['--json'], variables)
   await until(async () => {
     if (child.exitCode !== null) throw new Error(errors.join('\n'))
     return lines.length > 0
@@ -48,8 +49,11 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
 }
 
 const recorded = () =>
-  (JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8')) as { processes: ProcessIdentity[] })
-    .processes
+  (
+    JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8')) as {
+      processes: (ProcessIdentity & { name: string })[]
+    }
+  ).processes
 
 test('runs everything, refuses a second start, survives being killed and stops what was left', async () => {
   const first = await ready()
@@ -86,6 +90,19 @@ test('runs everything, refuses a second start, survives being killed and stops w
   expect(existsSync(path.join(dataDirectory, 'run.json'))).toBe(false)
   expect(third.lines).toHaveLength(1)
 }, 60_000)
+
+test('uses running servers that the environment names, and starts none', async () => {
+  const { url } = await freshDatabase()
+  const { TEST_TEMPORAL_ADDRESS: address } = process.env
+  const given = { DATABASE_URL: url, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'given' }
+  const { sandbox } = await ready(given)
+  expect(sandbox).toMatchObject({ database_url: url, temporal_address: address, temporal_namespace: 'given' })
+  expect(
+    recorded()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(['API', 'worker'])
+})
 
 test('stops in the middle of starting, too', async () => {
   const { child } = start(['--json'])
