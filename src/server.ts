@@ -43,7 +43,8 @@ async function listen({ HOST, PORT }: Config): Promise<void> {
       `The API cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : String(error)}. Free the port, or set PORT.`,
     )
   }
-  process.send?.({ type: 'ready', port: (app.server.address() as AddressInfo).port })
+  const { port } = app.server.address() as AddressInfo
+  process.send?.({ type: 'ready', port, metricsPort: health.port })
 }
 
 function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config) {

@@ -57,7 +57,7 @@ const sweeping = sweep({
 stopOnSignals()
 const running = worker.run()
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
-process.send?.({ type: 'ready' })
+process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
 await sweeping
@@ -80,6 +80,7 @@ function dependencies(settings: Config, { send }: Sender) {
     send,
     referrals,
     encryptionKeys: settings.ENCRYPTION_KEY,
+    staffEmail: settings.STAFF_EMAIL,
     webhookBody: (
       facts: Parameters<typeof webhookBody>[0] extends infer Event ? Omit<Event, 'environment'> : never,
     ) => webhookBody({ ...facts, environment }),

@@ -7,6 +7,7 @@ const root = path.join(import.meta.dirname, '../..')
 export interface ServiceProcess {
   pid: number
   port: number | undefined
+  metricsPort: number | undefined
   /** Everything that it wrote to stdout and stderr so far. */
   output(): string
   /** Ends it with SIGTERM; answers its exit code. */
@@ -32,10 +33,11 @@ export async function startProcess(
   const ended = once(child, 'exit')
   const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)])
   if (first === undefined) throw new Error(`${entry} ended before it was ready: ${output()}`)
-  const [{ port }] = first as [{ port?: number }]
+  const [{ port, metricsPort }] = first as [{ port?: number; metricsPort?: number }]
   const service: ServiceProcess = {
     pid: child.pid ?? 0,
     port,
+    metricsPort,
     output,
     stop: () => end(child, ended, 'SIGTERM'),
     kill: async () => void (await end(child, ended, 'SIGKILL')),
