@@ -50,7 +50,7 @@ export async function rotate(desk: Desk, partner: number, { overlap }: { overlap
   const others =
     expiring.length === 0
       ? 'The partner had no other live key.'
-      : `The others (${expiring.join(', ')}) are valid until ${formatTimestamp(expiresAt)} UTC at the latest.`
+      : `The others (${expiring.join(', ')}) expire by ${formatTimestamp(expiresAt)} UTC.`
   return {
     json: {
       partner_id: partner,

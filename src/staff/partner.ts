@@ -56,14 +56,14 @@ async function list({ sql }: Desk): Promise<Answer> {
       partners.length === 0
         ? 'There are no partners yet: npm run staff -- partner add NAME'
         : table(
-            ['partner', 'name', 'contact', 'leads', 'live keys', 'endpoint', 'since'],
+            ['partner', 'name', 'contact', 'leads', 'live keys', 'endpoint', 'added'],
             partners.map((row) => [
               row.partner_id,
               row.name,
               row.contact_email,
               row.leads,
               row.live_keys,
-              row.endpoint_state,
+              row.endpoint_url === null ? null : row.endpoint_state,
               row.created_at,
             ]),
           ),
