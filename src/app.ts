@@ -14,6 +14,7 @@ import { authentication } from './api/plugins/authentication.ts'
 import { failures } from './api/plugins/failures.ts'
 import { jsonBody } from './api/plugins/json-body.ts'
 import { rateLimits } from './api/plugins/rate-limits.ts'
+import { gracefulClose } from './api/plugins/graceful-close.ts'
 import { requestLog } from './api/plugins/request-log.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
@@ -42,6 +43,7 @@ export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silen
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
   const { environment, sql, startReferral, rateLimit } = dependencies
   const app = createServer(dependencies)
+  await app.register(gracefulClose)
   await app.register(requestLog)
   await app.register(securityHeaders)
   await app.register(rateLimits, { perMinute: rateLimit })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
-import { connect, sqlOf } from './db/orm.ts'
+import { connect, isReachable, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
@@ -27,7 +27,7 @@ const app = await buildApp({
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })
-const health = await startHealthServer(config, { isReady: () => orm.isConnected() })
+const health = await startHealthServer(config, { isReady: () => isReachable(sql) })
 stopOnSignals()
 await listen(config)
 

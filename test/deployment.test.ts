@@ -103,7 +103,10 @@ describe('a deployment', () => {
     const stopped = api.stop()
     await lock.release()
     expect(await answer).toMatchObject({ status: 200 })
+    // its connection is not kept alive, or the process would wait for the client to tire of it
+    const answered = Date.now()
     expect(await stopped).toBe(0)
+    expect(Date.now() - answered).toBeLessThan(2000)
   })
 
   it('ends the worker without cutting off a webhook in flight', async () => {

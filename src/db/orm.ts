@@ -50,3 +50,9 @@ export function sqlOf(orm: Orm): Sql {
 export function sqlIn(em: Em): Sql {
   return em.getKysely<Tables>()
 }
+
+/** Whether PostgreSQL answers. */
+export async function isReachable(sql: Sql): Promise<boolean> {
+  await raw`select 1`.execute(sql)
+  return true
+}
