@@ -8,6 +8,8 @@ const EMAIL =
   /^(?!\.)(?!.*\.[.@])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])$/i
 const FICO_RANGE = /^(\d{3})-(\d{3})$/
 
+const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
+
 export const name = text({ min: 1, max: 100, trim: true })
 
 export const email = text({ max: 254 })
@@ -30,7 +32,7 @@ export const ficoRange = text({ max: 7 })
     (value) => value === '' || isFicoRange(value),
     'must be <low>-<high> between 300 and 850, for example 550-579',
   )
-  .meta({ pattern: String.raw`^(\d{3}-\d{3})?$`, maxLength: 7 })
+  .meta({ pattern: `^(${SCORE}-${SCORE})?$`, maxLength: 7 })
 
 /** Any integer is a well-formed id; one beyond 32 bits is simply nobody's. */
 export const leadId = z

@@ -45,6 +45,12 @@ export const updatePartnerInfoBody = z
   )
   .catchall(value)
   .superRefine(refuseNames, { when: ({ value: body }) => typeof body === 'object' && body !== null })
+  .meta({
+    propertyNames: {
+      pattern: FIELD_NAME.source,
+      not: { enum: [...leadFields].filter((field) => field !== 'lead_id') },
+    },
+  })
 
 /** Beside the schema's other faults, so that the answer names them all. */
 function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, context: z.RefinementCtx) {

@@ -27,8 +27,16 @@ export function text({ max, min = 0, breaks = false, trim = false }: TextRule) {
       .refine((value) => !forbidden.test(value), 'must not have control characters')
       .refine((value) => value.isWellFormed(), 'must be valid Unicode')
       // a refinement is a function, which a JSON schema cannot show
-      .meta({ maxLength: max })
+      .meta({ maxLength: max, pattern: patternOf(min, breaks) })
   )
+}
+
+function patternOf(min: number, breaks: boolean): string {
+  const controls = breaks
+    ? String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f`
+    : String.raw`\u0000-\u001f\u007f-\u009f`
+  const visible = min > 0 ? String.raw`[^\s${controls}][^${controls}]*` : ''
+  return `^[^${controls}]*${visible}$`
 }
 
 /** What a reader would count: a surrogate pair is one character. */

@@ -45,11 +45,17 @@ describe('GET /ping', () => {
 
 describe('the order of checks', () => {
   it('is path, then method, then authentication, then media type and size, then the body', async () => {
+    const json = { 'content-type': 'application/json' }
     const xml = { 'content-type': 'text/xml' }
     const big = 'x'.repeat(70_000)
     const steps: [Promise<Answer>, number][] = [
       [api.send({ method: 'PUT', url: '/v1/nothing', headers: xml, payload: big }), 404],
+      [api.send({ method: 'PUT', url: '/v1/nothing', headers: json, payload: '{' }), 404],
       [api.send({ method: 'PUT', url: '/v1/get-lead', headers: xml, payload: big }), 405],
+      [api.send({ method: 'PUT', url: '/v1/get-lead', headers: json, payload: '{' }), 405],
+      [api.send({ method: 'PUT', url: '/v1/get-lead', headers: json, payload: big }), 405],
+      [api.send({ method: 'QUERY', url: '/v1/get-lead' }), 405],
+      [api.send({ method: 'POST', url: '/v1/get-lead', headers: json, payload: '{' }), 401],
       [api.send({ method: 'POST', url: '/v1/get-lead', headers: xml, payload: big }), 401],
       [partner.send({ method: 'POST', url: '/v1/get-lead', headers: xml, payload: big }), 415],
       [partner.post('get-lead', big), 413],
@@ -89,6 +95,12 @@ describe('an unknown path', () => {
     '/%',
     '/v1/../v1/nothing',
     '/v1/ping;x=1',
+    '/*',
+    '/*!',
+    '/:x',
+    '/:x(^(a+)+$)',
+    '/v1/get-lead(',
+    '/docs/static/nothing',
     '/v1/__proto__',
     '/v1/constructor',
     '*',

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import { isDatabaseAway } from '../../db/database-away.ts'
@@ -6,17 +6,26 @@ import { ApiError, type ErrorCode, errorCatalogue, failureBody } from '../../err
 import { describeFaults, type Fault } from '../faults.ts'
 import { pathOf } from '../paths.ts'
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-
 /** How long a partner should wait for a database that is away, in seconds. */
 const RETRY_AFTER_SECONDS = '5'
 
 /** Every failure in one shape, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
 export const failures = plugin(async (app) => {
+  const methodsOf = new Map<string, string[]>()
+  app.addHook('onRoute', ({ url, method }) => {
+    methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
+  })
   app.setErrorHandler((error: FastifyError, request, reply) => answer(reply, error, request))
-  app.setNotFoundHandler(async (request) => {
+  app.setNotFoundHandler(() => {
+    throw new ApiError('NOT_FOUND')
+  })
+  // before the body, which Fastify would otherwise read and judge first
+  app.addHook('onRequest', async (request) => {
+    if (!request.is404) return
     await app.limitAddress(request)
-    throw notFound(app, request)
+    const methods = methodsOf.get(pathOf(request.url))
+    if (methods === undefined) throw new ApiError('NOT_FOUND')
+    throw new ApiError('METHOD_NOT_ALLOWED', undefined, { allow: methods.toSorted().join(', ') })
   })
 })
 
@@ -24,13 +33,6 @@ function answer(reply: FastifyReply, error: FastifyError, request: FastifyReques
   const { status, code, message, headers } = toApiError(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')
   return reply.code(status).headers(headers).send(failureBody(code, message))
-}
-
-function notFound(app: FastifyInstance, request: FastifyRequest): ApiError {
-  const url = pathOf(request.url)
-  const allowed = METHODS.filter((method) => app.hasRoute({ method, url }))
-  if (allowed.length === 0) return new ApiError('NOT_FOUND')
-  return new ApiError('METHOD_NOT_ALLOWED', undefined, { allow: allowed.join(', ') })
 }
 
 function toApiError(error: FastifyError): ApiError {

@@ -1,0 +1,107 @@
+import * as fc from 'fast-check'
+
+/** What a careless or hostile sender might send: anything, and often what is nearly right. */
+
+export const text = fc.string({ unit: 'binary', maxLength: 300 })
+const anyJson = fc.jsonValue({ depthSize: 'small' })
+const fieldNames =
+  'first_name last_name email phone partner_lead_id fico_range loan_officer_id notes lead_id id status partner_id loan_product property_state __proto__ constructor x'
+export const field = fc.constantFrom(...fieldNames.split(' '))
+export const likely = fc.constantFrom<unknown>(
+  'Ada',
+  'ada@example.com',
+  '555-0100',
+  '500-549',
+  'TX',
+  '',
+  null,
+  1,
+  2,
+  -1,
+)
+export const bodies = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+  anyJson.map((value) => JSON.stringify(value)),
+  fc.dictionary(fc.oneof(field, text), fc.oneof(likely, text, anyJson)).map((value) => JSON.stringify(value)),
+  fc
+    .array(fc.tuple(field, fc.oneof(likely, text)), { maxLength: 12 })
+    .map((pairs) => `{${pairs.map(([key, value]) => `"${key}":${JSON.stringify(value)}`).join()}}`),
+)
+export const headerValue = fc.string({
+  unit: fc
+    .integer({ min: 0x20, max: 0xff })
+    .filter((code) => code !== 0x7f)
+    .map((code) => String.fromCodePoint(code)),
+  maxLength: 60,
+})
+export const contentType = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('application/json') },
+  fc.constantFrom(
+    'application/json;charset=utf-8',
+    'application/jsonx',
+    'text/plain',
+    'application/JSON ; a="b"',
+    '',
+  ),
+  headerValue,
+)
+
+const headerNames = fc.constantFrom(
+  'authorization',
+  'idempotency-key',
+  'content-encoding',
+  'expect',
+  'accept',
+  'x-forwarded-for',
+  'cookie',
+  'origin',
+)
+export const someHeaders = fc.dictionary(headerNames, headerValue)
+
+export const methods = fc.constantFrom(
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'QUERY',
+  'SEARCH',
+  'M-SEARCH',
+  'LOCK',
+)
+const piece = fc.oneof(
+  fc.constantFrom(
+    '/',
+    '/v1',
+    '/v1/ping',
+    '/get-lead',
+    '?',
+    '#',
+    '%',
+    '%2F',
+    '%00',
+    '%ff',
+    '%2e%2e',
+    '..',
+    ';',
+    ':',
+    '//',
+    '\\',
+    'http://',
+    '*',
+    '%E2%82%AC',
+    '%c0%ae',
+    '{',
+    '"',
+  ),
+  fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code)),
+    maxLength: 10,
+  }),
+)
+export const addresses = fc
+  .array(piece, { maxLength: 6 })
+  .map((pieces) => pieces.join('').replace(/^(?!\/)/, '/'))
