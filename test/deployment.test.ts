@@ -111,7 +111,11 @@ describe('a deployment', () => {
 
   it('ends the worker without cutting off a webhook in flight', async () => {
     const answered = Promise.withResolvers<() => void>()
-    partner.endpoint.answer = (_, response) => answered.resolve(() => void response.writeHead(200).end())
+    partner.endpoint.answer = ({ event }, response) => {
+      const answer = () => void response.writeHead(200).end()
+      if (event.type === 'contract_signed') answered.resolve(answer)
+      else answer()
+    }
     const leadId = await service.sql
       .selectFrom('leads')
       .select('id')
