@@ -1,0 +1,26 @@
+import type { Bench } from '../load/load.ts'
+import type { Row } from '../rows.ts'
+import { createLead } from './create-lead.ts'
+import { milestones } from './milestones.ts'
+import { leadCalls } from './reads.ts'
+
+interface Case {
+  name: string
+  about: string
+  byNameOnly?: boolean
+  run: (bench: Bench) => Promise<Row[]>
+}
+
+const calls = (name: string): Case => ({
+  name,
+  about: 'leads that are there',
+  run: (bench) => leadCalls(bench, name),
+})
+
+export const cases: Case[] = [
+  { name: 'create-lead', about: 'with Temporal up and down; starts and backlog', run: createLead },
+  calls('get-lead'),
+  calls('get-events'),
+  calls('update-partner-info'),
+  { name: 'milestones', about: 'unloaded, at 25/s and flat out, to the verified webhook', run: milestones },
+]

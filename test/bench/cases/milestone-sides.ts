@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { deploy } from '../deployment.ts'
+import { BARE_QUEUE } from '../floors/names.ts'
+import { startReceiver } from '../receiver.ts'
+import type { Started } from '../servers.ts'
+import { createReferrals } from '../../../src/temporal/referrals.ts'
+import { insertLead } from '../../../src/db/new-lead.ts'
+import { webhookBody } from '../../../src/webhooks/body.ts'
+
+/** A set of workflows: of leads, or bare ones. */
+export interface Side {
+  /** Starts so many workflows; each of them makes its first call at once. */
+  begin(count: number): Promise<void>
+  signal(workflow: number): Promise<void>
+  /** Resolves with the next call of the workflow: a webhook, or an activity that does nothing. */
+  called(workflow: number): Promise<void>
+}
+
+const GAINS = {
+  experian_gain: 12,
+  equifax_gain: 9,
+  transunion_gain: 15,
+  estimated_time_remaining: '90-120 days',
+}
+
+/** The service and its floor on one Temporal server, namespace and database, each with its worker running. */
+export async function startSides(servers: Started) {
+  const receiver = await startReceiver()
+  const deployment = await deploy(servers, receiver.url)
+  const { client, sql, secret } = deployment
+  const [worker, floorWorker] = await Promise.all([deployment.startWorker(), deployment.startFloorWorker()])
+  const webhooks = waitingRoom()
+  const noops = waitingRoom()
+  let expected = 0
+  receiver.onArrival = webhooks.arrive
+  floorWorker.process.on('message', ({ lead }: { lead: number }) => noops.arrive(lead))
+  const referrals = createReferrals({ client, sql })
+  const toBody = (
+    facts: Parameters<typeof insertLead>[3] extends (facts: infer Facts) => string ? Facts : never,
+  ) => webhookBody({ ...facts, environment: 'sandbox' })
+  const lead = { ...LEAD, partner_lead_id: null, fico_range: null, loan_officer_id: null, notes: null }
+  const service: Side = {
+    begin: (count) =>
+      eachOf(count, async () => {
+        expected += 1
+        const leadId = await sql.transaction().execute((trx) => insertLead(trx, 1, lead, toBody))
+        const called = webhooks.called(leadId)
+        await referrals.startFromRecord(leadId)
+        await called
+      }),
+    async signal(leadId) {
+      expected += 1
+      await client.workflow
+        .getHandle(`lead-${leadId}`)
+        .signal('score_update', { id: randomUUID(), event_payload: GAINS })
+    },
+    called: webhooks.called,
+  }
+  const floor: Side = {
+    begin: (count) =>
+      eachOf(count, async (index) => {
+        const called = noops.called(index)
+        await client.workflow.start('bare', {
+          workflowId: `bare-${index}`,
+          taskQueue: BARE_QUEUE,
+          args: [index],
+        })
+        await called
+      }),
+    signal: (index) => client.workflow.getHandle(`bare-${index}`).signal('go'),
+    called: noops.called,
+  }
+  return {
+    floor,
+    service,
+    /** @throws {Error} unless every webhook has arrived, verified and in order. */
+    async close() {
+      receiver.verifyAll(secret, expected)
+      await Promise.all([worker, floorWorker].map((one) => one.stop()))
+      await deployment.close()
+      receiver.close()
+    },
+  }
+}
+
+export type Sides = Awaited<ReturnType<typeof startSides>>
+
+const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
+const IN_FLIGHT = 16
+
+/** Numbers from 1 on, as identity columns count. */
+async function eachOf(count: number, begin: (index: number) => Promise<void>): Promise<void> {
+  const indexes = Array.from({ length: count }, (_, index) => index + 1).values()
+  const work = async () => {
+    for (const index of indexes) await begin(index)
+  }
+  await Promise.all(Array.from({ length: IN_FLIGHT }, work))
+}
+
+function waitingRoom() {
+  const waiting = new Map<number, (() => void)[]>()
+  return {
+    called: (workflow: number) =>
+      new Promise<void>((resolve) => {
+        waiting.set(workflow, [...(waiting.get(workflow) ?? []), resolve])
+      }),
+    arrive: (workflow: number) => waiting.get(workflow)?.shift()?.(),
+  }
+}

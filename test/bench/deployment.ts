@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { issueKey } from '../../src/db/keys.ts'
+import { connect, migrate, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners.ts'
+import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { createDatabase, withDatabase } from '../support/template-database.ts'
+import type { Started } from './servers.ts'
+
+/** A database and a namespace of one's own, with a partner whose endpoint is at `webhookUrl`. */
+export async function deploy(servers: Started, webhookUrl?: string) {
+  const name = `bench_${randomBytes(4).toString('hex')}`
+  await createDatabase(servers.databaseUrl, name)
+  const databaseUrl = withDatabase(servers.databaseUrl, name)
+  const orm = await connect(databaseUrl)
+  await migrate(orm)
+  const sql = sqlOf(orm)
+  const connection = await Connection.connect({ address: servers.temporalAddress })
+  await connection.workflowService.registerNamespace({
+    namespace: name,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  })
+  const encryptionKey = randomBytes(32)
+  const partner = await addPartner(orm.em.fork(), { name: 'First Lender' })
+  const { key } = await issueKey(orm.em.fork(), partner.id, 'sandbox')
+  const secret = generateSecret()
+  if (webhookUrl !== undefined) await setActive(sql, webhookUrl, encryptSecret(secret, [encryptionKey]))
+  const temporal = { TEMPORAL_ADDRESS: servers.temporalAddress, TEMPORAL_NAMESPACE: name }
+  const environment = {
+    ENVIRONMENT: 'sandbox',
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEY: encryptionKey.toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    LOG_LEVEL: 'info',
+    ...temporal,
+  }
+  const source = (file: string) => path.join(import.meta.dirname, '../../src', file)
+  const floor = (file: string) => path.join(import.meta.dirname, 'floors', file)
+  const of = (what: string) => `${name}-${what}`
+  return {
+    sql,
+    secret,
+    client: new Client({ connection, namespace: name }),
+    headers: { authorization: `Service-Key ${key}` },
+    startApi: (variables = {}) =>
+      servers.start(of('api'), source('server.ts'), { ...environment, ...variables }),
+    startWorker: () => servers.start(of('worker'), source('worker.ts'), environment),
+    startFloorApi: () =>
+      servers.start(of('floor-api'), floor('api.ts'), { DATABASE_URL: databaseUrl, POOL_SIZE: '20' }),
+    startFloorWorker: () => servers.start(of('floor-worker'), floor('worker.ts'), temporal),
+    close: () => Promise.all([orm.close(), connection.close()]),
+  }
+}
+
+export type Deployment = Awaited<ReturnType<typeof deploy>>
+
+/** Nothing waits yet, so there is nothing to drain first. */
+async function setActive(sql: Sql, url: string, ciphertext: string): Promise<void> {
+  await setEndpoint(sql, 1, { url, ciphertext })
+  await sql.updateTable('endpoints').set({ state: 'active' }).execute()
+}

@@ -1,0 +1,1 @@
+export const BARE_QUEUE = 'bare'

@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import type { Row } from '../rows.ts'
+import { median } from '../numbers.ts'
+import type { BenchProcess, Started } from '../servers.ts'
+import type { LoadJob, LoadResult } from './job.ts'
+
+const CONNECTIONS = 32
+/** Many and short: floor and service see the same neighbours then. */
+const ROUNDS = 5
+const SECONDS = 2
+
+export interface Target extends Pick<LoadJob, 'path'> {
+  api: BenchProcess
+  headers?: Record<string, string>
+  /** Runs after each measurement, so that what it left behind does not burden the next. */
+  settle?: () => Promise<void>
+}
+
+/** What every case is given. */
+export interface Bench {
+  servers: Started
+  load: Load
+}
+
+export type Load = (job: Omit<LoadJob, 'connections'>) => Promise<LoadResult>
+
+export async function startLoad(servers: Started): Promise<Load> {
+  const generator: BenchProcess = await servers.start('load', `${import.meta.dirname}/generator.ts`, {})
+  return async (job) => {
+    generator.process.send({ ...job, connections: CONNECTIONS })
+    const [result] = (await once(generator.process, 'message')) as [LoadResult]
+    return result
+  }
+}
+
+interface Comparison {
+  floor: Target
+  /** By what is added to the work's name. */
+  services: Record<string, Target>
+  bodies: string[]
+}
+
+/** All flat out in turn, then floor and service at half of what the service took. */
+export async function compareLoad(
+  { servers, load }: Bench,
+  work: string,
+  { floor, services, bodies }: Comparison,
+): Promise<Row[]> {
+  const measure = async ({ settle, api, path, headers = {} }: Target, rate?: number, seconds = SECONDS) => {
+    const used = servers.cpuSeconds(api.pid)
+    const job = { port: api.port, path, headers, bodies, seconds }
+    const result = await load(rate === undefined ? job : { ...job, rate })
+    const cpuMs = ((servers.cpuSeconds(api.pid) - used) * 1000) / (result.perSecond * seconds)
+    await settle?.()
+    if (result.failed > 0) throw new Error(`${work}: ${result.failed} requests failed`)
+    return { ...result, cpuMs }
+  }
+  const flatOut = await alternate({ floor, ...services }, async (target, round) => {
+    if (round === 0) await measure(target, undefined, 1)
+    return measure(target)
+  })
+  const rows: Row[] = []
+  for (const [name, service] of Object.entries(services)) {
+    const rate = Math.round(median((flatOut[name] ?? []).map(({ perSecond }) => perSecond)) / 2)
+    const paced = await alternate({ floor, [name]: service }, (target) => measure(target, rate))
+    const row = (
+      title: string,
+      unit: string,
+      results: Record<string, Measured[]>,
+      key: keyof Measured,
+    ): Row => ({
+      work: `${work}${name}${title}`,
+      unit,
+      floor: (results.floor ?? []).map((result) => result[key]),
+      service: (results[name] ?? []).map((result) => result[key]),
+    })
+    rows.push(
+      { ...row('', '/s', flatOut, 'perSecond'), aim: { ratioFrom: 0.5 } },
+      row(', CPU of API and PostgreSQL', 'ms', flatOut, 'cpuMs'),
+      row(`, p50 at ${rate}/s`, 'ms', paced, 'p50'),
+      row(`, p99 at ${rate}/s`, 'ms', paced, 'p99'),
+    )
+  }
+  return rows
+}
+
+type Measured = LoadResult & { cpuMs: number }
+
+async function alternate<Result>(
+  targets: Record<string, Target>,
+  measure: (target: Target, round: number) => Promise<Result>,
+): Promise<Record<string, Result[]>> {
+  const results: Record<string, Result[]> = {}
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, target] of Object.entries(targets)) {
+      const result = await measure(target, round)
+      results[name] = [...(results[name] ?? []), result]
+    }
+  }
+  return results
+}
