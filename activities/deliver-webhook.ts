@@ -27,7 +27,7 @@ export interface DeliveryAnswer {
   last: number
 }
 
-interface Dependencies {
+export interface DeliveryDependencies {
   sql: Sql
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
@@ -37,7 +37,7 @@ interface Dependencies {
  * Makes one attempt at a delivery, or says when to come back. "Come back" is a failure with its own delay, so
  * that Temporal does the waiting and no place in the schedule is lost to a crash or a deployment.
  */
-export function deliverWebhookActivity(dependencies: Dependencies) {
+export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const { sql } = dependencies
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
     const begun = await beginAttempt(sql, leadId, sequence, trigger, (failures) =>
@@ -61,16 +61,22 @@ const reasons = {
 }
 
 async function attempt(
-  { sql, send, encryptionKeys }: Dependencies,
+  { sql, send, encryptionKeys }: DeliveryDependencies,
   started: StartedAttempt,
   trigger: AttemptTrigger,
 ): Promise<DeliveryAnswer['outcome']> {
   const { eventId: id, attemptId, body, url } = started
   const secrets = started.secrets.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
-  const outcome = await send({ url, body, headers: signedHeaders({ id, body, at: new Date(), secrets }) })
+  const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
+  const outcome = await send({ url, body, headers })
   const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
   const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
   return conclude(finished, outcome)
+}
+
+/** Tells a receiver that keeps no ids that this event is not news. */
+function markReplay(trigger: AttemptTrigger): Record<string, string> {
+  return trigger === 'resend' || trigger === 'replay' ? { 'webhook-replay': 'true' } : {}
 }
 
 function conclude(finished: Finished, { status, errorCode }: AttemptOutcome): DeliveryAnswer['outcome'] {

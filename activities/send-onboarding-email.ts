@@ -46,7 +46,7 @@ function welcome(
 }
 
 /** A mail server's refusal quotes the address; errors of activities are kept in Temporal. */
-function withoutAddress(error: unknown): never {
+export function withoutAddress(error: unknown): never {
   const code = error instanceof Error && 'responseCode' in error ? String(error.responseCode) : codeOf(error)
   throw ApplicationFailure.create({ message: `the mail server refused: ${code}`, type: 'MailRefused' })
 }

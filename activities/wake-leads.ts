@@ -1,9 +1,13 @@
 import { activityInfo, heartbeat, sleep } from '@temporalio/activity'
-import { type Draining, findDraining, renewSchedules } from '../src/db/endpoint-states.ts'
+import { type Draining, findDraining, renewSchedules, requestsInFlight } from '../src/db/draining.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { Referrals } from '../src/temporal/referrals.ts'
 
+/** Well below what live traffic may do, and evenly. */
 const LEADS_PER_SECOND = 20
+const PAGE = 20
+/** Half of what an endpoint is given at a time: the rest is for live traffic. */
+const IN_FLIGHT = 5
 const SECOND_MS = 1000
 
 interface Dependencies {
@@ -25,23 +29,27 @@ interface Progress {
  * @returns which draining it has done that for, `null` when the endpoint does not drain (any more).
  */
 export function wakeLeadsActivity({ sql, referrals }: Dependencies) {
-  const wakePage = async (draining: Draining, afterLeadId: number): Promise<number | undefined> => {
-    const began = Date.now()
-    const leadIds = await renewSchedules(sql, draining, afterLeadId, LEADS_PER_SECOND)
-    await Promise.all(leadIds.map((leadId) => referrals.signal(leadId, 'wake')))
-    if (leadIds.length < LEADS_PER_SECOND) return undefined
-    await sleep(Math.max(0, SECOND_MS - (Date.now() - began)))
-    return leadIds.at(-1)
+  const wakePage = async (draining: Draining, progress: Progress): Promise<number | undefined> => {
+    const leadIds = await renewSchedules(sql, draining, progress.leadId, PAGE)
+    for (const leadId of leadIds) {
+      while ((await requestsInFlight(sql, draining.partnerId)) >= IN_FLIGHT) {
+        heartbeat(progress)
+        await sleep(SECOND_MS / LEADS_PER_SECOND)
+      }
+      await Promise.all([referrals.signal(leadId, 'wake'), sleep(SECOND_MS / LEADS_PER_SECOND)])
+    }
+    return leadIds.length < PAGE ? undefined : leadIds.at(-1)
   }
 
   return async (endpointId: number): Promise<string | null> => {
-    let progress = activityInfo().heartbeatDetails as Progress | undefined
+    let progress = (activityInfo().heartbeatDetails ?? { since: '', leadId: 0 }) as Progress
     for (;;) {
       const draining = await findDraining(sql, endpointId)
       if (draining === undefined) return null
       const { since } = draining
       // set or resumed again since: all of them have to be woken again
-      const leadId = await wakePage(draining, progress?.since === since ? progress.leadId : 0)
+      if (progress.since !== since) progress = { since, leadId: 0 }
+      const leadId = await wakePage(draining, progress)
       if (leadId === undefined) return since
       progress = { since, leadId }
       heartbeat(progress)

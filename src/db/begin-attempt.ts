@@ -11,6 +11,7 @@ export const LEASE_SECONDS = 20
 /** Requests in flight to one endpoint. */
 const ENDPOINT_CAP = 10
 const SECOND_MS = 1000
+const LONGEST_REQUEST_MS = 15 * SECOND_MS
 
 export interface StartedAttempt {
   kind: 'send'
@@ -48,7 +49,8 @@ export async function beginAttempt(
     if (delivery === undefined) return { kind: 'unknown' }
     const { now } = delivery
     const scheduled = trigger === 'scheduled'
-    if (scheduled && delivery.state !== 'pending') return { kind: 'settled', state: delivery.state }
+    const isOpen = scheduled || trigger === 'probe'
+    if (isOpen && delivery.state !== 'pending') return { kind: 'settled', state: delivery.state }
     if (delivery.leased_until !== null && delivery.leased_until > now) {
       return { kind: 'again', reason: 'leased', afterMs: SECOND_MS }
     }
@@ -93,9 +95,9 @@ async function endpointBusyMs(
   endpoint: { partner_id: number; blocked_until: Date | null },
   now: Date,
 ): Promise<number> {
-  const { count: inFlight } = await trx
+  const { count: inFlight, oldest } = await trx
     .selectFrom('deliveries')
-    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .select((eb) => [eb.fn.countAll<string>().as('count'), eb.fn.min('leased_until').as('oldest')])
     .where('partner_id', '=', endpoint.partner_id)
     .where('lease', 'is not', null)
     .where('leased_until', '>', raw<Date>`clock_timestamp()`)
@@ -109,12 +111,20 @@ async function endpointBusyMs(
     .where('state', '=', 'pending')
     .where('next_attempt_at', '<=', raw<Date>`clock_timestamp()`)
     .executeTakeFirstOrThrow()
-  return standBackMs(Number(due), Math.random)
+  const tookMs =
+    blocked || oldest === null
+      ? LONGEST_REQUEST_MS
+      : now.getTime() - (oldest.getTime() - LEASE_SECONDS * SECOND_MS)
+  return standBackMs(Number(due), tookMs, Math.random)
 }
 
-/** Those that wait come back in turn, ten at a time every 15 s, spread by ± 20 % so that no storm forms. */
-export function standBackMs(due: number, random: () => number): number {
-  const wait = Math.min(Math.max((due / ENDPOINT_CAP) * 15 * SECOND_MS, SECOND_MS), 5 * 60 * SECOND_MS)
+/**
+ * Those that wait come back in turn, ten in the time that requests take now (the oldest in flight tells: an
+ * endpoint that hangs takes 15 s, one that works milliseconds), spread by ± 20 % so that no storm forms.
+ */
+function standBackMs(due: number, tookMs: number, random: () => number): number {
+  const turnMs = Math.min(tookMs, LONGEST_REQUEST_MS)
+  const wait = Math.min(Math.max((due / ENDPOINT_CAP) * turnMs, SECOND_MS), 5 * 60 * SECOND_MS)
   return Math.round(wait * (0.8 + 0.4 * random()))
 }
 

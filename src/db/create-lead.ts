@@ -46,7 +46,8 @@ export async function createLead<Answer>(
       return { kind: 'created', answer, leadId }
     })
   } catch (error) {
-    const twin = error instanceof KeyTaken && idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
+    const twin =
+      error instanceof KeyTaken && idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
     if (twin) return twin
     throw error
   }

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { SET_FROM_NOW } from './endpoints.ts'
+import { hasNotices } from './notices.ts'
 import type { Sql } from './orm.ts'
 
 /** Makes every open delivery of a partner wait. Answers the endpoint's id; `undefined` when it has no URL. */
@@ -28,102 +28,28 @@ async function moveTo(
   return endpoint?.id
 }
 
-/** A draining under way; `since` names it, to the microsecond. */
-export interface Draining {
-  partnerId: number
-  since: string
-  /** Deliveries were left out when it began. */
-  fromNow: boolean
-}
-
-export async function findDraining(sql: Sql, endpointId: number): Promise<Draining | undefined> {
-  const row = await sql
-    .selectFrom('endpoints')
-    .select(['partner_id', 'reason', raw<string>`since::text`.as('since')])
-    .where('id', '=', endpointId)
-    .where('state', '=', 'draining')
-    .executeTakeFirst()
-  return row && { partnerId: row.partner_id, since: row.since, fromNow: row.reason === SET_FROM_NOW }
-}
-
-/** Endpoints whose workflow has something to do. */
-export async function drainingEndpoints(sql: Sql, limit: number): Promise<number[]> {
-  const rows = await sql
-    .selectFrom('endpoints')
-    .select('id')
-    .where('state', '=', 'draining')
-    .where('url', 'is not', null)
-    .orderBy('since')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.id)
-}
-
-/**
- * Begins the schedule of open deliveries anew, for the next leads of a draining in the order of their ids.
- *
- * @returns the leads whose workflows are to be woken; none when there are no more.
- */
-export async function renewSchedules(
-  sql: Sql,
-  { partnerId, since, fromNow }: Draining,
-  afterLeadId: number,
-  limit: number,
-): Promise<number[]> {
-  const page = await sql
-    .selectFrom('deliveries')
-    .select('lead_id')
-    .distinct()
+/** A paused endpoint took its probe: what waits goes out now. What staff paused is theirs to resume. */
+export async function drainAfterProbe(trx: Sql, partnerId: number): Promise<void> {
+  await trx
+    .updateTable('endpoints')
+    .set({ state: 'draining', reason: 'probe_succeeded', since: raw<Date>`now()` })
     .where('partner_id', '=', partnerId)
-    .where('lead_id', '>', afterLeadId)
-    .where((eb) => {
-      const leftOut = eb.and([
-        eb('state', '=', 'canceled'),
-        eb('settled_at', '=', raw<Date>`${since}::timestamptz`),
-      ])
-      return fromNow ? eb.or([eb('state', '=', 'pending'), leftOut]) : eb('state', '=', 'pending')
-    })
-    .orderBy('lead_id')
-    .limit(limit)
+    .where('state', '=', 'paused')
+    .where('reason', '!=', 'staff')
     .execute()
-  const leadIds = page.map((row) => row.lead_id)
-  if (leadIds.length === 0) return []
-  await sql
-    .updateTable('deliveries')
-    .set({ failures: 0, next_attempt_at: raw<Date>`clock_timestamp()` })
-    .where('lead_id', 'in', leadIds)
-    .where('state', '=', 'pending')
-    .execute()
-  return leadIds
 }
 
-/**
- * Makes a drained endpoint `active`: once no lead's first open delivery from before is still due.
- *
- * @returns false while one is; true when it is active, or this draining is over for another reason.
- */
-export async function finishDraining(sql: Sql, endpointId: number, since: string): Promise<boolean> {
-  const ours = raw<boolean>`id = ${endpointId} and state = 'draining' and since = ${since}::timestamptz`
-  const { rows } = await raw<{ finished: boolean }>`
-    with finished as (
-      update endpoints set state = 'active', reason = null, since = now()
-      where ${ours} and not exists (
-        select from deliveries
-        join lead_events on lead_events.id = deliveries.event_id
-        where deliveries.partner_id = endpoints.partner_id
-          and deliveries.state = 'pending'
-          and deliveries.next_attempt_at <= clock_timestamp()
-          and lead_events.created_at < endpoints.since
-          and not exists (
-            select from deliveries earlier
-            where earlier.lead_id = deliveries.lead_id
-              and earlier.sequence < deliveries.sequence
-              and earlier.state = 'pending'
-          )
-      )
-      returning id
-    )
-    select exists (select from finished) or not exists (select from endpoints where ${ours}) as finished
+/** Endpoints whose workflow has something to do, those first that somebody waits for. */
+export async function endpointsAtWork(
+  sql: Sql,
+  limit: number,
+): Promise<{ id: number; isDraining: boolean }[]> {
+  const { rows } = await raw<{ id: number; isDraining: boolean }>`
+    select e.id, e.state = 'draining' as "isDraining"
+    from endpoints e
+    where e.url is not null and (e.state <> 'active' or ${hasNotices})
+    order by e.state = 'draining' desc, random()
+    limit ${limit}
   `.execute(sql)
-  return rows[0]?.finished === true
+  return rows
 }

@@ -1,6 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { AttemptTrigger } from './entities/attempt.ts'
+import { drainAfterProbe } from './endpoint-states.ts'
 import { jsonb } from './jsonb.ts'
+import { FAILING_AFTER, oweNotice } from './notices.ts'
 import type { Sql } from './orm.ts'
 
 /** How one HTTP request ended; the attempt's row, but for what the database adds. */
@@ -51,6 +53,7 @@ export async function finishAttempt(
     const ours = delivery.lease === attempt.attemptId
     if (outcome.ok) {
       await deliver(trx, delivery)
+      if (attempt.trigger === 'probe') await drainAfterProbe(trx, delivery.partner_id)
       await close(trx, attempt.attemptId, outcome, null)
       return { kind: 'delivered' }
     }
@@ -174,6 +177,9 @@ async function applyFailure(
     })
     .where('event_id', '=', delivery.event_id)
     .execute()
+  const { partner_id: partnerId, event_id: eventId } = delivery
+  if (failures === FAILING_AFTER) await oweNotice(trx, partnerId, 'failing', eventId)
+  if (verdict === 'give_up') await oweNotice(trx, partnerId, 'given_up', eventId)
   if (verdict === 'give_up') return { kind: 'given_up' }
   if (verdict === 'pause') return { kind: 'paused' }
   return { kind: 'failed', failures, afterMs: nextAttemptAt.getTime() - now.getTime() }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { sweepAlone } from '../db/sweep-lock.ts'
-import { drainingEndpoints } from '../db/endpoint-states.ts'
+import { endpointsAtWork } from '../db/endpoint-states.ts'
 import { unstartedLeads } from '../db/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
 import type { StartEndpoint } from './endpoints.ts'
@@ -12,7 +12,7 @@ const INTERVAL_MS = 1000
 const MIN_AGE_MS = 1000
 const PAGE = 200
 const MAX_IN_FLIGHT = 8
-/** Endpoints that drain are rare and mostly have their workflow: asked for in every fifth sweep. */
+/** Endpoints with something to do are rare and mostly have their workflow: asked for in every fifth sweep. */
 const ENDPOINTS_EVERY = 5
 
 interface SweepOptions {
@@ -51,21 +51,22 @@ async function startLeftOut(
   const leadIds = await unstartedLeads(sql, MIN_AGE_MS, PAGE)
   await startEach(leadIds, (leadId) => referrals.startFromRecord(leadId), signal)
   if (turn % ENDPOINTS_EVERY === 0) {
-    await startEach(await drainingEndpoints(sql, PAGE), startEndpoint, signal)
+    const endpoints = await endpointsAtWork(sql, PAGE)
+    await startEach(endpoints, ({ id, isDraining }) => startEndpoint(id, { quietly: !isDraining }), signal)
   }
   return leadIds.length
 }
 
-async function startEach(
-  ids: number[],
-  start: (id: number) => Promise<unknown>,
+async function startEach<Item>(
+  items: Item[],
+  start: (item: Item) => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const waiting = ids.values()
+  const waiting = items.values()
   const startNext = async () => {
-    for (const id of waiting) {
+    for (const item of waiting) {
       if (signal.aborted) return
-      await start(id)
+      await start(item)
     }
   }
   await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, startNext))

@@ -1,0 +1,16 @@
+import { oldestWaiting } from '../src/db/endpoint-review.ts'
+import { type DeliveryDependencies, deliverWebhookActivity } from './deliver-webhook.ts'
+
+/**
+ * Tries a paused endpoint with the oldest webhook that waits, under that delivery's own lease. A success makes
+ * the endpoint drain, in the transaction that records it; a failure changes nothing.
+ */
+export function probeEndpointActivity(dependencies: DeliveryDependencies) {
+  const deliver = deliverWebhookActivity(dependencies)
+  return async (endpointId: number): Promise<'nothing' | 'taken' | 'refused'> => {
+    const oldest = await oldestWaiting(dependencies.sql, endpointId)
+    if (oldest === undefined) return 'nothing'
+    const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
+    return outcome === 'delivered' ? 'taken' : 'refused'
+  }
+}

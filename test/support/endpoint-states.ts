@@ -1,0 +1,47 @@
+import { sql as raw } from 'kysely'
+import type { Service, TestPartner } from './service.ts'
+import { until } from './until.ts'
+
+/** A partner's endpoint as a test looks at it and moves its time. */
+export function endpointOf({ sql, client }: Service, { id: partnerId }: TestPartner) {
+  const row = () =>
+    sql.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId).executeTakeFirstOrThrow()
+  const probes = () =>
+    sql
+      .selectFrom('attempts')
+      .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+      .select(['attempts.status', 'attempts.started_at', 'deliveries.lead_id', 'deliveries.sequence'])
+      .where('deliveries.partner_id', '=', partnerId)
+      .where('attempts.trigger', '=', 'probe')
+      .where('attempts.finished_at', 'is not', null)
+      .orderBy('attempts.started_at')
+      .execute()
+  return {
+    row,
+    probes,
+    is: (state: 'active' | 'paused' | 'draining') => until(async () => (await row()).state === state),
+    workflow: async () => client.workflow.getHandle(`endpoint-${(await row()).id}`),
+    /** Lets so much time pass for the endpoint's health. */
+    async age(interval: string) {
+      const by = raw<Date>`${interval}::interval`
+      await sql
+        .updateTable('endpoints')
+        .set({ since: raw<Date>`since - ${by}`, failing_since: raw<Date>`failing_since - ${by}` })
+        .where('partner_id', '=', partnerId)
+        .execute()
+    },
+    /** Lets the time pass until the next attempt of each delivery is due. */
+    async makeDue() {
+      await sql
+        .updateTable('deliveries')
+        .set({ next_attempt_at: raw<Date>`now()` })
+        .where('partner_id', '=', partnerId)
+        .where('state', '=', 'pending')
+        .execute()
+    },
+    open: async () => {
+      const deliveries = sql.selectFrom('deliveries').select('event_id').where('partner_id', '=', partnerId)
+      return (await deliveries.where('state', '=', 'pending').execute()).length
+    },
+  }
+}

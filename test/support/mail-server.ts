@@ -1,0 +1,35 @@
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { SMTPServer } from 'smtp-server'
+import { atEnd } from './at-end.ts'
+
+export interface ReceivedMail {
+  to: string
+  /** As it came, with its headers. */
+  content: string
+}
+
+/** A mail server that keeps what it takes; `refusing` makes it refuse everything. */
+export async function startMailServer() {
+  const mails: ReceivedMail[] = []
+  const mailServer = { url: '', mails, refusing: false }
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
+    onRcptTo: (_address, _session, done) => {
+      done(mailServer.refusing ? new Error('mailbox is not available') : null)
+    },
+    onData: (stream, { envelope }, done) => {
+      void text(stream).then((content) => {
+        // lines are folded with =, and none of ours are longer than a subject
+        const plain = content.replaceAll('=\r\n', '')
+        mails.push(...envelope.rcptTo.map(({ address }) => ({ to: address, content: plain })))
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  mailServer.url = `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`
+  atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  return mailServer
+}
