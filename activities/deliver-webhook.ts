@@ -31,7 +31,15 @@ export interface DeliveryDependencies {
   sql: Sql
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
+  /** Tells the lead's workflow something, without waiting for it. */
+  signalLead: SignalLead
 }
+
+/** Never rejects: what it tells is for operators, and nothing depends on it. */
+export type SignalLead = (leadId: number, name: string, argument: object) => void
+
+/** Failures in a row of which operators are told: that it does not work, and that it still does not. */
+const WORTH_TELLING = [1, 4]
 
 /**
  * Makes one attempt at a delivery, or says when to come back. "Come back" is a failure with its own delay, so
@@ -43,7 +51,11 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     const begun = await beginAttempt(sql, leadId, sequence, trigger, (failures) =>
       attemptDelayMs(failures, Math.random),
     )
-    const outcome = begun.kind === 'send' ? await attempt(dependencies, begun, trigger) : settle(begun)
+    const tell = (failures: number, reason: string) => {
+      const trouble = { sequence, failures, reason }
+      if (WORTH_TELLING.includes(failures)) dependencies.signalLead(leadId, 'delivery_trouble', trouble)
+    }
+    const outcome = begun.kind === 'send' ? await attempt(dependencies, begun, trigger, tell) : settle(begun)
     return { outcome, ...(await deliveryQueue(sql, leadId)) }
   }
 }
@@ -64,6 +76,7 @@ async function attempt(
   { sql, send, encryptionKeys }: DeliveryDependencies,
   started: StartedAttempt,
   trigger: AttemptTrigger,
+  tell: (failures: number, reason: string) => void,
 ): Promise<DeliveryAnswer['outcome']> {
   const { eventId: id, attemptId, body, url } = started
   const secrets = started.secrets.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
@@ -71,6 +84,8 @@ async function attempt(
   const outcome = await send({ url, body, headers })
   const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
   const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
+  const reason = outcome.status === null ? `of ${outcome.errorCode}` : `it answered ${outcome.status}`
+  if (finished.kind === 'failed') tell(finished.failures, reason)
   return conclude(finished, outcome)
 }
 

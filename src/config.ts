@@ -49,6 +49,11 @@ const variables = z
       'must be a whole number of requests a minute, 0 for no limit',
     ).default(0),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: flag.default(false),
+    WORKER_WORKFLOW_TASKS: wholeNumber(2, 10_000, 'must be a whole number from 2 to 10000').default(20),
+    WORKER_ACTIVITIES: wholeNumber(1, 10_000, 'must be a whole number from 1 to 10000').default(100),
+    WORKER_CACHED_WORKFLOWS: wholeNumber(0, 100_000, 'must be a whole number from 0 to 100000').default(500),
+    TEMPORAL_DEPLOYMENT_NAME: text.optional(),
+    TEMPORAL_WORKER_BUILD_ID: text.optional(),
   })
   .superRefine((env, context) => {
     const refuse = (path: string, message: string) =>
@@ -66,6 +71,12 @@ const variables = z
     }
     if (!local && env.WEBHOOK_ALLOW_PRIVATE_NETWORK) {
       refuse('WEBHOOK_ALLOW_PRIVATE_NETWORK', 'is for one machine only: unset it, or set HOST to 127.0.0.1')
+    }
+    if ((env.TEMPORAL_DEPLOYMENT_NAME === undefined) !== (env.TEMPORAL_WORKER_BUILD_ID === undefined)) {
+      refuse(
+        'TEMPORAL_DEPLOYMENT_NAME',
+        'and TEMPORAL_WORKER_BUILD_ID go together: set both for Worker Versioning, or neither',
+      )
     }
     if (env.ENVIRONMENT === 'production') {
       if (env.SMTP_URL === undefined)

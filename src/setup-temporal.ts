@@ -1,11 +1,9 @@
 import { Connection } from '@temporalio/client'
-import { encodeSearchAttributeIndexedValueType as encode } from '@temporalio/common/lib/search-attributes.js'
 import { processEnvironment } from './config.ts'
 import { fail } from './fail.ts'
 import { temporalSettings } from './temporal/client.ts'
-import { searchAttributes } from './temporal/search-attributes.ts'
+import { ensureSearchAttributes } from './temporal/search-attributes.ts'
 
-const types = { Int: encode('INT'), Keyword: encode('KEYWORD'), Datetime: encode('DATETIME') }
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6
 
@@ -13,7 +11,7 @@ const { connectionOptions, namespace } = temporalSettings(processEnvironment())
 try {
   const connection = await Connection.connect(connectionOptions)
   await ensureNamespace(connection)
-  const added = await ensureSearchAttributes(connection)
+  const added = await ensureSearchAttributes(connection, namespace)
   process.stdout.write(`Temporal is set up: namespace ${namespace}, ${added} search attributes added.\n`)
   await connection.close()
 } catch (error) {
@@ -30,14 +28,4 @@ async function ensureNamespace({ workflowService }: Connection): Promise<void> {
   } catch (error) {
     if ((error as { code?: number }).code !== ALREADY_EXISTS) throw error
   }
-}
-
-async function ensureSearchAttributes({ operatorService }: Connection): Promise<number> {
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
-  const missing = Object.entries(searchAttributes).filter(([name]) => !(name in customAttributes))
-  if (missing.length > 0) {
-    const wanted = missing.map(([name, type]) => [name, types[type]])
-    await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(wanted) })
-  }
-  return missing.length
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createActivities } from '../activities/index.ts'
@@ -10,14 +11,17 @@ import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createTemporalClient, temporalSettings, type TemporalSettings } from './temporal/client.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
-import { TASK_QUEUE } from './temporal/names.ts'
+import { referralId, TASK_QUEUE } from './temporal/names.ts'
+import { isPolling } from './temporal/polling.ts'
 import { createReferrals } from './temporal/referrals.ts'
+import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { sweep } from './temporal/sweep.ts'
+import { workerOptions } from './temporal/worker-options.ts'
 import { webhookBody } from './webhooks/body.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 
-/** Above the 15 s of a webhook, so that a deployment cuts none off. */
-const GRACE = '20 seconds'
+const POLL_CHECK_MS = 100
+const REMEDY = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
 
 const config = orFail(() => readConfig())
 const log = createLogger(config.LOG_LEVEL, 'worker')
@@ -32,21 +36,15 @@ const sender = createSender({
   environment: config.ENVIRONMENT,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
 })
+await requireNamespace()
 const worker = await Worker.create({
+  ...workerOptions(config),
   connection,
   namespace: temporal.namespace,
-  taskQueue: TASK_QUEUE,
-  workflowsPath: new URL('../workflows/index.ts', import.meta.url).pathname,
   activities: createActivities(dependencies(config, sender)),
-  dataConverter: {
-    payloadConverterPath: new URL('../workflows/payload-converter.ts', import.meta.url).pathname,
-  },
-  interceptors: { workflowModules: [new URL('../workflows/interceptors.ts', import.meta.url).pathname] },
-  shutdownGraceTime: GRACE,
-  shutdownForceTime: '30 seconds',
 })
 const stopping = new AbortController()
-const health = await startHealthServer(config, { isReady: async () => worker.getState() === 'RUNNING' })
+const health = await startHealthServer(config, { isReady })
 const sweeping = sweep({
   sql,
   referrals,
@@ -55,7 +53,8 @@ const sweeping = sweep({
   signal: stopping.signal,
 })
 stopOnSignals()
-const running = worker.run()
+const running = worker.run().catch((error: unknown) => fail(`The worker cannot go on: ${reasonOf(error)}`))
+await until(isReady)
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
@@ -79,6 +78,10 @@ function dependencies(settings: Config, { send }: Sender) {
     log,
     send,
     referrals,
+    signalLead: (leadId: number, name: string, argument: object) => {
+      const telling = client.workflow.getHandle(referralId(leadId)).signal(name, argument)
+      telling.catch((error: unknown) => log.debug({ err: error, lead_id: leadId }, 'lead was not told'))
+    },
     encryptionKeys: settings.ENCRYPTION_KEY,
     staffEmail: settings.STAFF_EMAIL,
     webhookBody: (
@@ -92,6 +95,30 @@ function dependencies(settings: Config, { send }: Sender) {
       allowDomains: settings.MAIL_ALLOW_DOMAINS,
     }),
   }
+}
+
+/** Polls, and not only runs. */
+async function isReady(): Promise<boolean> {
+  return worker.getState() === 'RUNNING' && (await isPolling(client, worker.options.identity))
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (worker.getState() === 'RUNNING' && !(await holds())) await delay(POLL_CHECK_MS)
+}
+
+/** A workflow that sets an unknown search attribute would fail its task for ever: better not to begin. */
+async function requireNamespace(): Promise<void> {
+  const missing = await missingSearchAttributes(client.connection, temporal.namespace).catch(
+    (error: unknown) =>
+      fail(`Temporal’s namespace ${temporal.namespace} cannot be used: ${reasonOf(error)}. ${REMEDY}`),
+  )
+  if (missing.length === 0) return
+  fail(`Temporal’s namespace ${temporal.namespace} has no search attribute ${missing.join(', ')}. ${REMEDY}`)
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'details' in error && error.details ? String(error.details) : error.message
 }
 
 async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {

@@ -41,6 +41,9 @@ describe('defaults', () => {
       LOG_LEVEL: 'info',
       RATE_LIMIT: 0,
       WEBHOOK_ALLOW_PRIVATE_NETWORK: false,
+      WORKER_ACTIVITIES: 100,
+      WORKER_CACHED_WORKFLOWS: 500,
+      WORKER_WORKFLOW_TASKS: 20,
     })
   })
 

@@ -49,21 +49,32 @@ export const { sendOnboardingEmail } = proxyActivities<Activities>({
 
 /** Records within the workflow task when PostgreSQL answers at once, else as an activity that never gives up. */
 export async function recordMilestones(leadId: number, items: MilestoneItem[]): Promise<Recording> {
+  const summary = describeItems(items)
   try {
-    return await quick.recordMilestones(leadId, items)
+    return await quick.recordMilestones.executeWithOptions({ summary }, [leadId, items])
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error
-    return patient.recordMilestones(leadId, items)
+    return patient.recordMilestones.executeWithOptions({ summary }, [leadId, items])
   }
 }
 
 export async function closeLead(leadId: number, reason: string): Promise<void> {
+  const options = { summary: `close the lead: ${reason}` }
   try {
-    await quick.closeLead(leadId, reason)
+    await quick.closeLead.executeWithOptions(options, [leadId, reason])
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error
-    await patient.closeLead(leadId, reason)
+    await patient.closeLead.executeWithOptions(options, [leadId, reason])
   }
+}
+
+/** `record contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */
+function describeItems(items: readonly MilestoneItem[]): string {
+  if (items.length === 0) return 'read the record again'
+  const counts = new Map<string, number>()
+  for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`))
+  return `record ${names.join(', ')}`.slice(0, 190)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook } from './activities.ts'
-import type { Journey } from './journey.ts'
+import { type Journey, note } from './journey.ts'
 
 /**
  * Sends the lead's webhooks, first in, first out. The queue is two numbers, because sequences have no gaps:
@@ -10,11 +10,18 @@ export async function deliverNext(journey: Journey): Promise<void> {
   const { state } = journey
   await condition(() => state.next <= state.last)
   const { wakes } = journey
-  const { last } = state
+  const { last, next } = state
   const answer = await send(journey)
+  if (answer.outcome === 'given_up') {
+    note(
+      journey,
+      webhookName(journey, next),
+      `given up, and the next goes out: staff delivery list shows why`,
+    )
+  }
   state.next = answer.next
   state.last = Math.max(state.last, answer.last)
-  journey.names = new Map([...journey.names].filter(([sequence]) => sequence >= state.next))
+  forgetSettled(journey)
   if (answer.outcome !== 'parked') return
   journey.parked = true
   await condition(() => journey.wakes !== wakes || state.last > last)
@@ -23,7 +30,7 @@ export async function deliverNext(journey: Journey): Promise<void> {
 
 async function send(journey: Journey) {
   const { leadId, next } = journey.state
-  const summary = `webhook ${next} ${journey.names.get(next) ?? ''}`.trimEnd()
+  const summary = `send ${webhookName(journey, next)}`
   journey.sending = new CancellationScope()
   try {
     return await journey.sending.run(() =>
@@ -32,4 +39,18 @@ async function send(journey: Journey) {
   } finally {
     journey.sending = undefined
   }
+}
+
+/** `webhook 3, contract_signed`; the number alone when the name is not known in this life of the workflow. */
+export function webhookName({ names }: Journey, sequence: number): string {
+  return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
+}
+
+/** What is settled is in the record; an endpoint that takes a webhook is in no trouble any more. */
+function forgetSettled(journey: Journey): void {
+  const { next } = journey.state
+  for (const sequence of Object.keys(journey.names)) {
+    if (Number(sequence) < next) delete journey.names[Number(sequence)]
+  }
+  if (journey.trouble !== null && journey.trouble.sequence < next) journey.trouble = null
 }

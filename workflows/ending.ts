@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow'
 import { closeLead } from './activities.ts'
-import { type Journey, now } from './journey.ts'
+import { hasUnrecorded, type Journey, now } from './journey.ts'
 
 /** Closes the lead in the record: when staff or an operator ask, or 30 days after mortgage_ready. */
 export async function closeWhenDone(journey: Journey): Promise<void> {
@@ -10,17 +10,14 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
     const { offset } = state
     const waitMs = (state.endsAt ?? 0) - now(journey)
     const changed = () => state.offset !== offset || state.closing
-    if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'end of the journey' }))) return
+    if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late facts are taken until then' })))
+      return
     journey.closeReason = 'mortgage_ready'
     state.closing = true
   }
   await condition(() => !hasUnrecorded(journey))
   await closeLead(state.leadId, journey.closeReason ?? 'canceled')
   journey.closed = true
-}
-
-function hasUnrecorded({ inbox, unscored, recording }: Journey): boolean {
-  return inbox.length > 0 || unscored.length > 0 || recording
 }
 
 /** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */

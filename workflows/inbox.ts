@@ -1,66 +1,86 @@
-import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
-import { parseScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
+import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@temporalio/workflow'
+import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
+import { readMilestoneArgument, readReason, readTrouble } from './arguments.ts'
 import { type Journey, nextKey, note } from './journey.ts'
-import { UNDECODABLE } from './payload-converter.ts'
-import { clockAdvancedSignal, closeSignal, milestoneSignals, wakeSignal } from './messages.ts'
+import {
+  clockAdvancedSignal,
+  closeSignal,
+  deliveryTroubleSignal,
+  milestoneSignals,
+  wakeSignal,
+} from './messages.ts'
 
-const ID = /^[\x21-\x7e]{1,255}$/
 const SHOWABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
-const REASON = /^[\w .,-]{1,100}$/
+/** Score updates that wait for their gains at a time: they are handed from run to run. */
+const MOST_UNSCORED = 1000
 
 /** Handlers append and return: they decide nothing, wait for nothing and never throw. */
 export function receiveSignals(journey: Journey): void {
+  const handle = (
+    signal: SignalDefinition<[unknown?]>,
+    description: string,
+    act: (argument?: unknown) => void,
+  ) =>
+    setHandler(
+      signal,
+      (argument) => {
+        journey.messages += 1
+        act(argument)
+      },
+      { description },
+    )
   for (const signal of milestoneSignals) {
     const { name } = signal
-    const argument = takesPayload(name) ? '{"id": "…", "event_payload": {…}}' : '{"id": "…"}'
-    const description = `${milestones[name].meaning}. Argument, if any: ${argument}`
-    setHandler(signal, (sent) => receive(journey, name, sent), { description })
+    handle(signal, describeMilestone(name), (argument) => void receive(journey, name, argument))
   }
-  setHandler(wakeSignal, () => wake(journey), { description: 'Try the waiting delivery now' })
-  setHandler(clockAdvancedSignal, () => void (journey.clockMoved = true), {
-    description: 'Sandbox: the lead’s clock was moved in the record',
-  })
-  setHandler(closeSignal, (argument) => close(journey, argument), {
-    description: 'The borrower dropped out. Argument, if any: {"reason": "…"}, without personal data',
-  })
-  setDefaultSignalHandler((name) => {
-    const understood = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
-    note(journey, SHOWABLE_NAME.test(name) ? name : 'a signal with an unusual name', understood)
-    journey.signals += 1
-  })
+  handle(wakeSignal, 'Try the waiting webhook now. No argument', () => wake(journey))
+  handle(
+    clockAdvancedSignal,
+    'Read the record again: somebody changed the lead there. No argument',
+    () => void (journey.recordChanged = true),
+  )
+  handle(
+    closeSignal,
+    'The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, without personal data',
+    (argument) => close(journey, argument),
+  )
+  handle(deliveryTroubleSignal, 'From the service itself: the endpoint refuses a webhook', (argument) =>
+    takeTrouble(journey, argument),
+  )
+  setDefaultSignalHandler((name) => notUnderstood(journey, name))
 }
 
-function receive(journey: Journey, name: MilestoneName, argument: unknown): void {
-  journey.signals += 1
-  const { id, payload } = readArgument(journey, name, argument)
-  const item: MilestoneItem = { name, dedupeKey: keyOf(journey, name, id) }
-  if (name !== 'score_update') {
-    if (payload !== undefined) note(journey, name, 'takes no payload: it was dropped')
+function describeMilestone(name: MilestoneName): string {
+  const { meaning, once } = milestones[name]
+  const argument = takesPayload(name) ? '{"id": "…", "event_payload": {…}}' : '{"id": "…"}'
+  const sentence = `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}`
+  return `${sentence}. ${once ? 'Counts once; needs no argument' : `Argument, if any: ${argument}; the same id counts once`}`
+}
+
+/** Takes a milestone in; `updateId` makes one that was sent as an update count once without an id of its own. */
+export function receive(
+  journey: Journey,
+  name: MilestoneName,
+  argument: unknown,
+  updateId?: string,
+): MilestoneItem | undefined {
+  journey.counts.received += 1
+  const { id = updateId, gains, faults } = readMilestoneArgument(name, argument)
+  for (const fault of faults) note(journey, name, fault)
+  const item: MilestoneItem = { name, dedupeKey: keyOf(journey, name, id), ...(gains && { gains }) }
+  if (name !== 'score_update' || gains !== undefined) {
     journey.inbox.push(item)
-    return
+    return item
   }
-  const gains = parseScoreGains(payload)
-  if (gains !== undefined) journey.inbox.push({ ...item, gains })
-  else {
-    if (payload !== undefined)
-      note(journey, name, 'its payload is not well-formed: the score provider is asked')
+  if (journey.unscored.length < MOST_UNSCORED) {
     journey.unscored.push(item)
+    return item
   }
-}
-
-function readArgument(journey: Journey, name: string, argument: unknown): { id?: string; payload?: unknown } {
-  if (argument === undefined || argument === null) return {}
-  if (typeof argument !== 'object' || Array.isArray(argument) || argument === UNDECODABLE) {
-    note(journey, name, 'its argument was not understood: the milestone counts without it')
-    return {}
-  }
-  const { id, event_payload: payload } = argument as Record<string, unknown>
-  return {
-    ...(typeof id === 'string' && ID.test(id) && { id }),
-    ...(payload !== undefined && payload !== null && { payload }),
-  }
+  journey.counts.refused += 1
+  note(journey, name, `not recorded: ${MOST_UNSCORED} wait for the score provider already`)
+  return undefined
 }
 
 function keyOf(journey: Journey, name: MilestoneName, id: string | undefined): string {
@@ -68,16 +88,26 @@ function keyOf(journey: Journey, name: MilestoneName, id: string | undefined): s
   return id === undefined ? nextKey(journey, name) : `${name}:${id}`
 }
 
+function notUnderstood(journey: Journey, name: string): void {
+  journey.messages += 1
+  journey.counts.received += 1
+  journey.counts.notUnderstood += 1
+  const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
+  note(journey, SHOWABLE_NAME.test(name) ? name : 'a signal with an unusual name', why)
+}
+
 function wake(journey: Journey): void {
-  journey.signals += 1
   journey.wakes += 1
   journey.sending?.cancel()
 }
 
 function close(journey: Journey, argument: unknown): void {
-  journey.signals += 1
-  const reason =
-    typeof argument === 'object' && argument !== null && 'reason' in argument ? argument.reason : undefined
-  journey.closeReason ??= typeof reason === 'string' && REASON.test(reason) ? reason : 'closed by staff'
+  journey.closeReason ??= readReason(argument) ?? 'closed by staff'
   journey.state.closing = true
+}
+
+/** Late news of a webhook that is settled by now is no news. */
+function takeTrouble(journey: Journey, argument: unknown): void {
+  const trouble = readTrouble(argument)
+  if (trouble?.sequence === journey.state.next) journey.trouble = trouble
 }

@@ -4,17 +4,21 @@ interface Job {
   signalWorkflow?: { signalName?: string | null } | null
 }
 
-const isReserved = ({ signalWorkflow }: Job) => signalWorkflow?.signalName?.startsWith('__temporal_') === true
+const RESERVED = '__temporal_'
 
 /**
- * Drops signals whose names the SDK keeps for itself. The server accepts them, and the SDK, once a default
- * handler is set, throws on them outside every handler: the workflow would be stuck for ever.
+ * Gives signals whose names the SDK keeps for itself another name. The server accepts them, and the SDK, once
+ * a default handler is set, throws on them outside every handler: the workflow would be stuck for ever.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   internals: [
     {
       activate(input, next) {
-        input.activation.jobs = input.activation.jobs?.filter((job) => !isReserved(job))
+        for (const { signalWorkflow } of (input.activation.jobs ?? []) as Job[]) {
+          if (signalWorkflow?.signalName?.startsWith(RESERVED)) {
+            signalWorkflow.signalName = `reserved${signalWorkflow.signalName}`
+          } else if (signalWorkflow && !signalWorkflow.signalName) signalWorkflow.signalName = 'unnamed'
+        }
         next(input)
       },
     },

@@ -1,11 +1,13 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import type { MilestoneItem, Recording, ReferralState } from '../src/domain/referral.ts'
-import type { Note } from './messages.ts'
+import { furthest, type MilestoneName } from '../src/domain/milestones.ts'
+import type { MilestoneItem, RecordedItem, ReferralState } from '../src/domain/referral.ts'
+import type { Counts, DeliveryTrouble, Note } from './messages.ts'
 
-/** What a run hands to the next beside the record's state. */
+/** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
 export interface Carried {
   /** Numbers the milestones that have no key of their own. */
   counter: number
+  counts: Counts
   /** Milestones that arrived and are not recorded yet. */
   inbox: MilestoneItem[]
   /** Signalled score updates that wait for their gains. */
@@ -13,21 +15,25 @@ export interface Carried {
   mailed: boolean
   closeReason: string | null
   notes: Note[]
+  /** Names of open webhooks by sequence, for what operators read. */
+  names: Record<number, MilestoneName>
+  trouble: DeliveryTrouble | null
 }
 
 /** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
 export interface Journey extends Carried {
   state: ReferralState
-  /** Names of recorded milestones by sequence, for what operators read. */
-  names: Map<number, string>
   recording: boolean
   parked: boolean
   /** Closed in the record: nothing is recorded any more. */
   closed: boolean
-  /** The record is to be read again: somebody moved the lead's clock there. */
-  clockMoved: boolean
+  /** The record is to be read again: somebody changed it there. */
+  recordChanged: boolean
   wakes: number
-  signals: number
+  /** Messages of this run, against the server's limits for one run. */
+  messages: number
+  /** Items whose sender waits for an answer, and the answer once it is there. */
+  awaited: Map<MilestoneItem, RecordedItem | undefined>
   sending: CancellationScope | undefined
 }
 
@@ -36,27 +42,30 @@ const NOTES_KEPT = 20
 export function beginJourney(state: ReferralState, carried: Partial<Carried> = {}): Journey {
   return {
     counter: 0,
+    counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
     inbox: [],
     unscored: [],
     mailed: false,
     closeReason: null,
     notes: [],
+    names: {},
+    trouble: null,
     ...carried,
     state,
-    names: new Map(),
     recording: false,
     parked: false,
     closed: false,
-    clockMoved: false,
+    recordChanged: false,
     wakes: 0,
-    signals: 0,
+    messages: 0,
+    awaited: new Map(),
     sending: undefined,
   }
 }
 
 export function carriedOf(journey: Journey): Carried {
-  const { counter, inbox, unscored, mailed, closeReason, notes } = journey
-  return { counter, inbox, unscored, mailed, closeReason, notes }
+  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, trouble } = journey
+  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, trouble }
 }
 
 /** The lead's time: ours, and in a sandbox as far ahead as a tester moved it. */
@@ -64,6 +73,7 @@ export function now(journey: Journey): number {
   return Date.now() + journey.state.offset
 }
 
+/** Something for operators to know: a name and words of ours, never content. */
 export function note(journey: Journey, what: string, why: string): void {
   journey.notes = [...journey.notes, { at: now(journey), what, why }].slice(-NOTES_KEPT)
 }
@@ -74,31 +84,18 @@ export function nextKey(journey: Journey, name: string): string {
   return `${name}@${workflowInfo().firstExecutionRunId}:${journey.counter}`
 }
 
-/** Takes over where the lead stands after a recording. */
-export function applyRecording(
-  journey: Journey,
-  recording: Recording,
-  items: readonly MilestoneItem[],
-): void {
-  const { state } = journey
-  for (const [index, { outcome, sequence }] of recording.outcomes.entries()) {
-    const name = items[index]?.name
-    if (name === undefined) continue
-    if (outcome === 'recorded' || outcome === 'repeated') {
-      if (!state.seen.includes(name)) state.seen.push(name)
-      if (sequence !== undefined) journey.names.set(sequence, name)
-    }
-    if (outcome !== 'recorded') note(journey, name, refusals[outcome])
-  }
-  state.anchor = recording.anchor
-  state.endsAt = recording.endsAt
-  state.offset = recording.offset
-  state.last = Math.max(state.last, recording.last)
-  if (recording.closed) journey.closed = state.closing = true
+/** Whether anything that arrived is still to be recorded. */
+export function hasUnrecorded({ inbox, unscored, recording }: Journey): boolean {
+  return inbox.length > 0 || unscored.length > 0 || recording
 }
 
-const refusals = {
-  repeated: 'already recorded: nothing changed',
-  closed: 'the lead is closed',
-  mortgage_ready: 'the borrower is mortgage ready: no more score updates',
+export function statusOf({ state }: Journey): MilestoneName {
+  return state.seen.reduce<MilestoneName>(furthest, 'lead_received')
+}
+
+/** Whether the lead's webhooks go out. */
+export function deliveryState({ state, parked, trouble }: Journey): 'ok' | 'failing' | 'held' {
+  if (state.next > state.last) return 'ok'
+  if (parked) return 'held'
+  return trouble === null ? 'ok' : 'failing'
 }

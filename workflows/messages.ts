@@ -1,6 +1,6 @@
-import { defineQuery, defineSignal } from '@temporalio/workflow'
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { type SignalledMilestone, signalledMilestones } from '../src/domain/milestones.ts'
-import type { ReferralState } from '../src/domain/referral.ts'
+import type { RecordingOutcome, ReferralState } from '../src/domain/referral.ts'
 
 /**
  * Everything that can be sent to a referral. Arguments are `unknown`: whatever somebody types into the
@@ -13,11 +13,37 @@ export const milestoneSignals = signalledMilestones.map((name) =>
 )
 
 /** Try the waiting delivery now: its endpoint works again, or somebody asked for a resend. */
-export const wakeSignal = defineSignal('wake')
-/** The lead's clock was moved in the record (sandbox): look at it again. */
-export const clockAdvancedSignal = defineSignal('clock_advanced')
+export const wakeSignal = defineSignal<[unknown?]>('wake')
+/** The lead was changed in the record, its clock for example: look at it again. */
+export const clockAdvancedSignal = defineSignal<[unknown?]>('clock_advanced')
 /** The borrower dropped out; argument `{reason}`. */
 export const closeSignal = defineSignal<[unknown?]>('close')
+/** From the delivering activity: its endpoint refuses; argument `DeliveryTrouble`. */
+export const deliveryTroubleSignal = defineSignal<[unknown?]>('delivery_trouble')
+
+export interface DeliveryTrouble {
+  sequence: number
+  /** In a row. */
+  failures: number
+  reason: string
+}
+
+/** A milestone whose sender wants to know what became of it. */
+export interface MilestoneRequest {
+  name: SignalledMilestone
+  /** The same id counts once. */
+  id?: string
+  event_payload?: unknown
+}
+
+export interface MilestoneAnswer {
+  /** `accepted`: a score update whose gains are asked for takes longer; it is recorded once they are there. */
+  outcome: RecordingOutcome | 'accepted'
+  event_id: string | null
+}
+
+/** The same as the milestone's signal, with an answer. */
+export const milestoneUpdate = defineUpdate<MilestoneAnswer, [MilestoneRequest]>('milestone')
 
 /** Why something changed nothing. `what` is a name, never content. */
 export interface Note {
@@ -26,8 +52,22 @@ export interface Note {
   why: string
 }
 
+/** What became of the milestones that were sent, and of signals with other names: those received, or waiting. */
+export interface Counts {
+  received: number
+  recorded: number
+  repeated: number
+  /** The lead was closed, or no gains were to be had. */
+  refused: number
+  notUnderstood: number
+}
+
 export interface ReferralView extends ReferralState {
+  signals: Counts
+  /** Received and not yet decided about. */
   waiting: number
+  parked: boolean
+  trouble: DeliveryTrouble | null
   notes: Note[]
 }
 

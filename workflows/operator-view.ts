@@ -1,28 +1,90 @@
 import { setCurrentDetails } from '@temporalio/workflow'
-import { furthest, type MilestoneName } from '../src/domain/milestones.ts'
+import { milestones, statuses } from '../src/domain/milestones.ts'
 import { scoreDate } from '../src/domain/score-dates.ts'
-import type { Journey } from './journey.ts'
+import { webhookName } from './deliveries.ts'
+import { deliveryState, type Journey, statusOf } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 
-const date = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const DAY_MS = 24 * 60 * 60 * 1000
 
-/** What an operator reads in the Temporal Web UI: ids and states, never personal data. */
-export function showToOperators(journey: Journey): void {
-  const { state } = journey
-  const status = state.seen.reduce<MilestoneName>(furthest, 'lead_received')
-  const lines = [
-    `**Lead ${state.leadId}** is at **${status}**${state.closing ? ' and closed' : ''}.`,
-    '',
-    `- Recorded: ${state.seen.join(', ')}`,
-    `- Next score update: ${isCadenceOn(journey) ? date(scoreDate(state.anchor ?? 0, state.period)) + ' UTC' : 'none'}`,
-    `- Webhooks: ${describeDeliveries(journey)}`,
-    ...(journey.notes.length > 0 ? ['', 'Changed nothing:'] : []),
-    ...journey.notes.map(({ at, what, why }) => `- ${date(at)} \`${what}\`: ${why}`),
-  ]
-  setCurrentDetails(lines.join('\n'))
+const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** What an operator reads in the Temporal Web UI: ids, states and dates, never personal data. */
+export function describeToOperators(journey: Journey): void {
+  setCurrentDetails([headline(journey), ...facts(journey), ...notes(journey), whatToDo(journey)].join('\n\n'))
 }
 
-function describeDeliveries({ state: { next, last }, parked }: Journey): string {
-  if (next > last) return `all ${last} settled`
-  return `${last - next + 1} of ${last} open, ${parked ? 'held until the endpoint works' : `sending number ${next}`}`
+function headline(journey: Journey): string {
+  const { leadId, partnerId, closing } = journey.state
+  const status = statusOf(journey)
+  const at = `**Lead ${leadId}** of partner ${partnerId} is at **${status}**`
+  const words = `${milestones[status].meaning} (${statuses.indexOf(status) + 1} of ${statuses.length})`
+  return `${at}${closing ? ' and **closed**' : ''}: ${words}.`
+}
+
+function facts(journey: Journey): string[] {
+  const { state } = journey
+  const { received, recorded, repeated, refused, notUnderstood } = journey.counts
+  const clock = state.offset === 0 ? [] : [`**Its clock** runs ${state.offset / DAY_MS} days ahead`]
+  const lines = [
+    `**Last recorded**: ${state.lastEvent}, ${date(state.lastEventAt)}`,
+    `**Webhooks**: ${describeDeliveries(journey)}`,
+    `**Next score update**: ${describeScoreUpdate(journey)}`,
+    `**Ends**: ${describeEnd(journey)}`,
+    `**Signals**: ${received} received: ${recorded} recorded, ${repeated} repeated, ${refused} refused, ${notUnderstood} not understood`,
+    ...clock,
+  ]
+  return [lines.map((line) => `- ${line}`).join('\n')]
+}
+
+function describeDeliveries(journey: Journey): string {
+  const { next, last } = journey.state
+  const { trouble } = journey
+  if (next > last) return `all ${last} are settled`
+  const open = `${last - next + 1} of ${last} open; `
+  const first = webhookName(journey, next)
+  switch (deliveryState(journey)) {
+    case 'held':
+      return `${open}**held** at ${first}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
+    case 'failing':
+      return `${open}**failing** at ${first}: ${times(trouble?.failures ?? 1)}, last because ${trouble?.reason ?? 'of an error'}. It is tried again by itself, and the others wait for it`
+    default:
+      return `${open}sending ${first}`
+  }
+}
+
+const times = (count: number) => (count === 1 ? 'failed once' : `failed ${count} times in a row`)
+
+function describeScoreUpdate(journey: Journey): string {
+  const { anchor, endsAt, period } = journey.state
+  if (isCadenceOn(journey)) return `number ${period}, ${date(scoreDate(anchor ?? 0, period))}`
+  if (journey.state.closing) return 'none, the lead is closed'
+  return endsAt === null ? 'none before escrow_funded' : 'none, the borrower is mortgage ready'
+}
+
+function describeEnd({ state, closeReason }: Journey): string {
+  if (state.closing) return `now (${closeReason ?? 'closed in the record'}), once nothing is to be sent`
+  return state.endsAt === null
+    ? '30 days after mortgage_ready'
+    : `${date(state.endsAt)}, taking late facts until then`
+}
+
+function notes(journey: Journey): string[] {
+  if (journey.notes.length === 0) return []
+  const lines = journey.notes.toReversed().map(({ at, what, why }) => `- ${date(at)} \`${what}\` ${why}`)
+  return ['**Ignored, or gone wrong** (the latest first)', lines.join('\n')]
+}
+
+function whatToDo(journey: Journey): string {
+  const { leadId } = journey.state
+  return [
+    '**What can be done here**',
+    [
+      '- *Send a Signal* with a milestone’s name when it happened and is missing above; sending it twice does no harm',
+      '- *Send a Signal* `wake` to try the open webhook now',
+      '- *Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
+      '- *Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record',
+      `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,
+    ].join('\n'),
+  ].join('\n\n')
 }

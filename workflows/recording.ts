@@ -2,29 +2,35 @@ import { condition } from '@temporalio/workflow'
 import { milestones } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { recordMilestones } from './activities.ts'
-import { applyRecording, type Journey, note } from './journey.ts'
+import { isMakingWay } from './continuing.ts'
+import type { Journey } from './journey.ts'
+import { applyRecording, settle } from './standing.ts'
 
 const BATCH = 64
 
 /** Records what arrived, in the order in which it arrived, as many at once as there are. */
 export async function recordInbox(journey: Journey): Promise<void> {
-  await condition(() => journey.inbox.length > 0 || journey.clockMoved)
+  await condition(() => (journey.inbox.length > 0 || journey.recordChanged) && !isMakingWay(journey))
   journey.recording = true
   try {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
-    journey.clockMoved = false
-    applyRecording(journey, await recordMilestones(journey.state.leadId, items), items)
+    journey.recordChanged = false
+    const recording = await recordMilestones(journey.state.leadId, items)
     journey.inbox.splice(0, batch.length)
+    for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })
+    applyRecording(journey, recording, items)
   } finally {
     journey.recording = false
   }
 }
 
-/** A milestone that happens once is recorded once; a repeat is for the operator to know. */
-function isNews(journey: Journey, { name }: MilestoneItem, before: MilestoneItem[]): boolean {
-  if (!milestones[name].once) return true
-  const known = journey.state.seen.includes(name) || before.some((item) => item.name === name)
-  if (known) note(journey, name, 'already recorded: nothing changed')
-  return !known
+/**
+ * A milestone that happens once is recorded once. The record would say so too; a flood of repeats is kept from
+ * it, unless somebody waits to hear which event it was.
+ */
+function isNews(journey: Journey, item: MilestoneItem, before: MilestoneItem[]): boolean {
+  const { name } = item
+  if (!milestones[name].once || journey.awaited.has(item)) return true
+  return !journey.state.seen.includes(name) && before.every((other) => other.name !== name)
 }

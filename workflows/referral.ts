@@ -1,24 +1,24 @@
 import {
-  allHandlersFinished,
+  ApplicationFailure,
   CancellationScope,
   condition,
   makeContinueAsNewFunc,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/domain/referral.ts'
 import { forever, sendOnboardingEmail } from './activities.ts'
+import { isRecord } from './arguments.ts'
+import { isTimeToContinue } from './continuing.ts'
 import { deliverNext } from './deliveries.ts'
 import { closeWhenDone, isOver } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
 import { beginJourney, type Carried, carriedOf, type Journey, note } from './journey.ts'
-import { stateQuery } from './messages.ts'
-import { showToOperators } from './operator-view.ts'
+import { type ReferralView, stateQuery } from './messages.ts'
+import { describeToOperators } from './operator-view.ts'
 import { recordInbox } from './recording.ts'
 import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-
-const SIGNALS_PER_RUN = 2000
-const INBOX_CARRIED = 64
+import { publishSearchAttributes } from './search-attributes.ts'
+import { receiveUpdates } from './updates.ts'
 
 /**
  * A borrower's journey, from create-lead until after mortgage_ready: id `lead-<lead_id>`, one for each lead.
@@ -31,16 +31,28 @@ export async function referral(state: ReferralState, carried?: Partial<Carried>)
 }
 
 function setup(state: ReferralState, carried: Partial<Carried> | undefined): Journey {
+  requireState(state)
   const journey = beginJourney(state, carried)
   receiveSignals(journey)
-  setHandler(stateQuery, () => ({ ...state, waiting: journey.inbox.length, notes: journey.notes }), {
-    description: 'Where the lead stands',
+  receiveUpdates(journey)
+  setHandler(stateQuery, () => viewOf(journey), {
+    description: 'Where the lead stands, and what became of every signal',
   })
   // a request to cancel must not cut off what is under way: it closes the lead
   CancellationScope.current().cancelRequested.catch(() => {
     journey.state.closing = true
   })
   return journey
+}
+
+/** Started by hand with anything else it could only fail task after task; so it fails at once, and says why. */
+function requireState(state: unknown): void {
+  if (isRecord(state) && Number.isInteger(state.leadId) && Array.isArray(state.seen)) return
+  throw ApplicationFailure.nonRetryable('Not started by the service: use staff workflow rebuild', 'NoState')
+}
+
+function viewOf({ state, counts, inbox, unscored, parked, trouble, notes }: Journey): ReferralView {
+  return { ...state, signals: counts, waiting: inbox.length + unscored.length, parked, trouble, notes }
 }
 
 async function run(journey: Journey): Promise<string> {
@@ -51,7 +63,8 @@ async function run(journey: Journey): Promise<string> {
   void forever(journey, 'closing', () => closeWhenDone(journey))
   void welcome(journey)
   for (;;) {
-    showToOperators(journey)
+    describeToOperators(journey)
+    publishSearchAttributes(journey)
     const before = fingerprint(journey)
     await condition(() => isOver(journey) || isTimeToContinue(journey) || fingerprint(journey) !== before)
     if (isOver(journey)) return journey.closeReason ?? 'canceled'
@@ -63,14 +76,8 @@ async function run(journey: Journey): Promise<string> {
 }
 
 /** Everything that operators are shown, so that they are shown each change once. */
-function fingerprint({ state, notes, parked, closed }: Journey): string {
-  return JSON.stringify([state, notes.at(-1), parked, closed])
-}
-
-/** A run's history is bounded. Nothing is cancelled or lost: waits begin anew, the record knows the rest. */
-function isTimeToContinue({ signals, recording, inbox }: Journey): boolean {
-  if (signals < SIGNALS_PER_RUN && !workflowInfo().continueAsNewSuggested) return false
-  return !recording && inbox.length <= INBOX_CARRIED && allHandlersFinished()
+function fingerprint({ state, counts, notes, parked, trouble, closed }: Journey): string {
+  return JSON.stringify([state, counts, notes.at(-1), parked, trouble, closed])
 }
 
 async function welcome(journey: Journey): Promise<void> {

@@ -1,8 +1,9 @@
-import { condition } from '@temporalio/workflow'
+import { ActivityFailure, condition } from '@temporalio/workflow'
 import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
-import { applyRecording, type Journey, note, now } from './journey.ts'
+import { type Journey, note, now } from './journey.ts'
+import { applyRecording } from './standing.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -23,11 +24,14 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   const due = dueAt(journey)
   const moved = () => dueAt(journey) !== due || !isCadenceOn(journey)
   const waitMs = due - Date.now()
-  if (waitMs > 0 && (await condition(moved, waitMs, { summary: `score update ${state.period}` }))) return
+  const summary = `score update ${state.period} is due`
+  if (waitMs > 0 && (await condition(moved, waitMs, { summary }))) return
   const anchor = state.anchor ?? 0
   const period = duePeriod(anchor, state.period, now(journey))
   const item: MilestoneItem = { name: 'score_update', dedupeKey: `score_update#${period}` }
-  await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
+  const answered = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
+  if (!answered)
+    note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
   state.period = period + 1
 }
 
@@ -36,15 +40,24 @@ export async function recordUnscored(journey: Journey): Promise<void> {
   await condition(() => journey.unscored.length > 0)
   const [item] = journey.unscored
   if (item === undefined) return
-  await score(journey, item, journey.state.period, DAY_MS)
+  if (!(await score(journey, item, journey.state.period, DAY_MS))) {
+    journey.counts.refused += 1
+    note(journey, 'score_update', 'not recorded: the provider had no scores for it within a day')
+  }
   journey.unscored.shift()
 }
 
-async function score(journey: Journey, item: MilestoneItem, period: number, limitMs: number): Promise<void> {
+/** @returns false when the provider did not answer in time: gains are never invented. */
+async function score(
+  journey: Journey,
+  item: MilestoneItem,
+  period: number,
+  limitMs: number,
+): Promise<boolean> {
   const { leadId } = journey.state
   const options = {
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
-    summary: `score update ${period}`,
+    summary: `ask for the scores of update ${period} and record it`,
   }
   try {
     const { dedupeKey } = item
@@ -53,7 +66,9 @@ async function score(journey: Journey, item: MilestoneItem, period: number, limi
       await recordScoreUpdate.executeWithOptions(options, [leadId, { period, dedupeKey }]),
       [item],
     )
-  } catch {
-    note(journey, 'score_update', `no scores for update ${period}: the provider did not answer in time`)
+    return true
+  } catch (error) {
+    if (error instanceof ActivityFailure) return false
+    throw error
   }
 }

@@ -27,7 +27,9 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       const result = await insert(sql, request.partnerId, lead, webhookBody, toAnswer(lead), idempotency)
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
-      if (result.kind === 'created') startReferral(newReferralState(result.leadId))
+      if (result.kind === 'created') {
+        startReferral(newReferralState(result.leadId, request.partnerId, Date.now()))
+      }
       return result.answer
     },
   })

@@ -73,6 +73,7 @@ async function lockLead(trx: Sql, leadId: number) {
       'clock_offset',
       'closed_at',
       'erased_at',
+      'last_event_at',
     ])
     .select(
       raw<Date>`greatest(clock_timestamp() + clock_offset * interval '1 second', last_event_at)`.as('now'),
@@ -129,6 +130,7 @@ async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: We
   })
   await trx.insertInto('lead_events').values(rows).execute()
   if (deliveries.length > 0) await trx.insertInto('deliveries').values(deliveries).execute()
+  lead.last_event_at = lead.now
   await advanceLead(trx, lead)
 }
 
@@ -149,6 +151,7 @@ async function standing(trx: Sql, lead: LockedLead): Promise<Omit<Recording, 'ou
     endsAt: lead.status === 'mortgage_ready' ? await endOf(trx, lead.id) : null,
     offset: lead.clock_offset * 1000,
     last: lead.next_sequence - 1,
+    lastEventAt: lead.last_event_at.getTime(),
     closed: lead.closed_at !== null || lead.erased_at !== null,
   }
 }

@@ -8,7 +8,7 @@ import type { Sql } from './orm.ts'
 export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {
   const lead = await sql
     .selectFrom('leads')
-    .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at'])
+    .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
     .select(raw<number>`next_sequence - 1`.as('last'))
     .where('id', '=', leadId)
     .executeTakeFirst()
@@ -17,6 +17,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .selectFrom('lead_events')
     .select([
       raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
+      raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
       raw<number | null>`max(substring(dedupe_key from '^score_update#(\\d+)$')::int)`.as('period'),
       raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
     ])
@@ -30,7 +31,10 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .executeTakeFirst()
   return {
     leadId,
+    partnerId: lead.partner_id,
     seen: facts.seen,
+    lastEvent: facts.lastEvent,
+    lastEventAt: lead.last_event_at.getTime(),
     anchor: lead.anchor_at?.getTime() ?? null,
     period: (facts.period ?? 0) + 1,
     offset: lead.clock_offset * 1000,

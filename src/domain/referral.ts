@@ -7,8 +7,12 @@ import type { ScoreGains } from './event-payloads.ts'
  */
 export interface ReferralState {
   leadId: number
+  partnerId: number
   /** Milestones that are recorded, `lead_received` among them. */
   seen: MilestoneName[]
+  /** The latest of them, and when it was recorded on the lead's clock. */
+  lastEvent: MilestoneName
+  lastEventAt: number
   /** The date from which score updates are counted: `escrow_funded`; `null` before it. */
   anchor: number | null
   /** The next score update's number, 1 for the first. */
@@ -24,10 +28,14 @@ export interface ReferralState {
   closing: boolean
 }
 
-export function newReferralState(leadId: number): ReferralState {
+/** A lead that was just created; `now` in milliseconds. */
+export function newReferralState(leadId: number, partnerId: number, now: number): ReferralState {
   return {
     leadId,
+    partnerId,
     seen: ['lead_received'],
+    lastEvent: 'lead_received',
+    lastEventAt: now,
     anchor: null,
     period: 1,
     offset: 0,
@@ -63,5 +71,7 @@ export interface Recording {
   endsAt: number | null
   offset: number
   last: number
+  /** When the lead's latest event was recorded. */
+  lastEventAt: number
   closed: boolean
 }

@@ -1,4 +1,4 @@
-import { searchAttributes } from '../temporal/search-attributes.ts'
+import { searchAttributes } from '../domain/search-attributes.ts'
 import { launch, type Launched } from './launch.ts'
 
 interface TemporalOptions {

@@ -45,7 +45,7 @@ describe('delivering a webhook', () => {
       timeouts: { total: 500 },
     })
     atEnd(sender.close)
-    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY] })
+    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY], signalLead: () => {} })
   })
 
   beforeEach(async () => {

@@ -45,7 +45,7 @@ describe('an endpoint that is away for three days', () => {
     await setEndpoint(sql, database.partnerId, { url: endpoint.url, ciphertext })
     const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
     atEnd(sender.close)
-    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY] })
+    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY], signalLead: () => {} })
     leadId = await sql
       .transaction()
       .execute((trx) =>

@@ -138,7 +138,10 @@ describe('recording milestones', () => {
     const escrow = (await findEvents(sql, partnerId, leadId))?.[1]?.created_at.getTime()
     expect(await loadReferralState(sql, leadId)).toEqual({
       leadId,
+      partnerId,
       seen: expect.arrayContaining(['lead_received', 'escrow_funded', 'score_update']),
+      lastEvent: 'score_update',
+      lastEventAt: (await findEvents(sql, partnerId, leadId))?.at(-1)?.created_at.getTime(),
       anchor: escrow,
       period: 4,
       offset: 0,

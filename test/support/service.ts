@@ -5,6 +5,7 @@ import { issueKey } from '../../src/db/keys.ts'
 import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'
 import { createReferrals } from '../../src/temporal/referrals.ts'
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
@@ -26,6 +27,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   })
+  await ensureSearchAttributes(connection, namespace)
   const encryptionKey = randomBytes(32)
   const environment = {
     ENVIRONMENT: 'sandbox',

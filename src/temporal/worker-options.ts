@@ -1,0 +1,48 @@
+import type { Config } from '../config.ts'
+import { TASK_QUEUE } from './names.ts'
+
+const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname
+
+/** What a history is run with, in a worker and when it is replayed: both must be the same. */
+export const workflowOptions = {
+  workflowsPath: fileOf('index.ts'),
+  dataConverter: { payloadConverterPath: fileOf('payload-converter.ts') },
+  interceptors: { workflowModules: [fileOf('interceptors.ts')] },
+}
+
+type Settings = Pick<
+  Config,
+  | 'WORKER_WORKFLOW_TASKS'
+  | 'WORKER_ACTIVITIES'
+  | 'WORKER_CACHED_WORKFLOWS'
+  | 'TEMPORAL_DEPLOYMENT_NAME'
+  | 'TEMPORAL_WORKER_BUILD_ID'
+>
+
+/** How much a worker does at a time, how it stops, and under which version it works. */
+export function workerOptions(settings: Settings) {
+  return {
+    ...workflowOptions,
+    taskQueue: TASK_QUEUE,
+    maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
+    maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
+    maxConcurrentLocalActivityExecutions: settings.WORKER_ACTIVITIES,
+    maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
+    // above the 15 s of a webhook, so that a deployment cuts none off
+    shutdownGraceTime: '20 seconds' as const,
+    shutdownForceTime: '30 seconds' as const,
+    ...versioning(settings),
+  }
+}
+
+/** Leads outlive every version, so each goes on with the current one at its next task. */
+function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Settings) {
+  if (name === undefined || buildId === undefined) return {}
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: name, buildId },
+      useWorkerVersioning: true as const,
+      defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
+    },
+  }
+}

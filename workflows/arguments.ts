@@ -1,0 +1,60 @@
+import { parseScoreGains, type ScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
+import type { MilestoneName } from '../src/domain/milestones.ts'
+import type { DeliveryTrouble } from './messages.ts'
+import { UNDECODABLE } from './payload-converter.ts'
+
+const ID = /^[\x21-\x7e]{1,255}$/
+/** Reasons are shown: words only, and short. */
+const REASON = /^[\w .,:()-]{1,120}$/
+
+export interface MilestoneArgument {
+  id?: string
+  gains?: ScoreGains
+  /** What was wrong with the rest, in words for operators. */
+  faults: string[]
+}
+
+/** Reads a milestone's argument, whatever it is: what is not understood is left out and named. */
+export function readMilestoneArgument(name: MilestoneName, argument: unknown): MilestoneArgument {
+  if (argument === undefined || argument === null) return { faults: [] }
+  if (!isRecord(argument)) {
+    return { faults: ['its argument was not understood: the milestone counts without it'] }
+  }
+  const { id, event_payload: payload } = argument
+  const faults: string[] = []
+  const usable = typeof id === 'string' && ID.test(id)
+  if (id !== undefined && id !== null && !usable) {
+    faults.push('its id is not 1 to 255 visible ASCII characters: it counts without one')
+  }
+  const gains = takesPayload(name) ? parseScoreGains(payload) : undefined
+  if (payload !== undefined && payload !== null && gains === undefined) {
+    faults.push(
+      takesPayload(name)
+        ? 'its payload is not well-formed: the score provider is asked'
+        : 'takes no payload: it was dropped',
+    )
+  }
+  return { ...(usable && { id }), ...(gains && { gains }), faults }
+}
+
+/** A reason that may be shown, or `undefined`. */
+export function readReason(argument: unknown): string | undefined {
+  const reason = isRecord(argument) ? argument.reason : undefined
+  return typeof reason === 'string' && REASON.test(reason) ? reason : undefined
+}
+
+export function readTrouble(argument: unknown): DeliveryTrouble | undefined {
+  if (!isRecord(argument)) return undefined
+  const { sequence, failures } = argument
+  if (!isCount(sequence) || !isCount(failures)) return undefined
+  return { sequence, failures, reason: readReason(argument) ?? 'for a reason that cannot be shown' }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || value === UNDECODABLE) return false
+  return !Array.isArray(value) && !ArrayBuffer.isView(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}

@@ -1,0 +1,42 @@
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common'
+import { searchAttributes } from '../src/domain/search-attributes.ts'
+import { scoreDate } from '../src/domain/score-dates.ts'
+import { deliveryState, type Journey, statusOf } from './journey.ts'
+import { isCadenceOn } from './score-updates.ts'
+
+type Name = keyof typeof searchAttributes
+
+function key<N extends Name>(name: N) {
+  return defineSearchAttributeKey(
+    name,
+    searchAttributes[name].toUpperCase() as Uppercase<(typeof searchAttributes)[N]>,
+  )
+}
+
+/** Makes the lead findable by where it stands. Each change is an event in the history, so only changes are sent. */
+export function publishSearchAttributes(journey: Journey): void {
+  const { state } = journey
+  const wanted: SearchAttributeUpdatePair[] = [
+    { key: key('LeadId'), value: state.leadId },
+    { key: key('PartnerId'), value: state.partnerId },
+    { key: key('LeadStatus'), value: statusOf(journey) },
+    { key: key('DeliveryState'), value: deliveryState(journey) },
+    { key: key('NextScoreUpdateAt'), value: nextScoreUpdateAt(journey) },
+    { key: key('LastEventAt'), value: new Date(state.lastEventAt) },
+  ]
+  const published = workflowInfo().typedSearchAttributes
+  const changed = wanted.filter(
+    ({ key: name, value }) => comparable(published.get(name)) !== comparable(value),
+  )
+  if (changed.length > 0) upsertSearchAttributes(changed)
+}
+
+function nextScoreUpdateAt(journey: Journey): Date | null {
+  const { anchor, period } = journey.state
+  return isCadenceOn(journey) ? new Date(scoreDate(anchor ?? 0, period)) : null
+}
+
+function comparable(value: unknown): unknown {
+  return value instanceof Date ? value.getTime() : (value ?? null)
+}

@@ -1,0 +1,50 @@
+import type { MilestoneItem, RecordedItem, Recording } from '../src/domain/referral.ts'
+import { type Journey, note } from './journey.ts'
+
+/** Names beyond these are not shown: an endpoint that is paused for months must not fill the memory. */
+const NAMES_KEPT = 100
+
+const refusals = {
+  repeated: 'already recorded: nothing changed',
+  closed: 'not recorded: the lead is closed',
+  mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
+}
+
+/** Takes over where the lead stands after a recording. */
+export function applyRecording(
+  journey: Journey,
+  recording: Recording,
+  items: readonly MilestoneItem[],
+): void {
+  const { state } = journey
+  for (const [index, outcome] of recording.outcomes.entries()) {
+    const item = items[index]
+    if (item !== undefined) settle(journey, item, outcome)
+  }
+  state.anchor = recording.anchor
+  state.endsAt = recording.endsAt
+  state.offset = recording.offset
+  state.last = Math.max(state.last, recording.last)
+  state.lastEventAt = recording.lastEventAt
+  if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
+  if (recording.closed) journey.closed = state.closing = true
+}
+
+/** Accounts for one milestone: its outcome is counted, noted when it changed nothing, and told to who waits. */
+export function settle(journey: Journey, item: MilestoneItem, result: RecordedItem): void {
+  const { state, counts } = journey
+  const { outcome, sequence } = result
+  if (outcome === 'recorded') state.lastEvent = item.name
+  if (outcome !== 'recorded') note(journey, item.name, refusals[outcome])
+  else if (!state.seen.includes(item.name)) state.seen.push(item.name)
+  if (sequence !== undefined && Object.keys(journey.names).length < NAMES_KEPT) {
+    journey.names[sequence] = item.name
+  }
+  if (!isTimed(item)) counts[outcome === 'recorded' || outcome === 'repeated' ? outcome : 'refused'] += 1
+  if (journey.awaited.has(item)) journey.awaited.set(item, result)
+}
+
+/** The timer's score updates; every other milestone was sent by somebody. */
+function isTimed({ dedupeKey }: MilestoneItem): boolean {
+  return dedupeKey.startsWith('score_update#')
+}

@@ -1,0 +1,51 @@
+import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
+import { isMilestoneName, signalledMilestones, type SignalledMilestone } from '../src/domain/milestones.ts'
+import { isRecord, readMilestoneArgument } from './arguments.ts'
+import { receive } from './inbox.ts'
+import type { Journey } from './journey.ts'
+import { type MilestoneAnswer, milestoneUpdate } from './messages.ts'
+
+/** How long an answer waits for the score provider; the run could not be followed by the next meanwhile. */
+const PROVIDER_PATIENCE = '10 seconds'
+
+/** Milestones as updates: refused with a reason before they count, answered once they are recorded. */
+export function receiveUpdates(journey: Journey): void {
+  setHandler(milestoneUpdate, (request) => record(journey, request.name, request), {
+    validator: (request: unknown) => validate(journey, request),
+    description:
+      'A milestone, answered with its outcome and event id. Argument: {"name": "contract_signed", "id": "…"}',
+  })
+}
+
+/** @throws {Error} what the sender did wrong; nothing of what was sent is repeated. */
+function validate({ closed, state }: Journey, request: unknown): void {
+  if (!isRecord(request) || !isSignalled(request.name)) {
+    throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
+  }
+  const [fault] = readMilestoneArgument(request.name, request).faults
+  if (fault !== undefined) throw new Error(`${request.name}: ${fault}. Nothing was recorded.`)
+  if (closed || state.closing) throw new Error('The lead is closed: it takes no more milestones.')
+}
+
+function isSignalled(name: unknown): name is SignalledMilestone {
+  return typeof name === 'string' && isMilestoneName(name) && name !== 'lead_received'
+}
+
+async function record(
+  journey: Journey,
+  name: SignalledMilestone,
+  request: unknown,
+): Promise<MilestoneAnswer> {
+  // the server allows a run 2,000 updates and 10,000 signals
+  journey.messages += 2
+  const item = receive(journey, name, request, currentUpdateInfo()?.id)
+  if (item === undefined) return { outcome: 'accepted', event_id: null }
+  const { awaited } = journey
+  awaited.set(item, undefined)
+  const answered = () => awaited.get(item) !== undefined
+  if (journey.unscored.includes(item)) await condition(answered, PROVIDER_PATIENCE)
+  else await condition(answered)
+  const result = awaited.get(item)
+  awaited.delete(item)
+  return { outcome: result?.outcome ?? 'accepted', event_id: result?.eventId ?? null }
+}
