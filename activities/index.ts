@@ -5,8 +5,11 @@ import type { Referrals } from '../src/temporal/referrals.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { deliverWebhookActivity, type SendWebhook, type SignalLead } from './deliver-webhook.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
+import { notifyActivity } from './notify.ts'
+import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
+import { reviewEndpointActivity } from './review-endpoint.ts'
 import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
 
@@ -17,6 +20,8 @@ export interface ActivityDependencies {
   encryptionKeys: readonly Buffer[]
   scoreProvider: ScoreProvider
   mailer: Mailer
+  /** Who of us hears about partners' endpoints. */
+  staffEmail: string | undefined
   referrals: Referrals
   signalLead: SignalLead
   log: Logger
@@ -32,5 +37,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     closeLead: closeLeadActivity(dependencies),
     wakeLeads: wakeLeadsActivity(dependencies),
     finishDraining: finishDrainingActivity(dependencies),
+    reviewEndpoint: reviewEndpointActivity(dependencies),
+    probeEndpoint: probeEndpointActivity(dependencies),
+    notify: notifyActivity(dependencies),
   }
 }

@@ -21,9 +21,13 @@ function isGain(value: unknown): value is number {
 /** The four fields of a score update, or `undefined` when `value` is anything but well-formed gains. */
 export function parseScoreGains(value: unknown): ScoreGains | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as Record<string, unknown>
+  const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as Record<
+    string,
+    unknown
+  >
   if (!isGain(experian_gain) || !isGain(equifax_gain) || !isGain(transunion_gain)) return undefined
-  if (typeof estimated_time_remaining !== 'string' || !TIME_REMAINING.test(estimated_time_remaining)) return undefined
+  if (typeof estimated_time_remaining !== 'string' || !TIME_REMAINING.test(estimated_time_remaining))
+    return undefined
   return { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining }
 }
 
