@@ -89,9 +89,9 @@ describe('a deployment', () => {
     await expect(speak(version)).rejects.toThrow(/protocol version|alert/i)
   })
 
-  it.each(['livez', 'readyz'])('answers /%s of API and worker', async (path) => {
+  it.each(['livez', 'readyz'])('answers /%s of API and worker', async (probe) => {
     for (const { metricsPort } of [api, worker]) {
-      const answer = await fetch(`http://127.0.0.1:${metricsPort}/${path}`)
+      const answer = await fetch(`http://127.0.0.1:${metricsPort}/${probe}`)
       expect(answer.status).toBe(200)
     }
   })

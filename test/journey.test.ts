@@ -50,9 +50,7 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
 
   it('records client_engaged_in_chat without telling anybody', async () => {
     await service.referrals.signal(leadId, 'client_engaged_in_chat')
-    await until(async () =>
-      (await history()).some((event: any) => event.event_name === 'client_engaged_in_chat'),
-    )
+    await until(async () => (await history()).some((event) => event.event_name === 'client_engaged_in_chat'))
     await service.referrals.signal(leadId, 'score_update', {
       event_payload: {
         experian_gain: 12,
@@ -98,7 +96,7 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
     const { arrivals } = partner.endpoint
     expect(arrivals.map(({ event }) => event.data.sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     expect(arrivals.every(({ verified }) => verified)).toBe(true)
-    const names = (await history()).map((event: any) => event.event_name)
+    const names = (await history()).map((event) => event.event_name)
     expect(names).toEqual([
       'lead_received',
       'client_account_created',

@@ -25,9 +25,9 @@ export interface SenderOptions extends EndpointPolicy {
 
 export interface Sender {
   /** Makes one attempt. It never rejects: whatever the network does is an outcome. */
-  send(webhook: WebhookRequest, signal?: AbortSignal): Promise<Outcome>
+  send: (webhook: WebhookRequest, signal?: AbortSignal) => Promise<Outcome>
   /** Lets requests in flight end and closes the connections. */
-  close(): Promise<void>
+  close: () => Promise<void>
 }
 
 type Answer = Pick<Outcome, 'status' | 'responseHeaders' | 'responseBody' | 'retryAfter'>

@@ -1,62 +1,25 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
-import { setEndpoint } from '../../src/db/endpoints.ts'
-import { insertLead } from '../../src/db/new-lead.ts'
-import type { Sql } from '../../src/db/orm.ts'
-import { webhookBody } from '../../src/webhooks/body.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
-import { createSender } from '../../src/webhooks/send.ts'
-import { atEnd } from '../support/at-end.ts'
-import { openDatabase } from '../support/open-database.ts'
-import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
-
-const KEY = Buffer.alloc(32, 7)
-const LEAD = {
-  first_name: 'Ada',
-  last_name: 'Miller',
-  email: 'ada@example.com',
-  phone: '555-0100',
-  partner_lead_id: 'LOAN-1',
-  fico_range: null,
-  loan_officer_id: null,
-  notes: null,
-}
+import { prepareDelivering } from '../support/delivering.ts'
 
 describe('delivering a webhook', () => {
-  let sql: Sql
+  type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
+  let sql: Delivering['sql']
   let partnerId: number
-  let endpoint: PartnerEndpoint
-  let deliver: ReturnType<typeof deliverWebhookActivity>
+  let endpoint: Delivering['endpoint']
+  let deliver: Delivering['deliver']
+  let commitLead: Delivering['commitLead']
   let leadId: number
 
   beforeAll(async () => {
-    ;({ sql, partnerId } = await openDatabase())
-    endpoint = await startPartnerEndpoint()
-    endpoint.secret = generateSecret()
-    await setEndpoint(sql, partnerId, {
-      url: endpoint.url,
-      ciphertext: encryptSecret(endpoint.secret, [KEY]),
-    })
-    const sender = createSender({
-      environment: 'sandbox',
-      allowPrivateNetwork: true,
-      timeouts: { total: 500 },
-    })
-    atEnd(sender.close)
-    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY], signalLead: () => {} })
+    ;({ sql, partnerId, endpoint, deliver, commitLead } = await prepareDelivering())
   })
 
   beforeEach(async () => {
     endpoint.answer = (_, response) => void response.writeHead(200).end()
     endpoint.arrivals.length = 0
-    const body = (facts: Parameters<typeof webhookBody>[0]) => webhookBody(facts)
-    leadId = await sql
-      .transaction()
-      .execute((trx) =>
-        insertLead(trx, partnerId, LEAD, (facts) => body({ ...facts, environment: 'sandbox' })),
-      )
+    leadId = await commitLead()
     await sql
       .updateTable('endpoints')
       .set({ state: 'active', failing_since: null, blocked_until: null })

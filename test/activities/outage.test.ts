@@ -1,19 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
-import { setEndpoint } from '../../src/db/endpoints.ts'
-import { insertLead } from '../../src/db/new-lead.ts'
-import type { Sql } from '../../src/db/orm.ts'
-import { webhookBody } from '../../src/webhooks/body.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
-import { createSender } from '../../src/webhooks/send.ts'
-import { atEnd } from '../support/at-end.ts'
-import { LEAD } from '../support/leads.ts'
-import { openDatabase } from '../support/open-database.ts'
-import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import { prepareDelivering } from '../support/delivering.ts'
 
-const KEY = Buffer.alloc(32, 7)
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -31,28 +20,16 @@ const WAITS = [
 ]
 
 describe('an endpoint that is away for three days', () => {
-  let sql: Sql
-  let endpoint: PartnerEndpoint
-  let deliver: ReturnType<typeof deliverWebhookActivity>
+  type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
+  let sql: Delivering['sql']
+  let endpoint: Delivering['endpoint']
+  let deliver: Delivering['deliver']
   let leadId: number
 
   beforeAll(async () => {
-    const database = await openDatabase()
-    sql = database.sql
-    endpoint = await startPartnerEndpoint()
-    endpoint.secret = generateSecret()
-    const ciphertext = encryptSecret(endpoint.secret, [KEY])
-    await setEndpoint(sql, database.partnerId, { url: endpoint.url, ciphertext })
-    const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
-    atEnd(sender.close)
-    deliver = deliverWebhookActivity({ sql, send: sender.send, encryptionKeys: [KEY], signalLead: () => {} })
-    leadId = await sql
-      .transaction()
-      .execute((trx) =>
-        insertLead(trx, database.partnerId, LEAD, (facts) =>
-          webhookBody({ ...facts, environment: 'sandbox' }),
-        ),
-      )
+    const delivering = await prepareDelivering()
+    ;({ sql, endpoint, deliver } = delivering)
+    leadId = await delivering.commitLead()
   })
 
   const waitAfter = async (status: number, headers: Record<string, string> = {}) => {

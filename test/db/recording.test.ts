@@ -99,7 +99,7 @@ describe('recording milestones', () => {
     await sql.updateTable('leads').set({ clock_offset: 0 }).where('id', '=', leadId).execute()
     await record(leadId, item('escrow_funded'))
     const times = (await findEvents(sql, partnerId, leadId))?.map((event) => event.created_at.getTime()) ?? []
-    expect(times).toEqual([...times].sort((a, b) => a - b))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(44 * DAY * 1000)
   })
 

@@ -8,5 +8,5 @@ export function atEnd(end: () => Promise<unknown>): void {
 }
 
 afterAll(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
+  for (const end of ends.splice(0).toReversed()) await end()
 })

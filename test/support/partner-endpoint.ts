@@ -51,10 +51,8 @@ export async function startPartnerEndpoint() {
   const server = createServer((request, response) => {
     void receive(request, endpoint.secret).then((arrival) => {
       arrivals.push(arrival)
-      for (const resolve of [...waiting]) {
-        waiting.delete(resolve)
-        resolve()
-      }
+      for (const resolve of waiting) resolve()
+      waiting.clear()
       endpoint.answer(arrival, response)
     })
   })

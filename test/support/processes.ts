@@ -9,11 +9,11 @@ export interface ServiceProcess {
   port: number | undefined
   metricsPort: number | undefined
   /** Everything that it wrote to stdout and stderr so far. */
-  output(): string
+  output: () => string
   /** Ends it with SIGTERM; answers its exit code. */
-  stop(): Promise<number | null>
+  stop: () => Promise<number | null>
   /** Ends it with SIGKILL, as a crash would. */
-  kill(): Promise<void>
+  kill: () => Promise<void>
 }
 
 /** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */

@@ -1,0 +1,30 @@
+import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { insertLead } from '../../src/db/new-lead.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
+import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { createSender } from '../../src/webhooks/send.ts'
+import { atEnd } from './at-end.ts'
+import { LEAD } from './leads.ts'
+import { openDatabase } from './open-database.ts'
+import { startPartnerEndpoint } from './partner-endpoint.ts'
+
+const KEY = Buffer.alloc(32, 7)
+
+/** The activity that delivers, over a real database and a real endpoint, without a worker around it. */
+export async function prepareDelivering() {
+  const { sql, partnerId } = await openDatabase()
+  const endpoint = await startPartnerEndpoint()
+  endpoint.secret = generateSecret()
+  await setEndpoint(sql, partnerId, { url: endpoint.url, ciphertext: encryptSecret(endpoint.secret, [KEY]) })
+  const { send, close } = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
+  atEnd(close)
+  const deliver = deliverWebhookActivity({ sql, send, encryptionKeys: [KEY], signalLead: () => {} })
+  const commitLead = () =>
+    sql
+      .transaction()
+      .execute((trx) =>
+        insertLead(trx, partnerId, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
+      )
+  return { sql, partnerId, endpoint, deliver, commitLead }
+}
