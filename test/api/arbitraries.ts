@@ -27,7 +27,7 @@ export const bodies = fc.oneof(
     .array(fc.tuple(field, fc.oneof(likely, text)), { maxLength: 12 })
     .map((pairs) => `{${pairs.map(([key, value]) => `"${key}":${JSON.stringify(value)}`).join()}}`),
 )
-export const headerValue = fc.string({
+const headerValue = fc.string({
   unit: fc
     .integer({ min: 0x20, max: 0xff })
     .filter((code) => code !== 0x7f)

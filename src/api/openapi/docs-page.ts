@@ -18,7 +18,7 @@ export async function docsPage(app: FastifyInstance): Promise<void> {
     },
     theme: {
       title: 'Partner Referral Service: API reference',
-      css: [{ filename: 'reference.css', content: '.topbar { display: none }' }],
+      css: [{ filename: 'reference.css', content: '#swagger-ui .topbar { display: none }' }],
     },
   })
 }
