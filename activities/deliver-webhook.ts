@@ -32,7 +32,7 @@ export interface DeliveryDependencies {
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
   /** Tells the lead's workflow something, without waiting for it. */
-  signalLead: SignalLead
+  signalLead?: SignalLead
 }
 
 /** Never rejects: what it tells is for operators, and nothing depends on it. */
@@ -53,7 +53,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     )
     const tell = (failures: number, reason: string) => {
       const trouble = { sequence, failures, reason }
-      if (WORTH_TELLING.includes(failures)) dependencies.signalLead(leadId, 'delivery_trouble', trouble)
+      if (WORTH_TELLING.includes(failures)) dependencies.signalLead?.(leadId, 'delivery_trouble', trouble)
     }
     const outcome = begun.kind === 'send' ? await attempt(dependencies, begun, trigger, tell) : settle(begun)
     return { outcome, ...(await deliveryQueue(sql, leadId)) }

@@ -15,6 +15,7 @@ import { referralId, TASK_QUEUE } from './temporal/names.ts'
 import { isPolling } from './temporal/polling.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
+import { keepReconciled } from './temporal/reconcile-loop.ts'
 import { sweep } from './temporal/sweep.ts'
 import { workerOptions } from './temporal/worker-options.ts'
 import { webhookBody } from './webhooks/body.ts'
@@ -52,6 +53,7 @@ const sweeping = sweep({
   log,
   signal: stopping.signal,
 })
+const reconciling = keepReconciled({ client, sql, referrals, log, signal: stopping.signal })
 stopOnSignals()
 const running = worker.run().catch((error: unknown) => fail(`The worker cannot go on: ${reasonOf(error)}`))
 await until(isReady)
@@ -59,7 +61,7 @@ log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is p
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
-await sweeping
+await Promise.all([sweeping, reconciling])
 await Promise.all([
   sender.close(),
   health.close(),

@@ -35,20 +35,6 @@ export async function findLeadAttempts(sql: Sql, leadId: number) {
     .execute()
 }
 
-/** The event that a milestone with this key was recorded as. */
-export async function findEventByKey(
-  sql: Sql,
-  leadId: number,
-  dedupeKey: string,
-): Promise<{ id: string } | undefined> {
-  return sql
-    .selectFrom('lead_events')
-    .select('id')
-    .where('lead_id', '=', leadId)
-    .where('dedupe_key', '=', dedupeKey)
-    .executeTakeFirst()
-}
-
 interface DeliveryFilter {
   partnerId?: number
   leadId?: number

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from './orm.ts'
 
 const SWEEP_LOCK = 7_247_001
+export const RECONCILE_LOCK = 7_247_002
 
 /**
  * Runs `work` unless another process does: under an advisory lock of a connection's own, which a crash frees
@@ -9,15 +10,19 @@ const SWEEP_LOCK = 7_247_001
  *
  * @returns what `work` answers; 0 when another process is at it.
  */
-export async function sweepAlone(sql: Sql, work: () => Promise<number>): Promise<number> {
+export async function sweepAlone(
+  sql: Sql,
+  work: () => Promise<number>,
+  lockId: number = SWEEP_LOCK,
+): Promise<number> {
   return sql.connection().execute(async (connection) => {
-    const lock = raw<{ locked: boolean }>`select pg_try_advisory_lock(${SWEEP_LOCK}) as locked`
+    const lock = raw<{ locked: boolean }>`select pg_try_advisory_lock(${lockId}) as locked`
     const { rows } = await lock.execute(connection)
     if (rows[0]?.locked !== true) return 0
     try {
       return await work()
     } finally {
-      await raw`select pg_advisory_unlock(${SWEEP_LOCK})`.execute(connection)
+      await raw`select pg_advisory_unlock(${lockId})`.execute(connection)
     }
   })
 }

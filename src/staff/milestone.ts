@@ -1,6 +1,6 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client'
 import type { Command } from 'commander'
 import { v7 as uuidv7 } from 'uuid'
-import { findEventByKey } from '../db/lead-record.ts'
 import { parseScoreGains, takesPayload } from '../domain/event-payloads.ts'
 import {
   isMilestoneName,
@@ -8,12 +8,12 @@ import {
   type SignalledMilestone,
   signalledMilestones,
 } from '../domain/milestones.ts'
+import type { MilestoneAnswer } from '../temporal/referrals.ts'
 import { type Answer, printable } from './answer.ts'
 import { leadId } from './arguments.ts'
 import type { Desk, Run } from './desk.ts'
 import { requireLead } from './lead.ts'
 import { Refusal } from './refusal.ts'
-import { soon } from './soon.ts'
 
 const ID = /^[\x21-\x7e]{1,255}$/
 const EXAMPLE =
@@ -39,7 +39,7 @@ export function addMilestoneCommand(program: Command, run: Run): void {
     .action(run(milestone))
 }
 
-/** Signals a milestone to the lead's workflow and waits a moment for it to be recorded. */
+/** Sends a milestone to the lead's workflow and says what became of it. */
 export async function milestone(
   desk: Desk,
   lead: number,
@@ -53,43 +53,48 @@ export async function milestone(
   }
   const { partner_id: partner, closed_at: closedAt } = await requireLead(desk.sql, lead)
   if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed: it takes no more milestones.`)
-  // one that may repeat gets an id, so that it can be found again
+  // one that may repeat gets an id, so that sending it in two ways counts once
   const id = options.id ?? (milestones[name].once ? undefined : uuidv7())
-  const dedupeKey = milestones[name].once ? name : `${name}:${id}`
-  const before = await findEventByKey(desk.sql, lead, dedupeKey)
-  const argument = {
+  const request = {
+    name,
     ...(id !== undefined && { id }),
     ...(payload !== undefined && { event_payload: payload }),
   }
-  await desk.change(async ({ audit }) => {
+  const answered = await desk.change(async ({ audit }) => {
     await audit({ action: 'milestone', partnerId: partner, leadId: lead, detail: { name, id: id ?? null } })
-    await desk.referrals.signal(lead, name, argument)
+    return desk.referrals.record(lead, request).catch(refusedByWorkflow)
   })
-  const event = before ?? (await soon(() => findEventByKey(desk.sql, lead, dedupeKey)))
-  const answer = outcome(lead, name, event, before !== undefined)
+  const answer = describe(lead, name, answered)
   const dropped = options.payload !== undefined && payload === undefined
   return dropped
     ? { ...answer, text: `${answer.text}\n${name} carries no payload: --payload was left out.` }
     : answer
 }
 
-function outcome(
-  lead: number,
-  name: SignalledMilestone,
-  event: { id: string } | undefined,
-  repeated: boolean,
-): Answer {
-  const json = { lead_id: lead, event_name: name, event_id: event?.id ?? null }
-  if (event === undefined) {
-    const text = `Accepted ${name} for lead ${lead}, not recorded yet: does the worker run? See "lead show ${lead}".`
-    return { json: { ...json, outcome: 'accepted' }, text }
-  }
-  return repeated
-    ? {
+function describe(lead: number, name: SignalledMilestone, answer: MilestoneAnswer | undefined): Answer {
+  const { outcome = 'accepted', event_id: event = null } = answer ?? {}
+  const json = { lead_id: lead, event_name: name, event_id: event }
+  switch (outcome) {
+    case 'recorded':
+      return { json: { ...json, outcome }, text: `Recorded ${name} for lead ${lead} as ${event}.` }
+    case 'repeated':
+      return {
         json: { ...json, outcome: 'already_recorded' },
-        text: `Lead ${lead} had ${name} already, as ${event.id}: nothing changed.`,
+        text: `Lead ${lead} had ${name} already, as ${event}: nothing changed.`,
       }
-    : { json: { ...json, outcome: 'recorded' }, text: `Recorded ${name} for lead ${lead} as ${event.id}.` }
+    case 'accepted': {
+      const text = `Accepted ${name} for lead ${lead}, not recorded yet: does the worker run? See "lead show ${lead}".`
+      return { json: { ...json, outcome }, text }
+    }
+    default:
+      throw new Refusal(`Lead ${lead} is over (${outcome}): nothing was recorded.`)
+  }
+}
+
+/** The workflow refuses with words that are meant to be read. */
+function refusedByWorkflow(error: unknown): never {
+  if (error instanceof WorkflowUpdateFailedError) throw new Refusal(error.cause?.message ?? error.message)
+  throw error
 }
 
 function nameOf(text: string): SignalledMilestone {

@@ -6,6 +6,7 @@ import { addKeyCommands } from './key.ts'
 import { addLeadCommands } from './lead.ts'
 import { addMilestoneCommand } from './milestone.ts'
 import { addPartnerCommands } from './partner.ts'
+import { addWorkflowCommands } from './workflow.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width
 const introduction = [
@@ -39,6 +40,7 @@ export function staffProgram(run: Run): Command {
   addMilestoneCommand(program, run)
   addLeadCommands(program, run)
   addDeliveryCommands(program, run)
+  addWorkflowCommands(program, run)
   return program
 }
 

@@ -2,5 +2,10 @@
 export const TASK_QUEUE = 'referrals'
 
 export const referralId = (leadId: number) => `lead-${leadId}`
+/** The lead of a workflow id; `undefined` for any other workflow. */
+export function leadOf(workflowId: string): number | undefined {
+  const [, id] = /^lead-(\d+)$/.exec(workflowId) ?? []
+  return id === undefined ? undefined : Number(id)
+}
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 export const replayId = (eventId: string) => `replay-${eventId}`

@@ -5,13 +5,13 @@ import { endpointsAtWork } from '../db/endpoint-states.ts'
 import { unstartedLeads } from '../db/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
 import type { StartEndpoint } from './endpoints.ts'
+import { forEachInFlight } from './in-flight.ts'
 import type { Referrals } from './referrals.ts'
 
 const INTERVAL_MS = 1000
 /** Younger leads are being started by the API that took them. */
 const MIN_AGE_MS = 1000
 const PAGE = 200
-const MAX_IN_FLIGHT = 8
 /** Endpoints with something to do are rare and mostly have their workflow: asked for in every fifth sweep. */
 const ENDPOINTS_EVERY = 5
 
@@ -49,25 +49,14 @@ async function startLeftOut(
   turn: number,
 ): Promise<number> {
   const leadIds = await unstartedLeads(sql, MIN_AGE_MS, PAGE)
-  await startEach(leadIds, (leadId) => referrals.startFromRecord(leadId), signal)
+  await forEachInFlight(leadIds, (leadId) => referrals.startFromRecord(leadId), signal)
   if (turn % ENDPOINTS_EVERY === 0) {
     const endpoints = await endpointsAtWork(sql, PAGE)
-    await startEach(endpoints, ({ id, isDraining }) => startEndpoint(id, { quietly: !isDraining }), signal)
+    await forEachInFlight(
+      endpoints,
+      ({ id, isDraining }) => startEndpoint(id, { quietly: !isDraining }),
+      signal,
+    )
   }
   return leadIds.length
-}
-
-async function startEach<Item>(
-  items: Item[],
-  start: (item: Item) => Promise<unknown>,
-  signal: AbortSignal,
-): Promise<void> {
-  const waiting = items.values()
-  const startNext = async () => {
-    for (const item of waiting) {
-      if (signal.aborted) return
-      await start(item)
-    }
-  }
-  await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, startNext))
 }

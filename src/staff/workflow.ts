@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import { reconcile } from '../temporal/reconcile.ts'
+import type { Answer } from './answer.ts'
+import type { Desk, Run } from './desk.ts'
+
+/** Ids beyond these are counted, not listed. */
+const MOST_LISTED = 20
+
+export function addWorkflowCommands(program: Command, run: Run): void {
+  const workflow = program
+    .command('workflow')
+    .description('what runs in Temporal')
+    .addHelpText('after', '\nExample:\n  npm run staff -- workflow rebuild --dry-run')
+  workflow
+    .command('rebuild')
+    .description('start the workflow of every open lead that has none, from the record; repeats no webhook')
+    .option('--dry-run', 'only say what would be started')
+    .action(run(rebuild))
+}
+
+/** What the workers do daily, now: after Temporal's data was lost for example. */
+export async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Promise<Answer> {
+  const { open, started, refreshed } = dryRun
+    ? await reconcile(desk, { dryRun })
+    : await desk.change(async ({ audit }) => {
+        const done = await reconcile(desk)
+        const detail = { started: done.started.length, refreshed: done.refreshed.length }
+        await audit({ action: 'workflow.rebuild', detail })
+        return done
+      })
+  const [start, tell] = dryRun ? ['Would start', 'would tell'] : ['Started', 'told']
+  return {
+    json: { dry_run: dryRun, open, started, refreshed },
+    text: [
+      `${start} ${count(started)} of ${open} open leads from the record${listed(started)};`,
+      `${tell} ${count(refreshed)} to read the record again${listed(refreshed)}.`,
+    ].join(' '),
+  }
+}
+
+const count = (ids: number[]) => (ids.length === 0 ? 'none' : String(ids.length))
+
+function listed(ids: number[]): string {
+  if (ids.length === 0) return ''
+  return ` (${ids.slice(0, MOST_LISTED).join(', ')}${ids.length > MOST_LISTED ? ', …' : ''})`
+}

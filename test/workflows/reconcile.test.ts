@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { reconcile, restartEnded } from '../../src/temporal/reconcile.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+describe('the record, against the workflows that run', () => {
+  let service: Service
+  let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+    await service.startWorker()
+  })
+
+  const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
+  const arrived = (leadId: number, count: number) =>
+    partner.endpoint.until(() => leads.arrivals(leadId).length >= count)
+  const started = async () => {
+    const leadId = await leads.start()
+    await arrived(leadId, 1)
+    return leadId
+  }
+  const listed = (query: string, count: number) =>
+    until(async () => (await service.client.workflow.count(query)).count === count)
+
+  it('starts a terminated lead again, with its date and what is to be sent, and repeats no webhook', async () => {
+    const leadId = await started()
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await arrived(leadId, 2)
+    const planned = async () => {
+      const { anchor, period, next, last } = await handleOf(leadId).query<Record<string, number>>('state')
+      return { anchor, period, next, last }
+    }
+    await until(async () => (await planned()).next === 3)
+    const before = await planned()
+    const since = Date.now() - 60_000
+    await handleOf(leadId).terminate()
+    await listed(`WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Terminated'`, 1)
+    expect(await restartEnded(service, since)).toEqual([leadId])
+    expect(await planned()).toEqual(before)
+    await service.referrals.signal(leadId, 'contract_signed')
+    await arrived(leadId, 3)
+    expect(leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+    expect(await restartEnded(service, since)).toEqual([])
+  })
+
+  it('leaves a closed lead alone', async () => {
+    const leadId = await started()
+    await handleOf(leadId).cancel()
+    await handleOf(leadId).result()
+    await listed(`WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Completed'`, 1)
+    const before = await handleOf(leadId).describe()
+    await restartEnded(service, Date.now() - 60_000)
+    expect((await reconcile(service)).started).not.toContain(leadId)
+    expect((await handleOf(leadId).describe()).runId).toBe(before.runId)
+  })
+
+  it('finds every lead without a workflow, and only says so when asked to change nothing', async () => {
+    const lost = await started()
+    await handleOf(lost).terminate()
+    await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Running'`, 0)
+    expect((await reconcile(service, { dryRun: true })).started).toEqual([lost])
+    expect((await handleOf(lost).describe()).status.name).toBe('TERMINATED')
+    expect((await reconcile(service)).started).toEqual([lost])
+    await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Running'`, 1)
+    expect((await reconcile(service)).started).toEqual([])
+  })
+
+  it('tells a workflow that lags behind the record to read it again', async () => {
+    const leadId = await started()
+    await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'lead_received'`, 1)
+    await service.sql
+      .updateTable('leads')
+      .set({ status: 'contract_signed' })
+      .where('id', '=', leadId)
+      .execute()
+    expect((await reconcile(service)).refreshed).toContain(leadId)
+    await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
+  })
+})
