@@ -9,7 +9,7 @@ import {
   type Finished,
 } from '../src/db/finish-attempt.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { afterFailure, attemptDelayMs, nextAttemptAt } from '../src/webhooks/schedule.ts'
+import { afterFailure, attemptDelayMs, nextAttemptAt, restMs } from '../src/webhooks/schedule.ts'
 import { decryptSecret } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
 import { insist } from './insist.ts'
@@ -69,7 +69,7 @@ function settle(begun: Exclude<Begun, StartedAttempt>): DeliveryAnswer['outcome'
 const reasons = {
   leased: 'another request of this delivery is in flight',
   not_yet: 'the next attempt is not due yet',
-  busy: 'the endpoint has enough requests in flight',
+  busy: 'the endpoint is left alone, or has enough requests in flight',
 }
 
 async function attempt(
@@ -110,7 +110,12 @@ function judgeFailure(
   // before it began to fail
   const lastSuccessAt = failingSince ?? now
   const verdict = afterFailure({ ...facts, status, lastSuccessAt })
-  return { verdict, nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random: Math.random }) }
+  const random = Math.random
+  return {
+    verdict,
+    nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random }),
+    restMs: restMs({ status, failingSince, now }),
+  }
 }
 
 function again(afterMs: number, message: string): ApplicationFailure {

@@ -31,6 +31,8 @@ export interface FailureFacts {
 export interface Verdict {
   verdict: 'retry' | 'give_up' | 'pause'
   nextAttemptAt: Date
+  /** How long nothing at all is sent to the endpoint. */
+  restMs: number
 }
 
 /** `superseded`: the lease had ended and somebody else decides about the delivery. */
@@ -154,14 +156,19 @@ async function applyFailure(
   trx: Sql,
   delivery: LockedDelivery,
   { failures, failingSince, now }: FailureFacts,
-  { verdict, nextAttemptAt }: Verdict,
+  { verdict, nextAttemptAt, restMs }: Verdict,
   outcome: AttemptOutcome,
 ): Promise<Finished> {
   const paused = { state: 'paused' as const, reason: outcome.status === 410 ? 'gone' : 'failing', since: now }
-  if (failingSince === null || verdict === 'pause') {
+  // written only when it changes: a row that every attempt updated would make them wait for each other
+  if (failingSince === null || verdict === 'pause' || restMs > 0) {
     await trx
       .updateTable('endpoints')
-      .set({ failing_since: failingSince ?? now, ...(verdict === 'pause' ? paused : {}) })
+      .set({
+        failing_since: failingSince ?? now,
+        ...(restMs > 0 ? { blocked_until: new Date(now.getTime() + restMs) } : {}),
+        ...(verdict === 'pause' ? paused : {}),
+      })
       .where('partner_id', '=', delivery.partner_id)
       .execute()
   }

@@ -54,6 +54,30 @@ export function nextAttemptAt({ failures, retryAfter, now, random }: FailedAttem
   return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), asked))
 }
 
+/** How long an endpoint must have failed before it is left alone, and for how long then. */
+const BREAK_AFTER_MS = MINUTE
+const BREAK_MS = 30 * SECOND
+/** The answers of an endpoint, or of what stands before it, that has too much to do. */
+const OVERLOADED = [429, 502, 503, 504]
+
+/**
+ * How long nothing at all is sent to an endpoint after a failed attempt, in milliseconds: 30 s when it gives no
+ * answer, or says that it has too much to do, and has taken nothing for a minute. One attempt every 30 s then finds
+ * out whether it is back, rather than one for each lead. 0 otherwise.
+ */
+export function restMs({
+  status,
+  failingSince,
+  now,
+}: {
+  status: number | null
+  failingSince: Date | null
+  now: Date
+}): number {
+  if (status !== null && !OVERLOADED.includes(status)) return 0
+  return failingSince !== null && now.getTime() - failingSince.getTime() >= BREAK_AFTER_MS ? BREAK_MS : 0
+}
+
 export interface Failing {
   /** Failed attempts of this delivery so far, with the one just made. */
   failures: number

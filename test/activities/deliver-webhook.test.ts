@@ -139,6 +139,20 @@ describe('delivering a webhook', () => {
     expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
   })
 
+  it('leaves an endpoint alone for 30 seconds that has given no answer for a minute', async () => {
+    endpoint.answer = (_, response) => void response.destroy()
+    await sql
+      .updateTable('endpoints')
+      .set({ failing_since: raw<Date>`now() - interval '1 minute'` })
+      .execute()
+    await refusal()
+    const { blocked_until: until } = await endpointRow()
+    expect((until?.getTime() ?? 0) - Date.now()).toBeGreaterThan(29_000)
+    const other = await commitLead()
+    await expect(deliver(other, 1, 'scheduled')).rejects.toThrow('the endpoint is left alone')
+    expect(endpoint.arrivals).toHaveLength(1)
+  })
+
   it('gives up at the tenth failure what a working endpoint refuses, and goes on to the next', async () => {
     answering(500)
     for (let failure = 1; failure <= 9; failure += 1) {
