@@ -6,6 +6,7 @@ import { onNpmGone } from './embedded/npm-gone.ts'
 import { beginRun, defaultDataDirectory as dataDirectory } from './embedded/run-file.ts'
 import { startSandbox } from './embedded/sandbox.ts'
 import { beginAnew } from './embedded/servers.ts'
+import { readSettings } from './embedded/settings.ts'
 import { createSupervisor, type Supervisor } from './embedded/supervisor.ts'
 
 const help = `npm start -- [--fresh] [--json]
@@ -74,6 +75,7 @@ async function start(
   let print = (line: string): void => void waiting.push(line)
   const { sandbox, variables } = await startSandbox({
     dataDirectory,
+    settings: readSettings(dataDirectory),
     environment: processEnvironment(),
     onSpawn: supervisor.adopt,
     // Ctrl-C ends the programs that we ask for their version too, which looks as if they were missing.

@@ -6,7 +6,7 @@ import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
 import { planDatabase, type PlannedDatabase, type ServerOptions } from './servers.ts'
 import { startOnTemporal, temporalVariables } from './service-processes.ts'
-import { readSettings, saveSettings, type DemoPartner, type Settings } from './settings.ts'
+import { saveSettings, type DemoPartner, type Settings } from './settings.ts'
 
 interface SandboxOptions extends ServerOptions {
   /** Gets one line for each webhook. */
@@ -22,13 +22,12 @@ interface SandboxOptions extends ServerOptions {
 export async function startSandbox(
   options: SandboxOptions,
 ): Promise<{ sandbox: Sandbox; variables: Record<string, string> }> {
-  const { dataDirectory, environment } = options
-  const settings = readSettings(dataDirectory)
+  const { dataDirectory, environment, settings } = options
   const config = sandboxConfig(settings, environment)
-  const endpoint = await receiveWebhooks(settings, options)
+  const endpoint = await receiveWebhooks(options)
   const mailFolder = path.join(dataDirectory, 'mail')
   const smtpUrl = environment.SMTP_URL || (await catchMails(mailFolder))
-  const database = await planDatabase(settings.postgresPassword, options)
+  const database = await planDatabase(options)
   const variables = {
     ENVIRONMENT: 'sandbox',
     HOST: '127.0.0.1',
@@ -39,7 +38,7 @@ export async function startSandbox(
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
   const [demo, running] = await Promise.all([
-    prepareDatabase(database, settings, endpoint.url, config, options).catch((error: unknown) => {
+    prepareDatabase(database, endpoint.url, config, options).catch((error: unknown) => {
       throw new Error(unusableDatabase(database.url, error, environment), { cause: error })
     }),
     startOnTemporal(config.PORT, variables, options),
@@ -71,7 +70,7 @@ function sandboxConfig({ encryptionKey }: Settings, { ENVIRONMENT: given }: Node
   return readConfig({ ENVIRONMENT: 'sandbox', ...toCome })
 }
 
-async function receiveWebhooks(settings: Settings, { dataDirectory, print }: SandboxOptions) {
+async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOptions) {
   const { demo } = settings
   // On the port of last time, so that the endpoint of the partner stays what it is.
   const port = await freePort(demo ? Number(new URL(demo.endpointUrl).port) : 3100)
@@ -86,10 +85,9 @@ async function catchMails(folder: string): Promise<string> {
 
 async function prepareDatabase(
   database: PlannedDatabase,
-  settings: Settings,
   endpointUrl: string,
   { ENCRYPTION_KEY: encryptionKeys }: Config,
-  { dataDirectory }: SandboxOptions,
+  { dataDirectory, settings }: SandboxOptions,
 ): Promise<DemoPartner> {
   // Loaded while PostgreSQL starts: MikroORM takes half a second.
   const [{ connect, migrate }, { provideDemoPartner }] = await Promise.all([

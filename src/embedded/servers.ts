@@ -3,16 +3,19 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { searchAttributes } from '../domain/search-attributes.ts'
 import type { Launched } from './launch.ts'
 import { freePort } from './ports.ts'
 import { unprivilegedOwner } from './postgres-files.ts'
 import { postgresUrl, startPostgres } from './postgres.ts'
 import { findTemporal } from './temporal-binary.ts'
+import { saveSettings, type Settings } from './settings.ts'
 import { startTemporal } from './temporal.ts'
 
 export interface ServerOptions {
   dataDirectory: string
   environment: NodeJS.ProcessEnv
+  settings: Settings
   report: (line: string) => void
   onSpawn: (launched: Launched) => void
 }
@@ -24,8 +27,9 @@ export interface PlannedDatabase {
 }
 
 /** Where PostgreSQL is, or will be once it is started: the server in DATABASE_URL, else one of ours. */
-export async function planDatabase(password: string, options: ServerOptions): Promise<PlannedDatabase> {
-  const { dataDirectory, environment, onSpawn } = options
+export async function planDatabase(options: ServerOptions): Promise<PlannedDatabase> {
+  const { dataDirectory, environment, settings, onSpawn } = options
+  const { postgresPassword: password } = settings
   if (environment.DATABASE_URL) return { url: environment.DATABASE_URL, start: () => Promise.resolve() }
   const logFile = path.join(dataDirectory, 'postgres.log')
   const folder = postgresFolder(dataDirectory)
@@ -56,8 +60,24 @@ export async function provideTemporal(options: ServerOptions): Promise<TemporalA
   const uiPort = await freePort(8233)
   const logFile = path.join(dataDirectory, 'temporal.log')
   const databaseFile = path.join(dataDirectory, 'temporal.db')
+  const isNew = !existsSync(databaseFile)
   const server = await startTemporal({ program, port, uiPort, databaseFile, logFile, environment, onSpawn })
-  return { ...server, namespace: 'default' }
+  const access = { ...server, namespace: 'default' }
+  await keepUpToDate(access, isNew, options)
+  return access
+}
+
+/** Search attributes are made with the namespace; those that came with a later version have to be added. */
+async function keepUpToDate(
+  { address, namespace }: TemporalAccess,
+  isNew: boolean,
+  { dataDirectory, settings, environment }: ServerOptions,
+): Promise<void> {
+  const names = Object.keys(searchAttributes)
+  if (settings.searchAttributes?.join() === names.join()) return
+  if (!isNew) await setUp({ ...environment, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  settings.searchAttributes = names
+  saveSettings(dataDirectory, settings)
 }
 
 /** A server that is not ours may lack the namespace and the search attributes. */

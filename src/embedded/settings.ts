@@ -16,6 +16,8 @@ export interface Settings {
   /** As the service takes it: 32 bytes in base64. */
   encryptionKey: string
   demo?: DemoPartner
+  /** Those that Temporal's data file has. */
+  searchAttributes?: string[]
 }
 
 const fileIn = (dataDirectory: string) => path.join(dataDirectory, 'embedded.json')
