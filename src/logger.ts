@@ -13,12 +13,14 @@ export function createLogger(
     level,
     base: { process: name },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: (error: Error) => withoutRow(stdSerializers.err(error)) },
+    // ours are logged as err, those of an activity by Temporal's SDK as error
+    serializers: { err: withoutRow, error: withoutRow },
   }
   return pino(options, destination)
 }
 
-function withoutRow({ type, message, stack, ...rest }: ReturnType<typeof stdSerializers.err>) {
+function withoutRow(error: Error) {
+  const { type, message, stack, ...rest } = stdSerializers.err(error)
   const code: unknown = rest.code
   return { type, message, stack, ...(code !== undefined && { code }) }
 }
