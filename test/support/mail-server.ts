@@ -9,15 +9,20 @@ export interface ReceivedMail {
   content: string
 }
 
-/** A mail server that keeps what it takes; `refusing` makes it refuse everything. */
+/** A mail server that takes any password and keeps what it takes; `refusing` makes it refuse everything. */
 export async function startMailServer() {
   const mails: ReceivedMail[] = []
-  const mailServer = { url: '', mails, refusing: false }
+  const mailServer = { url: '', mails, refusing: false, refused: [] as string[] }
   const server = new SMTPServer({
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    disabledCommands: ['STARTTLS'],
+    authOptional: true,
+    allowInsecureAuth: true,
+    onAuth: ({ username }, _session, done) => done(null, { user: username }),
     logger: false,
-    onRcptTo: (_address, _session, done) => {
-      done(mailServer.refusing ? new Error('mailbox is not available') : null)
+    onRcptTo: ({ address }, _session, done) => {
+      if (!mailServer.refusing) return done()
+      mailServer.refused.push(address)
+      done(new Error(`<${address}>: mailbox is not available`))
     },
     onData: (stream, { envelope }, done) => {
       void text(stream).then((content) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
@@ -27,6 +27,8 @@ export async function ownTemporal() {
     await kill()
     rmSync(folder, { recursive: true, force: true })
   })
+  /** All that it has written: its database, what is not merged into that yet, and its log. */
+  const dataFiles = () => readdirSync(folder).map((name) => path.join(folder, name))
   await start()
-  return { address: `127.0.0.1:${port}`, start, kill }
+  return { address: `127.0.0.1:${port}`, start, kill, dataFiles }
 }
