@@ -26,18 +26,19 @@ function start(args: string[], variables = {}) {
   const child = latest
   const lines: string[] = []
   const errors: string[] = []
-  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line))
+  const stdout = createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line))
   createInterface({ input: child.stderr! }).on('line', (line) => errors.push(line))
-  return { child, lines, errors }
+  return { child, stdout, lines, errors }
 }
 
 async function ready(variables = {}) {
-  const { child, lines, errors } = start(['--json'], variables)
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(errors.join('\n'))
-    return lines.length > 0
+  const { child, stdout, lines, errors } = start(['--json'], variables)
+  const failed = once(child, 'close').then(() => {
+    throw new Error(errors.join('\n'))
   })
-  return { child, lines, errors, sandbox: JSON.parse(lines[0]!) as Record<string, unknown> }
+  const [line] = (await Promise.race([once(stdout, 'line'), failed])) as [string]
+  failed.catch(() => undefined)
+  return { child, lines, sandbox: JSON.parse(line) as Record<string, unknown> }
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
@@ -89,7 +90,7 @@ test('runs everything, refuses a second start, survives being killed and stops w
   expect(running.filter(isRunning)).toEqual([])
   expect(existsSync(path.join(dataDirectory, 'run.json'))).toBe(false)
   expect(third.lines).toHaveLength(1)
-}, 60_000)
+}, 90_000)
 
 test('uses running servers that the environment names, and starts none', async () => {
   const { url } = await freshDatabase()
