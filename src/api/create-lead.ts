@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { z } from 'zod'
 import { createLead as insert, type Idempotency } from '../db/create-lead.ts'
+import { leadPlaces } from '../db/lead-ids.ts'
 import type { NewLead, WebhookBody } from '../db/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
@@ -19,12 +20,20 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
   { sql, webhookBody, startReferral },
 ) => {
+  const takePlace = leadPlaces(sql)
   app.post('/create-lead', {
     schema: { body: createLeadBody, response: { 200: createLeadAnswer } },
     handler: async (request) => {
       const lead = toNewLead(request.body)
       const idempotency = readIdempotency(request.headers['idempotency-key'], lead)
-      const result = await insert(sql, request.partnerId, lead, webhookBody, toAnswer(lead), idempotency)
+      const result = await insert(
+        { sql, takePlace },
+        request.partnerId,
+        lead,
+        webhookBody,
+        toAnswer(lead),
+        idempotency,
+      )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
       if (result.kind === 'created') {

@@ -1,5 +1,5 @@
-import { sql as raw } from 'kysely'
-import { insertLead, type NewLead, type WebhookBody } from './new-lead.ts'
+import type { Place } from './lead-ids.ts'
+import { freshSince, insertLeadAt, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from './orm.ts'
 
 export interface Idempotency {
@@ -14,20 +14,15 @@ export interface Created<Answer> {
   leadId: number
 }
 
-/** How long a key is remembered; after that it is as good as new. */
-const freshSince = raw<Date>`now() - interval '24 hours'`
-
-/** A twin that began later committed earlier. */
-class KeyTaken extends Error {}
-
 /**
- * Creates a lead in one transaction. With an `Idempotency-Key` the key's row is part of it, so that a
- * concurrent twin waits for this one's commit and then gets its answer.
+ * Creates a lead in one statement. With an `Idempotency-Key` the key's row is part of it, so that a concurrent
+ * twin waits for this one's commit and then gets its answer.
  *
+ * @param takePlace hands out the lead's id.
  * @param toAnswer makes the answer that a repeat of the request gets too.
  */
 export async function createLead<Answer>(
-  sql: Sql,
+  { sql, takePlace }: { sql: Sql; takePlace: () => Promise<Place> },
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
@@ -38,36 +33,15 @@ export async function createLead<Answer>(
     const earlier = await findAnswer<Answer>(sql, partnerId, idempotency)
     if (earlier !== undefined) return earlier
   }
-  try {
-    return await sql.transaction().execute(async (trx) => {
-      const leadId = await insertLead(trx, partnerId, lead, toBody)
-      const answer = toAnswer(leadId)
-      if (idempotency !== undefined) await keep(trx, partnerId, leadId, idempotency, answer)
-      return { kind: 'created', answer, leadId }
-    })
-  } catch (error) {
-    const twin =
-      error instanceof KeyTaken && idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
-    if (twin) return twin
-    throw error
-  }
-}
-
-async function keep(trx: Sql, partnerId: number, leadId: number, idempotency: Idempotency, answer: unknown) {
-  const { key, requestHash } = idempotency
-  const response = JSON.stringify(answer)
-  const row = { request_hash: requestHash, response, lead_id: leadId }
-  const { numInsertedOrUpdatedRows: kept } = await trx
-    .insertInto('idempotency_keys')
-    .values({ partner_id: partnerId, key, ...row })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['partner_id', 'key'])
-        .doUpdateSet({ ...row, created_at: raw<Date>`now()` })
-        .where('idempotency_keys.created_at', '<=', freshSince),
-    )
-    .executeTakeFirst()
-  if (kept === 0n) throw new KeyTaken('another request with this key was first')
+  const place = await takePlace()
+  const { leadId } = place
+  const answer = toAnswer(leadId)
+  const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
+  if (await insertLeadAt(sql, place, partnerId, lead, toBody, kept))
+    return { kind: 'created', answer, leadId }
+  const twin = idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
+  if (twin === undefined) throw new Error('a key was taken and is not there')
+  return twin
 }
 
 async function findAnswer<Answer>(
