@@ -67,6 +67,7 @@ const importTable: Row[] = [
       'workflows/referral.ts',
       'workflows/endpoint.ts',
       'workflows/replay.ts',
+      'workflows/resend.ts',
     ],
   },
   { at: 'src/api', may: overHttp, types: config },

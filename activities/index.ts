@@ -9,6 +9,7 @@ import { notifyActivity } from './notify.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
+import { listReplayActivity, replayWebhookActivity } from './replay.ts'
 import { reviewEndpointActivity } from './review-endpoint.ts'
 import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
@@ -40,5 +41,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     reviewEndpoint: reviewEndpointActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),
     notify: notifyActivity(dependencies),
+    listReplay: listReplayActivity(dependencies),
+    replayWebhook: replayWebhookActivity(dependencies),
   }
 }

@@ -2,3 +2,4 @@
 export { referral } from './referral.ts'
 export { endpoint } from './endpoint.ts'
 export { replay } from './replay.ts'
+export { resend } from './resend.ts'

@@ -1,11 +1,78 @@
-import { deliverWebhook } from './activities.ts'
+import {
+  ActivityCancellationType,
+  defineQuery,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setCurrentDetails,
+  setDefaultSignalHandler,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { createActivities } from '../activities/index.ts'
+
+type Activities = ReturnType<typeof createActivities>
+type Filter = Parameters<Activities['listReplay']>[0]
+
+const { TRY_CANCEL } = ActivityCancellationType
+
+const { listReplay } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+const { replayWebhook } = proxyActivities<Activities>({
+  startToCloseTimeout: '20 seconds',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+  cancellationType: TRY_CANCEL,
+})
+
+/** How far a replay has come; all that a run hands to the next. */
+export interface ReplayProgress {
+  total: number
+  delivered: number
+  refused: number
+  /** The webhook that was sent last. */
+  at: { leadId: number; sequence: number }
+}
+
+const progressQuery = defineQuery<ReplayProgress>('progress')
 
 /**
- * Sends a settled webhook once more, because its partner asks: id `replay-<event_id>`. One attempt; a 2xx makes
- * the delivery delivered, a failure changes nothing.
+ * Sends a partner's settled webhooks once more, each lead's in their order, one after the other: id
+ * `replay-<partner_id>`. Cancel it to stop it; a crash or a deployment goes on where it was.
+ *
+ * @param progress `total` is how many were counted when it began.
  */
-export async function replay(leadId: number, sequence: number) {
-  const summary = `webhook ${sequence} of lead ${leadId} once more`
-  const { outcome } = await deliverWebhook.executeWithOptions({ summary }, [leadId, sequence, 'resend'])
-  return outcome
+export async function replay(filter: Filter, progress: ReplayProgress): Promise<ReplayProgress> {
+  setHandler(progressQuery, () => progress, { description: 'How far the replay has come' })
+  setDefaultSignalHandler(() => {})
+  for (;;) {
+    const page = await listReplay(filter, progress.at)
+    if (page.length === 0) return progress
+    for (const { leadId, sequence } of page) {
+      show(filter, progress)
+      const summary = `webhook ${sequence} of lead ${leadId}`
+      progress[await replayWebhook.executeWithOptions({ summary }, [leadId, sequence])] += 1
+      progress.at = { leadId, sequence }
+    }
+    show(filter, progress)
+    if (workflowInfo().continueAsNewSuggested) await makeContinueAsNewFunc<typeof replay>()(filter, progress)
+  }
+}
+
+/** What an operator reads in the Temporal Web UI. */
+function show({ partnerId, states, since, until }: Filter, progress: ReplayProgress): void {
+  const { total, delivered, refused, at } = progress
+  setCurrentDetails(
+    [
+      `Replay of **partner ${partnerId}**: **${delivered + refused} of ${total}** sent.`,
+      '',
+      `- ${states.join(' and ')}, events ${since === null ? '' : `from ${since} `}before ${until}`,
+      `- Taken: ${delivered}; refused: ${refused}`,
+      `- At lead ${at.leadId}, webhook ${at.sequence}`,
+      '',
+      'Request its cancellation to stop it.',
+    ].join('\n'),
+  )
 }

@@ -35,3 +35,17 @@ export function rows(text: string): number {
   if (count === 0) throw new InvalidArgumentError('A number of rows is from 1 to 9999.')
   return count
 }
+
+/** A time: a date and time in UTC as `2026-03-02` or `2026-03-02T15:04:05`, or so long ago as `90m`, `24h`, `7d`. */
+export function moment(text: string): Date {
+  const [, amount = '', unit = 's'] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
+  if (amount !== '') return new Date(Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS] * 1000)
+  const [, date = '', time = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)Z?)?$/.exec(text) ?? []
+  const parsed = new Date(`${date}T${time}Z`)
+  if (Number.isNaN(parsed.getTime())) {
+    throw new InvalidArgumentError(
+      'A time is in UTC, such as 2026-03-02 or 2026-03-02T15:04, or ago, such as 24h.',
+    )
+  }
+  return parsed
+}

@@ -1,17 +1,17 @@
 import { type Command, Option } from 'commander'
-import { bringForward, findDelivery } from '../db/delivery-resend.ts'
-import { deliveryStates, type DeliveryState } from '../db/entities/delivery.ts'
-import { findDeliveries } from '../db/lead-record.ts'
-import { replayDelivery } from '../temporal/replay.ts'
-import { type Answer, printable, table } from './answer.ts'
-import { leadId, partnerId, rows } from './arguments.ts'
+import { type DeliveryStatus, deliveryStatuses, findDeliveries } from '../db/deliveries.ts'
+import { type Answer, table } from './answer.ts'
+import { leadId, moment, partnerId, rows } from './arguments.ts'
+import { replay } from './delivery-replay.ts'
+import { resend } from './delivery-resend.ts'
 import type { Desk, Run } from './desk.ts'
-import { Refusal } from './refusal.ts'
 
 interface ListOptions {
   partner?: number
   lead?: number
-  state?: DeliveryState
+  state?: DeliveryStatus
+  since?: Date
+  until?: Date
   limit: number
 }
 
@@ -25,7 +25,9 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .description('the newest first; of one lead, in their order')
     .option('--partner <partner>', 'only this partner’s', partnerId)
     .option('--lead <lead>', 'only this lead’s', leadId)
-    .addOption(new Option('--state <state>', 'only those').choices(deliveryStates))
+    .addOption(new Option('--state <state>', 'only those').choices(deliveryStatuses))
+    .option('--since <time>', 'events from this time on', moment)
+    .option('--until <time>', 'events before this time', moment)
     .option('--limit <rows>', 'at most so many', rows, 100)
     .action(run(list))
   delivery
@@ -33,13 +35,27 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .description('try an open webhook now, or send a settled one once more')
     .argument('<event>', 'its evt_…, see "delivery list"')
     .action(run(resend))
+  delivery
+    .command('replay')
+    .description('send settled webhooks once more, each lead’s in order, slower than live traffic')
+    .requiredOption('--partner <partner>', 'whose', partnerId)
+    .option('--since <time>', 'events from this time on', moment)
+    .option('--until <time>', 'events before this time', moment)
+    .addOption(
+      new Option('--state <state>', 'which').choices(['given-up', 'delivered', 'all']).default('given-up'),
+    )
+    .option('--dry-run', 'only count them')
+    .action(run(replay))
 }
 
-export async function list({ sql }: Desk, { partner, lead, state, limit }: ListOptions): Promise<Answer> {
+export async function list({ sql }: Desk, options: ListOptions): Promise<Answer> {
+  const { partner, lead, state, limit, since, until } = options
   const deliveries = await findDeliveries(sql, {
     ...(partner !== undefined && { partnerId: partner }),
     ...(lead !== undefined && { leadId: lead }),
-    ...(state !== undefined && { state }),
+    ...(state !== undefined && { states: [state] }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
     limit,
   })
   const lines = deliveries.map((row) => [
@@ -50,7 +66,7 @@ export async function list({ sql }: Desk, { partner, lead, state, limit }: ListO
     row.event_name,
     row.state,
     row.attempts ?? 0,
-    row.state === 'pending' ? row.next_attempt_at : row.settled_at,
+    row.settled_at ?? (row.state === 'pending' ? row.next_attempt_at : null),
     row.last_status ?? row.last_error_code,
     row.state === 'delivered' ? null : row.last_hint,
   ])
@@ -70,68 +86,5 @@ export async function list({ sql }: Desk, { partner, lead, state, limit }: ListO
   return {
     json: { deliveries: deliveries.map((row) => ({ ...row, attempts: row.attempts ?? 0 })) },
     text: deliveries.length === 0 ? 'There are no such deliveries.' : table(headings, lines) + more,
-  }
-}
-
-export async function resend(desk: Desk, event: string): Promise<Answer> {
-  const delivery = await findDelivery(desk.sql, event)
-  if (delivery === undefined) {
-    throw new Refusal(
-      `There is no delivery of ${printable(event)}: see "delivery list" for the evt_… of each.`,
-    )
-  }
-  const found = { ...delivery, event_id: event }
-  return delivery.state === 'pending' ? tryNow(desk, found) : sendAgain(desk, found)
-}
-
-type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id: string }
-
-async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
-  const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
-  await desk.change(async ({ sql, audit }) => {
-    await bringForward(sql, event)
-    await audit({ action: 'delivery.resend', partnerId: partner, leadId: lead, detail: { event_id: event } })
-  })
-  await desk.referrals.signal(lead, 'wake')
-  const paused = delivery.endpoint_state === 'paused'
-  return {
-    json: {
-      event_id: event,
-      lead_id: lead,
-      partner_id: partner,
-      outcome: 'due',
-      earlier_open: earlier,
-      endpoint_paused: paused,
-    },
-    text: [
-      `The webhook ${event} of lead ${lead} is due now.`,
-      ...(earlier > 0 ? [`${earlier} of this lead before it are open: it goes out after them.`] : []),
-      ...(paused
-        ? [`The endpoint of partner ${partner} is paused: it goes out with "endpoint resume".`]
-        : []),
-    ].join('\n'),
-  }
-}
-
-const outcomes = {
-  delivered: 'Sent once more, and the endpoint took it',
-  unchanged: 'Sent once more, and the endpoint did not take it',
-  parked: 'Not sent, because the endpoint is paused or has no URL',
-  accepted: 'About to be sent once more',
-}
-
-/** A settled one: one more attempt beside the lead's own order. */
-async function sendAgain(desk: Desk, delivery: Found): Promise<Answer> {
-  const { event_id: event, lead_id: lead, partner_id: partner, sequence, state } = delivery
-  const detail = { event_id: event, state }
-  await desk.change(({ audit }) =>
-    audit({ action: 'delivery.resend', partnerId: partner, leadId: lead, detail }),
-  )
-  const ended = await replayDelivery(desk.client, { eventId: event, leadId: lead, sequence })
-  const outcome = ended !== undefined && ended in outcomes ? (ended as keyof typeof outcomes) : 'accepted'
-  return {
-    json: { event_id: event, lead_id: lead, partner_id: partner, outcome, state_before: state },
-    text: `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
-    ...((outcome === 'unchanged' || outcome === 'parked') && { failed: true }),
   }
 }

@@ -8,4 +8,5 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
-export const replayId = (eventId: string) => `replay-${eventId}`
+export const resendId = (eventId: string) => `resend-${eventId}`
+export const replayId = (partnerId: number) => `replay-${partnerId}`

@@ -1,37 +1,36 @@
-import { type Client, isGrpcDeadlineError } from '@temporalio/client'
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { replay } from '../../workflows/replay.ts'
+import type { ReplayFilter } from '../db/replays.ts'
 import { replayId, TASK_QUEUE } from './names.ts'
 
-const CALL_LIMIT_MS = 3000
-/** Longer than a webhook may take. */
-const ATTEMPT_LIMIT_MS = 25_000
-
-interface SettledDelivery {
-  eventId: string
-  leadId: number
-  sequence: number
-}
+const CALL_LIMIT_MS = 4000
 
 /**
- * Sends a settled webhook once more.
+ * Starts to send a partner's settled webhooks once more.
  *
- * @returns how the attempt ended; `undefined` when that is not known yet.
+ * @returns the workflow's id; `undefined` when a replay of this partner is under way.
  */
-export async function replayDelivery(client: Client, { eventId, leadId, sequence }: SettledDelivery) {
-  const handle = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-    client.workflow.start<typeof replay>('replay', {
-      workflowId: replayId(eventId),
-      taskQueue: TASK_QUEUE,
-      args: [leadId, sequence],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      staticSummary: `Webhook ${sequence} of lead ${leadId}`,
-    }),
-  )
+export async function startReplay(
+  client: Client,
+  filter: ReplayFilter,
+  total: number,
+): Promise<string | undefined> {
+  const workflowId = replayId(filter.partnerId)
+  const progress = { total, delivered: 0, refused: 0, at: { leadId: 0, sequence: 0 } }
   try {
-    return await client.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, () => handle.result())
+    await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+      client.workflow.start<typeof replay>('replay', {
+        workflowId,
+        taskQueue: TASK_QUEUE,
+        args: [filter, progress],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        staticSummary: `Replay of partner ${filter.partnerId}: ${total} webhooks`,
+      }),
+    )
+    return workflowId
   } catch (error) {
-    if (isGrpcDeadlineError(error instanceof Error ? (error.cause ?? error) : error)) return undefined
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import * as delivery from '../../src/staff/delivery.ts'
+import { list as listDeliveries } from '../../src/staff/delivery.ts'
+import { resend } from '../../src/staff/delivery-resend.ts'
 import type { Desk } from '../../src/staff/desk.ts'
 import * as lead from '../../src/staff/lead.ts'
 import { show } from '../../src/staff/lead-view.ts'
@@ -146,23 +147,23 @@ describe('the staff, of a lead', () => {
     await milestone(desk, id, 'contract_signed')
     const [first, second] = (await view(id)).deliveries
     partner.endpoint.answer = (_, response) => response.writeHead(200).end()
-    expect((await delivery.resend(desk, second!.event_id)).json).toMatchObject({
+    expect((await resend(desk, second!.event_id)).json).toMatchObject({
       outcome: 'due',
       earlier_open: 1,
     })
-    await delivery.resend(desk, first!.event_id)
+    await resend(desk, first!.event_id)
     await arrived(id, 3)
     await until(async () => (await view(id)).deliveries[1]?.state === 'delivered')
-    expect((await delivery.resend(desk, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
+    expect((await resend(desk, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
     expect(leads.arrivals(id).map(({ event }) => event.data.sequence)).toEqual([1, 1, 2, 1])
-    await expect(delivery.resend(desk, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
+    await expect(resend(desk, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
   })
 
   it('list its deliveries', async () => {
     const id = await leads.start()
     await arrived(id, 1)
     const list = async (options: object) =>
-      ((await delivery.list(desk, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]).map(
+      ((await listDeliveries(desk, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]).map(
         (row) => row.lead_id,
       )
     await expect(list({ lead: id })).resolves.toEqual([id])

@@ -8,6 +8,8 @@ export interface Arrival {
   id: string
   timestamp: number
   signature: string
+  /** The header `webhook-replay`, `undefined` when there is none. */
+  replay: string | undefined
   body: string
   /** Whether the public library accepts the signature. */
   verified: boolean
@@ -71,6 +73,7 @@ async function receive(request: IncomingMessage, secret: string): Promise<Arriva
     id: header('webhook-id'),
     timestamp: Number(header('webhook-timestamp')),
     signature: header('webhook-signature'),
+    replay: request.headers['webhook-replay'] as string | undefined,
     body,
     verified: isVerified(secret, body, request.headers as Record<string, string>),
     event: JSON.parse(body) as Arrival['event'],

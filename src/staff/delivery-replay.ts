@@ -1,0 +1,58 @@
+import { countReplay, type ReplayFilter } from '../db/replays.ts'
+import { startReplay } from '../temporal/replay.ts'
+import { type Answer, fields } from './answer.ts'
+import type { Desk } from './desk.ts'
+import { requirePartner } from './partner.ts'
+import { Refusal } from './refusal.ts'
+
+export interface ReplayOptions {
+  partner: number
+  since?: Date
+  until?: Date
+  state: 'given-up' | 'delivered' | 'all'
+  dryRun?: boolean
+}
+
+const states: Record<ReplayOptions['state'], ReplayFilter['states']> = {
+  'given-up': ['given_up'],
+  delivered: ['delivered'],
+  all: ['given_up', 'delivered'],
+}
+
+/** Sends settled webhooks once more, each lead's in order, below live traffic; `--dry-run` only counts. */
+export async function replay(
+  desk: Desk,
+  { partner, since, until, state, dryRun = false }: ReplayOptions,
+): Promise<Answer> {
+  const name = await requirePartner(desk.sql, partner)
+  const filter: ReplayFilter = {
+    partnerId: partner,
+    states: states[state],
+    since: since?.toISOString() ?? null,
+    until: (until ?? new Date()).toISOString(),
+  }
+  const counts = await countReplay(desk.sql, filter)
+  const json = { partner_id: partner, since: filter.since, until: filter.until, ...counts }
+  const text = fields({
+    partner: `${partner}, ${name}`,
+    webhooks: counts.webhooks,
+    'of leads': counts.leads,
+    'given up': counts.given_up,
+    delivered: counts.delivered,
+  })
+  if (dryRun) return { json: { ...json, workflow_id: null }, text }
+  if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
+  const workflowId = await desk.change(async ({ audit }) => {
+    await audit({ action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } })
+    return startReplay(desk.client, filter, counts.webhooks)
+  })
+  if (workflowId === undefined) {
+    throw new Refusal(
+      `A replay of partner ${partner} is under way: see the workflow replay-${partner} in the Temporal Web UI.`,
+    )
+  }
+  return {
+    json: { ...json, workflow_id: workflowId },
+    text: `${text}\n\nThey go out now. To see how far it is, or to cancel it: the workflow ${workflowId} in the Temporal Web UI.`,
+  }
+}

@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
+import { endpointOf } from '../support/endpoint-states.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+describe('a paused endpoint', () => {
+  let service: Service
+  let partner: TestPartner
+  let endpoint: ReturnType<typeof endpointOf>
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+    endpoint = endpointOf(service, partner)
+    leads = leadsOf(service, partner)
+    partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
+    await leads.start()
+    await service.sql.updateTable('endpoints').set({ state: 'paused', reason: 'gone' }).execute()
+    // hours become tenths of a second; started before any worker could do it
+    const { id } = await endpoint.row()
+    await service.client.workflow.start('endpoint', {
+      workflowId: `endpoint-${id}`,
+      taskQueue: 'referrals',
+      args: [id, { firstMs: 400, longestMs: 1600 }],
+    })
+    await service.startWorker()
+  })
+
+  const gaps = async () => {
+    const times = (await endpoint.probes()).map(({ started_at }) => started_at.getTime())
+    return times.slice(1).map((time, index) => time - times[index]!)
+  }
+
+  it('is probed again and again, each wait twice the one before up to the longest', async () => {
+    await until(async () => (await endpoint.probes()).length >= 5)
+    const [second, third, fourth, fifth] = await gaps()
+    expect(second).toBeGreaterThanOrEqual(800)
+    for (const gap of [third, fourth, fifth]) expect(gap).toBeGreaterThanOrEqual(1600)
+    expect(fifth).toBeLessThan(3200)
+    expect((await endpoint.probes()).every(({ status }) => status === 410)).toBe(true)
+  })
+
+  it('drains by itself once a probe is taken', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await endpoint.is('active')
+    expect(await endpoint.open()).toBe(0)
+    await (await endpoint.workflow()).result()
+  })
+
+  it('is not probed when staff paused it', async () => {
+    await pauseEndpoint(service.sql, partner.id)
+    const before = await endpoint.probes()
+    const leadId = await leads.start()
+    const { id } = await endpoint.row()
+    const handle = await service.client.workflow.start('endpoint', {
+      workflowId: `endpoint-${id}`,
+      taskQueue: 'referrals',
+      args: [id, { firstMs: 1, longestMs: 1 }],
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    })
+    await handle.signal('look')
+    await handle.signal('probe')
+    // what the signals led to is over: the review of the record, and nothing after it
+    await until(async () => (await handle.describe()).raw.pendingActivities?.length === 0)
+    expect(await endpoint.probes()).toEqual(before)
+    expect(leads.arrivals(leadId)).toEqual([])
+  })
+})
