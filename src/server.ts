@@ -68,7 +68,7 @@ function stopOnSignals(): void {
     await app.close()
     await starts.settled()
     await Promise.all([health.close(), client.connection.close(), orm.close()])
-    process.disconnect?.()
+    if (process.connected) process.disconnect()
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
 }

@@ -70,7 +70,7 @@ await Promise.all([
   orm.close(),
 ])
 log.info('worker stopped')
-process.disconnect?.()
+if (process.connected) process.disconnect()
 
 function dependencies(settings: Config, { send }: Sender) {
   const environment = settings.ENVIRONMENT
