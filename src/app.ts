@@ -4,9 +4,12 @@ import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import { answerClientError, answerConnect, requireHost } from './api/client-errors.ts'
 import { createLead } from './api/create-lead.ts'
+import { getDeliveries } from './api/get-deliveries.ts'
+import { getEndpoint } from './api/get-endpoint.ts'
 import { getEvents } from './api/get-events.ts'
 import { getLead } from './api/get-lead.ts'
 import { docsPage } from './api/openapi/docs-page.ts'
+import { listEvents } from './api/list-events.ts'
 import { openapi } from './api/openapi/document.ts'
 import { readableUrl } from './api/paths.ts'
 import { ping } from './api/ping.ts'
@@ -17,12 +20,14 @@ import { rateLimits } from './api/plugins/rate-limits.ts'
 import { gracefulClose } from './api/plugins/graceful-close.ts'
 import { requestLog } from './api/plugins/request-log.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
+import { resendWebhook } from './api/resend-webhook.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
 import type { Environment } from './config.ts'
 import type { Patience } from './db/mikro-orm.config.ts'
 import type { Sql } from './db/orm.ts'
 import type { ReferralState } from './domain/referral.ts'
 import type { WebhookFacts } from './domain/webhook-facts.ts'
+import type { ResendWebhook } from './temporal/resend.ts'
 import { webhookBody } from './webhooks/body.ts'
 
 export interface AppDependencies {
@@ -30,6 +35,7 @@ export interface AppDependencies {
   sql: Sql
   log: Logger
   startReferral: (state: ReferralState) => void
+  resendWebhook: ResendWebhook
   /** Requests a minute of each partner, and of each address without a key; 0 is no limit. */
   rateLimit: number
   tls?: { cert: Buffer; key: Buffer }
@@ -41,7 +47,7 @@ export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silen
 
 /** The API: the one list of its plugins and routes. It listens to nothing yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { environment, sql, startReferral, rateLimit } = dependencies
+  const { environment, sql, startReferral, resendWebhook: resend, rateLimit } = dependencies
   const app = createServer(dependencies)
   await app.register(gracefulClose)
   await app.register(requestLog)
@@ -61,6 +67,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await leads.register(getLead, { sql })
       await leads.register(getEvents, { sql })
       await leads.register(updatePartnerInfo, { sql })
+      await leads.register(getDeliveries, { sql })
+      await leads.register(resendWebhook, { sql, resendWebhook: resend })
+      await leads.register(getEndpoint, { sql })
+      await leads.register(listEvents, { sql })
     },
     { prefix: '/v1' },
   )

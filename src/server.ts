@@ -9,12 +9,14 @@ import { createLogger } from './logger.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createReferrals } from './temporal/referrals.ts'
+import { createResender } from './temporal/resend.ts'
 
 const config = orFail(() => readConfig())
 const log = createLogger(config.LOG_LEVEL, 'api')
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
 const client = createTemporalClient(temporalSettings(processEnvironment()))
+
 const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) =>
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it'),
 )
@@ -23,6 +25,11 @@ const app = await buildApp({
   sql,
   log,
   startReferral: (state) => starts.offer(state),
+  resendWebhook: createResender({
+    client,
+    sql,
+    referrals: createReferrals({ client, sql, callLimitMs: 1500 }),
+  }),
   rateLimit: config.RATE_LIMIT,
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),

@@ -11,6 +11,7 @@ const app = await buildApp({
   sql: sqlOf(orm),
   log: createLogger('silent', 'api'),
   startReferral: () => {},
+  resendWebhook: async () => {},
   rateLimit: 0,
 })
 const { payload } = await app.inject('/v1/openapi.json')

@@ -81,7 +81,7 @@ export const scoreGains = z.object({
   estimated_time_remaining: z.string().regex(TIME_REMAINING),
 })
 
-const eventPayload = z
+export const eventPayload = z
   .union([scoreGains, z.object({ partner_lead_id: z.string() }), z.null()])
   .meta({ description: '`null` when the event has no payload.' })
 

@@ -38,11 +38,13 @@ export async function prepareApi({
   const sql = sqlOf(orm)
   const logged: string[] = []
   const started: ReferralState[] = []
+  const resent: string[] = []
   const app = await buildApp({
     environment,
     sql,
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),
+    resendWebhook: async ({ eventId }) => void resent.push(eventId),
     rateLimit,
   })
   await app.ready()
@@ -52,7 +54,7 @@ export async function prepareApi({
     await database.drop()
   })
   const partner = async () => addPartnerOf(app, orm.em.fork(), environment)
-  return { app, orm, sql, logged, started, addPartner: partner, ...callsOf(app) }
+  return { app, orm, sql, logged, started, resent, addPartner: partner, ...callsOf(app) }
 }
 
 export type Api = Awaited<ReturnType<typeof prepareApi>>

@@ -37,9 +37,17 @@ describe('GET /v1/openapi.json', () => {
 
   it('describes every endpoint, with examples of requests and answers and every error', () => {
     const { paths, components } = answer.body
-    expect(Object.keys(paths).toSorted()).toEqual(
-      ['/create-lead', '/get-events', '/get-lead', '/ping', '/update-partner-info'].toSorted(),
-    )
+    expect(Object.keys(paths).toSorted()).toEqual([
+      '/create-lead',
+      '/get-deliveries',
+      '/get-endpoint',
+      '/get-events',
+      '/get-lead',
+      '/list-events',
+      '/ping',
+      '/resend-webhook',
+      '/update-partner-info',
+    ])
     for (const [name, { post }] of posts(paths)) {
       expect([name, Object.keys(post.responses)]).toEqual([
         name,
@@ -93,9 +101,14 @@ describe('GET /v1/openapi.json', () => {
   it('has examples of requests that the service takes', async () => {
     const partner = await api.addPartner()
     const lead_id = await partner.createLead()
+    const { data } = (await partner.post('get-deliveries', { lead_id })).body
     for (const [name, { post }] of posts(answer.body.paths)) {
       for (const { value } of Object.values(post.requestBody.content['application/json'].examples)) {
-        const sent = 'lead_id' in value ? { ...value, lead_id } : value
+        const sent = {
+          ...value,
+          ...('lead_id' in value && { lead_id }),
+          ...('event_id' in value && { event_id: data[0].event_id }),
+        }
         expect([name, (await partner.post(name.slice(1), sent)).status]).toEqual([name, 200])
       }
     }

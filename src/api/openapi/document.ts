@@ -21,6 +21,10 @@ const base = {
   servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
   tags: [
     { name: 'Leads', description: 'Refer borrowers and read what became of them.' },
+    {
+      name: 'Extensions',
+      description: 'Beyond the interface specification: your webhooks, and a feed to poll.',
+    },
     { name: 'Service', description: 'The service itself.' },
   ],
   components: {
@@ -88,9 +92,10 @@ function complete(document: Document): object {
 
 function describe(operation: Operation, found: Found): object {
   const { operationId, summary, description: text, key, request, answer, answerDescription } = operation
+  const tag = operation.extension ? 'Extensions' : key ? 'Leads' : 'Service'
   return {
     operationId,
-    tags: [key ? 'Leads' : 'Service'],
+    tags: [tag],
     summary,
     description: text,
     ...(!key && { security: [{}, { serviceKey: [] }] }),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors.ts'
+import { extensionOperations } from './extensions.ts'
 import { type Examples, leadExample, leadIdExample, metadataExample, newLeadExample } from './examples.ts'
 
 export interface Operation {
@@ -11,6 +12,8 @@ export interface Operation {
   invalid?: string
   /** False where a request without a key is welcome too. */
   key: boolean
+  /** Beyond the interface specification. */
+  extension?: true
   request?: Examples
   answer: Examples
   answerDescription: string
@@ -18,6 +21,7 @@ export interface Operation {
 
 /** What the reference says of each endpoint, by its path; what it takes and answers comes from the schemas. */
 export const operations: Record<string, Operation> = {
+  ...extensionOperations,
   '/ping': {
     operationId: 'ping',
     summary: 'Check that the service is online',

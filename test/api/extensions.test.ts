@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { recordMilestones } from '../../src/db/recording.ts'
+import { until } from '../support/until.ts'
+import { type Api, type ApiPartner, prepareApi } from './api.ts'
+
+describe('the endpoints beyond the specification', () => {
+  let api: Api
+  let partner: ApiPartner
+  let stranger: ApiPartner
+  let leadId: number
+
+  beforeAll(async () => {
+    api = await prepareApi()
+    ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
+    leadId = await partner.createLead({ partner_lead_id: 'LOAN-1' })
+    await record(leadId, 'contract_signed', 'client_engaged_in_chat')
+  })
+
+  const record = (
+    lead: number,
+    ...names: ('contract_signed' | 'client_engaged_in_chat' | 'escrow_funded')[]
+  ) =>
+    recordMilestones(
+      api.sql,
+      lead,
+      names.map((name) => ({ name, dedupeKey: name })),
+      () => '{}',
+    )
+  const deliveries = async (body: object = {}, who = partner) => (await who.post('get-deliveries', body)).body
+  const events = async (body: object = {}, who = partner) => (await who.post('list-events', body)).body
+
+  describe('get-deliveries', () => {
+    it('lists a lead’s webhooks with their attempts, held while there is no endpoint', async () => {
+      const { data } = await deliveries({ lead_id: leadId })
+      expect(data).toEqual([
+        expect.objectContaining({ event_name: 'contract_signed', sequence: 2, state: 'held', attempts: [] }),
+        expect.objectContaining({ event_name: 'lead_received', sequence: 1, next_attempt_at: null }),
+      ])
+      await api.sql
+        .insertInto('attempts')
+        .values({ id: 'att_1', event_id: data[1].event_id, number: 1, trigger: 'scheduled', status: 503 })
+        .execute()
+      expect((await deliveries({ lead_id: leadId })).data[1].attempts).toEqual([
+        expect.objectContaining({ number: 1, status: 503, trigger: 'scheduled' }),
+      ])
+    })
+
+    it('pages through all of a partner’s, each once', async () => {
+      const other = await partner.createLead()
+      const pages = []
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const page: { data: { event_id: string }[]; next_cursor: string | null } = await deliveries({
+          limit: 2,
+          ...(cursor && { cursor }),
+        })
+        pages.push(page.data.map((row) => row.event_id))
+        cursor = page.next_cursor
+      }
+      expect(pages.map((page) => page.length)).toEqual([2, 1])
+      expect(new Set(pages.flat()).size).toBe(3)
+      expect((await deliveries({ lead_id: other })).data).toHaveLength(1)
+    })
+
+    it('filters by state', async () => {
+      expect((await deliveries({ states: ['delivered', 'given_up'] })).data).toEqual([])
+      expect((await deliveries({ states: ['held'] })).data).toHaveLength(3)
+      expect((await deliveries({ states: ['pending'] })).data).toHaveLength(3)
+    })
+
+    it('shows nobody else’s', async () => {
+      expect((await deliveries({}, stranger)).data).toEqual([])
+      const foreign = await stranger.post('get-deliveries', { lead_id: leadId })
+      const unknown = await stranger.post('get-deliveries', { lead_id: 2 ** 31 })
+      expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
+    })
+
+    it.each([{ lead_id: '1' }, { states: ['lost'] }, { states: [] }, { cursor: 'x' }, { limit: 101 }])(
+      'refuses %j',
+      async (body) => {
+        expect(await partner.post('get-deliveries', body)).toMatchObject({
+          status: 400,
+          body: { error: { code: 'INVALID_PAYLOAD' } },
+        })
+      },
+    )
+  })
+
+  describe('resend-webhook', () => {
+    it('sends one’s own again, and knows nobody else’s', async () => {
+      const [{ event_id: eventId }] = (await deliveries({ lead_id: leadId })).data
+      expect(await partner.post('resend-webhook', { event_id: eventId })).toMatchObject({
+        status: 200,
+        body: { success: true, message: 'The webhook is sent when your endpoint is no longer paused.' },
+      })
+      expect(api.resent).toEqual([eventId])
+      const foreign = await stranger.post('resend-webhook', { event_id: eventId })
+      const unknown = await stranger.post('resend-webhook', { event_id: 'evt_\u0000' })
+      expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
+      expect(api.resent).toHaveLength(1)
+    })
+  })
+
+  describe('get-endpoint', () => {
+    const endpoint = async () => (await partner.post('get-endpoint', {})).body.data
+
+    it('says how the endpoint is and why', async () => {
+      expect(await endpoint()).toMatchObject({
+        url: null,
+        health: 'paused',
+        reason: 'no URL is registered yet',
+      })
+      const url = 'https://lender.example/webhooks'
+      await setEndpoint(api.sql, partner.id, { url, ciphertext: '' })
+      expect(await endpoint()).toMatchObject({ url, health: 'draining', open_deliveries: 3 })
+      const ours = api.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
+      await ours.set({ state: 'active', reason: null, failing_since: new Date(0) }).execute()
+      expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })
+      await pauseEndpoint(api.sql, partner.id)
+      expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'staff paused it' })
+    })
+  })
+
+  describe('list-events', () => {
+    /** All events, once they are so many: other databases of the server can hold them back for a moment. */
+    const settled = (who: ApiPartner, count: number) =>
+      until(async () => {
+        const page = await events({}, who)
+        return page.data.length >= count && page
+      })
+    const news = (after: string, who: ApiPartner) =>
+      until(async () => {
+        const page = await events({ after }, who)
+        return page.data.length > 0 && page
+      })
+
+    it('follows all leads, chats too, page by page, and goes on with what is new', async () => {
+      const follower = await api.addPartner()
+      const [one, two] = [await follower.createLead({ partner_lead_id: 'A' }), await follower.createLead()]
+      await record(one, 'client_engaged_in_chat')
+      await settled(follower, 3)
+      const first = await events({ limit: 2 }, follower)
+      const second = await events({ after: first.next, limit: 2 }, follower)
+      expect([first.has_more, second.has_more]).toEqual([true, false])
+      expect([...first.data, ...second.data]).toEqual([
+        expect.objectContaining({
+          lead_id: one,
+          partner_lead_id: 'A',
+          event_name: 'lead_received',
+          position: 1,
+        }),
+        expect.objectContaining({ lead_id: two, partner_lead_id: null, event_name: 'lead_received' }),
+        expect.objectContaining({ lead_id: one, event_name: 'client_engaged_in_chat', position: 2 }),
+      ])
+      expect(await events({ after: second.next }, follower)).toMatchObject({ data: [], next: second.next })
+      await record(two, 'contract_signed')
+      const third = await news(second.next, follower)
+      expect(third.data.map((event: any) => event.event_name)).toEqual(['contract_signed'])
+    })
+
+    it('leaves out nothing that is committed late', async () => {
+      const follower = await api.addPartner()
+      const slow = await follower.createLead()
+      const quick = await follower.createLead()
+      const { next } = await settled(follower, 2)
+      const committed = Promise.withResolvers<void>()
+      const written = Promise.withResolvers<void>()
+      const late = api.sql.transaction().execute(async (trx) => {
+        await trx
+          .insertInto('lead_events')
+          .values({
+            id: 'evt_late',
+            lead_id: slow,
+            partner_id: follower.id,
+            position: 2,
+            event_name: 'contract_signed',
+            dedupe_key: 'contract_signed',
+            created_at: new Date(),
+          })
+          .execute()
+        written.resolve()
+        await committed.promise
+      })
+      await written.promise
+      await record(quick, 'escrow_funded')
+      // the later event is committed, the earlier one is not: neither is shown
+      expect(await events({ after: next }, follower)).toMatchObject({ data: [], next })
+      committed.resolve()
+      await late
+      const { data } = await until(async () => {
+        const page = await events({ after: next }, follower)
+        return page.data.length >= 2 && page
+      })
+      expect(data.map((event: any) => event.lead_id)).toEqual([slow, quick])
+    })
+
+    it.each(['1', '0-0', '99999999999999999999-1-1', 'x-1-1', '1-1-1; drop'])(
+      'refuses the cursor %j',
+      async (after) => {
+        expect((await partner.post('list-events', { after })).status).toBe(400)
+      },
+    )
+
+    it('shows nobody else’s', async () => {
+      expect((await events({}, stranger)).data).toEqual([])
+    })
+  })
+})
