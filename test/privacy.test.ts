@@ -168,4 +168,11 @@ describe('after a whole journey with every kind of failure in it', () => {
   it('Temporal’s files would show it: they hold the workflow’s id and what senders typed', () => {
     expect([`lead-${leadId}`, ...SIGNAL_IDS].map(isKept)).toEqual([true, true, true])
   })
+
+  it('no webhook holds the borrower’s name, e-mail address, phone number or notes', () => {
+    const personal = [LEAD.first_name, LEAD.last_name, LEAD.email, LEAD.phone, LEAD.notes]
+    const bodies = partner.endpoint.arrivals.map(({ body }) => body).join('\n')
+    expect(bodies).toContain(LEAD.partner_lead_id)
+    expect(personal.filter((value) => bodies.includes(value))).toEqual([])
+  })
 })

@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { createMailer } from '../../activities/mailer.ts'
+import { sendOnboardingEmailActivity } from '../../activities/send-onboarding-email.ts'
+import { insertLead } from '../../src/db/new-lead.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { LEAD } from '../support/leads.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const MAIL = { to: 'ada@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
+const settings = { environment: 'sandbox', from: 'us@example.com', allowDomains: [] } as const
+/** A mail server elsewhere, where nothing listens. */
+const elsewhere = 'smtp://mail.invalid:25'
+
+describe('the onboarding e-mail', () => {
+  let sql: Sql
+  let partnerId: number
+  let mailServer: Awaited<ReturnType<typeof startMailServer>>
+
+  beforeAll(async () => {
+    ;({ sql, partnerId } = await openDatabase())
+    mailServer = await startMailServer()
+  })
+
+  const newLead = () =>
+    sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, (facts) => JSON.stringify(facts)))
+  const send = () =>
+    sendOnboardingEmailActivity({ sql, mailer: createMailer({ ...settings, smtpUrl: mailServer.url }) })
+
+  it('goes to the borrower once, with a Message-ID that is the same at every attempt', async () => {
+    const leadId = await newLead()
+    mailServer.refusing = true
+    await expect(send()(leadId)).rejects.toThrow('the mail server refused')
+    mailServer.refusing = false
+    expect([await send()(leadId), await send()(leadId)]).toEqual(['sent', 'already_sent'])
+    expect(mailServer.mails).toEqual([
+      { to: LEAD.email, content: expect.stringContaining(`<onboarding-${leadId}@partner-referral-service>`) },
+    ])
+  })
+
+  it('names no address when the mail server refuses and quotes it', async () => {
+    const leadId = await newLead()
+    mailServer.refusing = true
+    await expect(send()(leadId)).rejects.toThrow(/^the mail server refused: 550$/)
+    expect(mailServer.refused).toContain(LEAD.email)
+  })
+
+  it.each([
+    ['without a mail server', undefined, []],
+    ['through a mail server elsewhere', elsewhere, []],
+    ['to a domain that is not named', elsewhere, ['example.org', 'ample.com']],
+  ])('is not sent in a sandbox %s', async (_, smtpUrl, allowDomains) => {
+    const mailer = createMailer({ ...settings, smtpUrl, allowDomains })
+    expect(await mailer(MAIL)).toBe('not_allowed')
+  })
+
+  it.each([
+    ['a sandbox, to a domain that is named', 'sandbox', ['example.com']],
+    ['a sandbox that names all', 'sandbox', ['*']],
+    ['production', 'production', []],
+  ] as const)('is sent in %s', async (_, environment, allowDomains) => {
+    const mailer = createMailer({ ...settings, environment, smtpUrl: elsewhere, allowDomains })
+    await expect(mailer(MAIL)).rejects.toThrow('mail.invalid')
+  })
+})
