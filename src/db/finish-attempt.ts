@@ -1,21 +1,11 @@
 import { sql as raw } from 'kysely'
+import { type AttemptOutcome, deliver, endOf } from './attempt-end.ts'
 import type { AttemptTrigger } from './entities/attempt.ts'
 import { drainAfterProbe } from './endpoint-states.ts'
-import { jsonb } from './jsonb.ts'
 import { FAILING_AFTER, oweNotice } from './notices.ts'
 import type { Sql } from './orm.ts'
 
-/** How one HTTP request ended; the attempt's row, but for what the database adds. */
-export interface AttemptOutcome {
-  ok: boolean
-  status: number | null
-  address: string | null
-  durationMs: number
-  errorCode: string | null
-  hint: string | null
-  responseHeaders: Record<string, string> | null
-  responseBody: string | null
-}
+export type { AttemptOutcome }
 
 /** What a failure is judged by. */
 export interface FailureFacts {
@@ -50,15 +40,10 @@ export async function finishAttempt(
   outcome: AttemptOutcome,
   judge: (facts: FailureFacts) => Verdict,
 ): Promise<Finished> {
+  if (outcome.ok) return succeed(sql, attempt, outcome)
   return sql.transaction().execute(async (trx) => {
     const delivery = await lockDelivery(trx, attempt.eventId)
     const ours = delivery.lease === attempt.attemptId
-    if (outcome.ok) {
-      await deliver(trx, delivery)
-      if (attempt.trigger === 'probe') await drainAfterProbe(trx, delivery.partner_id)
-      await close(trx, attempt.attemptId, outcome, null)
-      return { kind: 'delivered' }
-    }
     if (!ours || attempt.trigger !== 'scheduled') {
       if (ours) await release(trx, attempt.eventId)
       await close(trx, attempt.attemptId, outcome, null)
@@ -82,20 +67,19 @@ function lockDelivery(trx: Sql, eventId: string) {
 
 type LockedDelivery = Awaited<ReturnType<typeof lockDelivery>>
 
-async function deliver(trx: Sql, delivery: LockedDelivery): Promise<void> {
-  await trx
-    .updateTable('deliveries')
-    .set({ state: 'delivered', settled_at: raw<Date>`clock_timestamp()`, lease: null, leased_until: null })
-    .where('event_id', '=', delivery.event_id)
-    .where('state', '!=', 'delivered')
-    .execute()
-  // written only when it changes: a row that every delivery updated would make them wait for each other
-  await trx
-    .updateTable('endpoints')
-    .set({ failing_since: null, blocked_until: null })
-    .where('partner_id', '=', delivery.partner_id)
-    .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)]))
-    .execute()
+async function succeed(
+  sql: Sql,
+  { attemptId, eventId, trigger }: { attemptId: string; eventId: string; trigger: AttemptTrigger },
+  outcome: AttemptOutcome,
+): Promise<Finished> {
+  if (trigger !== 'probe') await deliver(sql, eventId, attemptId, outcome)
+  else {
+    await sql.transaction().execute(async (trx) => {
+      const partnerId = await deliver(trx, eventId, attemptId, outcome)
+      await drainAfterProbe(trx, partnerId)
+    })
+  }
+  return { kind: 'delivered' }
 }
 
 async function release(trx: Sql, eventId: string): Promise<void> {
@@ -107,22 +91,7 @@ async function release(trx: Sql, eventId: string): Promise<void> {
 }
 
 async function close(trx: Sql, attemptId: string, outcome: AttemptOutcome, next: Date | null): Promise<void> {
-  await trx
-    .updateTable('attempts')
-    .set({
-      finished_at: raw<Date>`clock_timestamp()`,
-      duration_ms: outcome.durationMs,
-      address: outcome.address,
-      status: outcome.status,
-      error_code: outcome.errorCode,
-      hint: outcome.hint,
-      response_headers: jsonb(outcome.responseHeaders),
-      // text in PostgreSQL holds any character but this
-      response_body: outcome.responseBody?.replaceAll('\0', '') ?? null,
-      next_attempt_at: next,
-    })
-    .where('id', '=', attemptId)
-    .execute()
+  await trx.updateTable('attempts').set(endOf(outcome, next)).where('id', '=', attemptId).execute()
 }
 
 async function judgeFailure(trx: Sql, delivery: LockedDelivery, judge: (facts: FailureFacts) => Verdict) {

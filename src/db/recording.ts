@@ -111,6 +111,7 @@ function admit(lead: LockedLead, item: MilestoneItem): RecordingOutcome {
   return timed && lead.status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
 }
 
+/** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
 async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: WebhookBody): Promise<void> {
   const ids = { lead_id: lead.id, partner_id: lead.partner_id }
   const facts = { createdAt: lead.now, leadId: lead.id, partnerLeadId: lead.partner_lead_id }
@@ -128,15 +129,13 @@ async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: We
     const body = toBody({ ...facts, eventId, eventName, eventPayload, sequence })
     return { ...ids, event_id: eventId, sequence, body, next_attempt_at: raw<Date>`clock_timestamp()` }
   })
-  await trx.insertInto('lead_events').values(rows).execute()
-  if (deliveries.length > 0) await trx.insertInto('deliveries').values(deliveries).execute()
-  lead.last_event_at = lead.now
-  await advanceLead(trx, lead)
-}
-
-async function advanceLead(trx: Sql, lead: LockedLead): Promise<void> {
+  const recorded = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows))
+  const queued =
+    deliveries.length === 0
+      ? recorded
+      : (recorded.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries)) as typeof recorded)
   const { status, next_position, next_sequence, anchor_at } = lead
-  await trx
+  await queued
     .updateTable('leads')
     .set({ status, next_position, next_sequence, anchor_at, last_event_at: lead.now })
     .set({ updated_at: raw<Date>`clock_timestamp()` })

@@ -1,0 +1,72 @@
+import { sql as raw } from 'kysely'
+import { jsonb } from './jsonb.ts'
+import type { Sql } from './orm.ts'
+
+/** How one HTTP request ended; the attempt's row, but for what the database adds. */
+export interface AttemptOutcome {
+  ok: boolean
+  status: number | null
+  address: string | null
+  durationMs: number
+  errorCode: string | null
+  hint: string | null
+  responseHeaders: Record<string, string> | null
+  responseBody: string | null
+}
+
+/** What the attempt's row says of its end. */
+export function endOf(outcome: AttemptOutcome, next: Date | null) {
+  return {
+    finished_at: raw<Date>`clock_timestamp()`,
+    duration_ms: outcome.durationMs,
+    address: outcome.address,
+    status: outcome.status,
+    error_code: outcome.errorCode,
+    hint: outcome.hint,
+    response_headers: jsonb(outcome.responseHeaders),
+    // text in PostgreSQL holds any character but this
+    response_body: outcome.responseBody?.replaceAll('\0', '') ?? null,
+    next_attempt_at: next,
+  }
+}
+
+/**
+ * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
+ * attempt. Answers whose endpoint it was.
+ */
+export async function deliver(
+  sql: Sql,
+  eventId: string,
+  attemptId: string,
+  outcome: AttemptOutcome,
+): Promise<number> {
+  const { partner_id: partnerId } = await sql
+    .with('delivery', (cte) =>
+      cte
+        .updateTable('deliveries')
+        .set({
+          state: 'delivered',
+          settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
+          lease: null,
+          leased_until: null,
+        })
+        .where('event_id', '=', eventId)
+        .returning('partner_id'),
+    )
+    // written only when it changes: a row that every delivery updated would make them wait for each other
+    .with('endpoint', (cte) =>
+      cte
+        .updateTable('endpoints')
+        .from('delivery')
+        .set({ failing_since: null, blocked_until: null })
+        .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
+        .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),
+    )
+    .with('attempt', (cte) =>
+      cte.updateTable('attempts').set(endOf(outcome, null)).where('id', '=', attemptId),
+    )
+    .selectFrom('delivery')
+    .select('partner_id')
+    .executeTakeFirstOrThrow()
+  return partnerId
+}
