@@ -5,6 +5,7 @@ import { setEndpoint } from '../../src/db/endpoints.ts'
 import { issueKey } from '../../src/db/keys.ts'
 import { connect, migrate, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { createDatabase, withDatabase } from '../support/template-database.ts'
 import type { Started } from './servers.ts'
@@ -22,6 +23,7 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     namespace: name,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   })
+  await ensureSearchAttributes(connection, name)
   const encryptionKey = randomBytes(32)
   const partner = await addPartner(orm.em.fork(), { name: 'First Lender' })
   const { key } = await issueKey(orm.em.fork(), partner.id, 'sandbox')
