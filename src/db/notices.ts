@@ -66,7 +66,7 @@ export async function markSent(sql: Sql, partnerId: number, { kind, hour }: Unse
  */
 const told = (kinds: string) =>
   raw`(select max(sent_at) from notices where partner_id = e.partner_id and kind in (${raw.raw(kinds)}))`
-export const owedKind = raw<'paused' | 'recovered' | null>`case
+const owedKind = raw<'paused' | 'recovered' | null>`case
   when e.url is null then null
   when e.state = 'paused' and ${told(`'paused'`)} > e.since then null
   when e.state = 'paused' then 'paused'

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { findEndpoint, liveSecrets, rotateSecret, setEndpoint } from '../db/endpoints.ts'
+import { describeReason, healthOf } from '../domain/endpoint-health.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
@@ -74,19 +75,20 @@ export async function show({ sql }: Desk, partner: number): Promise<Answer> {
   const endpoint = (await findEndpoint(sql, partner)) ?? noEndpoint(partner)
   const secrets = await liveSecrets(sql, endpoint.id)
   const { id, ...rest } = endpoint
+  const { health, reason, since } = healthOf({ ...endpoint, failingSince: endpoint.failing_since })
   return {
     json: {
       partner_id: partner,
       endpoint_id: id,
       ...rest,
+      health,
       secrets: secrets.map(({ created_at, expires_at }) => ({ created_at, expires_at })),
     },
     text: fields({
       partner: `${partner}, ${name}`,
       URL: endpoint.url ?? `none yet: npm run staff -- endpoint set ${partner} https://…`,
-      state: `${endpoint.state}${endpoint.reason === null ? '' : ` (${endpoint.reason})`}`,
-      since: endpoint.since,
-      'failing since': endpoint.failing_since,
+      health: `${health}: ${describeReason(reason)}`,
+      since,
       'open webhooks': endpoint.open_deliveries,
       'live secrets': secrets.length,
     }),

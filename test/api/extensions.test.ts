@@ -156,7 +156,7 @@ describe('the endpoints beyond the specification', () => {
       expect(await events({ after: second.next }, follower)).toMatchObject({ data: [], next: second.next })
       await record(two, 'contract_signed')
       const third = await news(second.next, follower)
-      expect(third.data.map((event: any) => event.event_name)).toEqual(['contract_signed'])
+      expect(third.data.map((event: { event_name: string }) => event.event_name)).toEqual(['contract_signed'])
     })
 
     it('leaves out nothing that is committed late', async () => {
@@ -192,7 +192,7 @@ describe('the endpoints beyond the specification', () => {
         const page = await events({ after: next }, follower)
         return page.data.length >= 2 && page
       })
-      expect(data.map((event: any) => event.lead_id)).toEqual([slow, quick])
+      expect(data.map((event: { lead_id: number }) => event.lead_id)).toEqual([slow, quick])
     })
 
     it.each(['1', '0-0', '99999999999999999999-1-1', 'x-1-1', '1-1-1; drop'])(

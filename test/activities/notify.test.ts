@@ -1,0 +1,137 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { createMailer } from '../../activities/mailer.ts'
+import { notifyActivity } from '../../activities/notify.ts'
+import { reviewEndpointActivity } from '../../activities/review-endpoint.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { endpointsAtWork, pauseEndpoint, resumeEndpoint } from '../../src/db/endpoint-states.ts'
+import { finishDraining } from '../../src/db/draining.ts'
+import { type NoticeKind, oweNotice } from '../../src/db/notices.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { createLogger } from '../../src/logger.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+describe('telling a partner and staff of an endpoint', () => {
+  let sql: Sql
+  let partnerId: number
+  let endpointId: number
+  let mailServer: Awaited<ReturnType<typeof startMailServer>>
+  let notify: ReturnType<typeof notifyActivity>
+  let review: ReturnType<typeof reviewEndpointActivity>
+  const logged: string[] = []
+
+  beforeAll(async () => {
+    ;({ sql, partnerId } = await openDatabase())
+    mailServer = await startMailServer()
+    const mailer = createMailer({
+      environment: 'production',
+      smtpUrl: mailServer.url,
+      from: 'service@service.example',
+      allowDomains: [],
+    })
+    const log = createLogger('info', 'worker', { write: (line) => void logged.push(line) })
+    notify = notifyActivity({ sql, mailer, staffEmail: 'staff@service.example', log })
+    review = reviewEndpointActivity({ sql })
+    await sql.updateTable('partners').set({ contact_email: 'tech@lender.example' }).execute()
+    const url = 'https://lender.example/hooks?token=secret'
+    endpointId = (await setEndpoint(sql, partnerId, { url, ciphertext: '' }))!.id
+  })
+
+  beforeEach(async () => {
+    await sql.deleteFrom('notices').execute()
+    await activate()
+    mailServer.refusing = false
+    mailServer.mails.length = 0
+    logged.length = 0
+  })
+
+  const activate = () =>
+    sql.updateTable('endpoints').set({ state: 'active', reason: null, failing_since: null }).execute()
+  const owe = (kind: NoticeKind) => sql.transaction().execute((trx) => oweNotice(trx, partnerId, kind))
+  const subjects = (to: string) =>
+    mailServer.mails
+      .filter((mail) => mail.to === to)
+      .map(({ content }) => /^Subject: (.*)$/m.exec(content)?.[1])
+  /** Lets an hour pass for all that was sent. */
+  const hourLater = () =>
+    sql
+      .updateTable('notices')
+      .set({ hour: raw<Date>`hour - interval '1 hour'`, sent_at: raw<Date>`sent_at - interval '1 hour'` })
+      .execute()
+
+  it('mails each kind at most once an hour', async () => {
+    for (let count = 1; count <= 3; count += 1) await owe('failing')
+    expect(await notify(endpointId)).toBe(1)
+    await owe('failing')
+    expect(await notify(endpointId)).toBe(0)
+    await owe('given_up')
+    expect(await notify(endpointId)).toBe(1)
+    await hourLater()
+    await owe('failing')
+    expect(await notify(endpointId)).toBe(1)
+    expect(subjects('tech@lender.example')).toEqual(subjects('staff@service.example'))
+    expect(subjects('tech@lender.example')).toEqual([
+      'Your webhook endpoint is failing: First Lender',
+      'A webhook was given up: First Lender',
+      'Your webhook endpoint is failing: First Lender',
+    ])
+  })
+
+  it('keeps a notice that the mail server refuses, without repeating the address anywhere', async () => {
+    mailServer.refusing = true
+    await owe('given_up')
+    await expect(notify(endpointId)).rejects.toThrow(/^the mail server refused: \d+$/)
+    mailServer.refusing = false
+    expect(await notify(endpointId)).toBe(1)
+    expect(mailServer.mails).toHaveLength(2)
+    expect(logged.join('')).not.toContain('lender.example')
+  })
+
+  it('writes a line into the log, and no secret of the URL into a mail', async () => {
+    await pauseEndpoint(sql, partnerId)
+    await review(endpointId)
+    await notify(endpointId)
+    expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ notice: 'paused', partner_id: partnerId, level: 40 }),
+    ])
+    const [mail] = mailServer.mails
+    expect(mail?.content).toMatch(/the endpoint at https:\/\/lender\.example was paused: staff paused it/)
+    expect(mail?.content).not.toContain('secret')
+  })
+
+  it('tells of a second pause within the hour once the hour is over, and of the recovery after it', async () => {
+    const pauseAndRecover = async () => {
+      await pauseEndpoint(sql, partnerId)
+      const owed = (await review(endpointId))?.owed
+      await notify(endpointId)
+      return owed
+    }
+    await pauseAndRecover()
+    await resumeEndpoint(sql, partnerId)
+    await finishDraining(sql, endpointId, (await review(endpointId))!.since)
+    await review(endpointId)
+    await notify(endpointId)
+    expect(subjects('tech@lender.example')).toHaveLength(2)
+    expect(await pauseAndRecover()).toBe('paused')
+    expect(subjects('tech@lender.example')).toHaveLength(2)
+    await hourLater()
+    await review(endpointId)
+    await notify(endpointId)
+    expect(subjects('tech@lender.example').at(-1)).toMatch(/is paused/)
+    await activate()
+    // the sweep starts the workflow that tells of it
+    expect(await endpointsAtWork(sql, 10)).toEqual([{ id: endpointId, isDraining: false }])
+    await review(endpointId)
+    await notify(endpointId)
+    expect(subjects('tech@lender.example').at(-1)).toMatch(/works again/)
+    expect(await endpointsAtWork(sql, 10)).toEqual([])
+  })
+
+  it('says nothing of an endpoint that was only set', async () => {
+    await resumeEndpoint(sql, partnerId)
+    await activate()
+    expect((await review(endpointId))?.owed).toBeNull()
+    expect(await notify(endpointId)).toBe(0)
+  })
+})
