@@ -84,7 +84,8 @@ async function attempt(
   const outcome = await send({ url, body, headers })
   const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
   const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
-  const reason = outcome.status === null ? `of ${outcome.errorCode}` : `it answered ${outcome.status}`
+  const reason =
+    outcome.status === null ? (outcome.errorCode ?? 'unknown') : `the endpoint answered ${outcome.status}`
   if (finished.kind === 'failed') tell(finished.failures, reason)
   return conclude(finished, outcome)
 }

@@ -120,7 +120,7 @@ async function requireNamespace(): Promise<void> {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return 'details' in error && error.details ? String(error.details) : error.message
+  return 'details' in error && typeof error.details === 'string' ? error.details : error.message
 }
 
 async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {

@@ -1,11 +1,4 @@
-import {
-  ActivityCancellationType,
-  ActivityFailure,
-  isCancellation,
-  proxyActivities,
-  proxyLocalActivities,
-  sleep,
-} from '@temporalio/workflow'
+import { ActivityCancellationType, isCancellation, proxyActivities, sleep } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
@@ -14,11 +7,6 @@ type Activities = ReturnType<typeof createActivities>
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
-
-const quick = proxyLocalActivities<Activities>({
-  scheduleToCloseTimeout: '3 seconds',
-  cancellationType: ABANDON,
-})
 
 const patient = proxyActivities<Activities>({
   startToCloseTimeout: '10 seconds',
@@ -47,25 +35,16 @@ export const { sendOnboardingEmail } = proxyActivities<Activities>({
   summary: 'onboarding e-mail to the borrower',
 })
 
-/** Records within the workflow task when PostgreSQL answers at once, else as an activity that never gives up. */
-export async function recordMilestones(leadId: number, items: MilestoneItem[]): Promise<Recording> {
-  const summary = describeItems(items)
-  try {
-    return await quick.recordMilestones.executeWithOptions({ summary }, [leadId, items])
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error
-    return patient.recordMilestones.executeWithOptions({ summary }, [leadId, items])
-  }
+/**
+ * An ordinary activity, not a local one: a local activity that is under way while somebody looks at the
+ * workflow in the Web UI can end in another order than its history replays, and the workflow would be stuck.
+ */
+export function recordMilestones(leadId: number, items: MilestoneItem[]): Promise<Recording> {
+  return patient.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [leadId, items])
 }
 
-export async function closeLead(leadId: number, reason: string): Promise<void> {
-  const options = { summary: `close the lead: ${reason}` }
-  try {
-    await quick.closeLead.executeWithOptions(options, [leadId, reason])
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error
-    await patient.closeLead.executeWithOptions(options, [leadId, reason])
-  }
+export function closeLead(leadId: number, reason: string): Promise<void> {
+  return patient.closeLead.executeWithOptions({ summary: `close the lead: ${reason}` }, [leadId, reason])
 }
 
 /** `record contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */

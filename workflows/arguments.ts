@@ -47,7 +47,7 @@ export function readTrouble(argument: unknown): DeliveryTrouble | undefined {
   if (!isRecord(argument)) return undefined
   const { sequence, failures } = argument
   if (!isCount(sequence) || !isCount(failures)) return undefined
-  return { sequence, failures, reason: readReason(argument) ?? 'for a reason that cannot be shown' }
+  return { sequence, failures, reason: readReason(argument) ?? 'a reason that cannot be shown' }
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -48,7 +48,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     mailed: false,
     closeReason: null,
     notes: [],
-    names: {},
+    names: state.next === 1 ? { 1: 'lead_received' } : {},
     trouble: null,
     ...carried,
     state,

@@ -47,7 +47,7 @@ function describeDeliveries(journey: Journey): string {
     case 'held':
       return `${open}**held** at ${first}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
     case 'failing':
-      return `${open}**failing** at ${first}: ${times(trouble?.failures ?? 1)}, last because ${trouble?.reason ?? 'of an error'}. It is tried again by itself, and the others wait for it`
+      return `${open}**failing** at ${first}: ${times(trouble?.failures ?? 1)} (${trouble?.reason ?? 'unknown'}). It is tried again by itself, and the others wait for it`
     default:
       return `${open}sending ${first}`
   }

@@ -10,6 +10,7 @@ export const UNDECODABLE = { undecodable: true }
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as the interface has it
   fromPayload<T>(payload: Payload): T {
     try {
       return defaultPayloadConverter.fromPayload<T>(payload)

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { defineSearchAttributeKey } from '@temporalio/common'
 import { type OpenLead, openAmong, openLeads } from '../db/open-leads.ts'
 import type { Sql } from '../db/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
@@ -6,6 +7,7 @@ import { leadOf } from './names.ts'
 import type { Referrals } from './referrals.ts'
 
 const PAGE = 1000
+const LEAD_STATUS = defineSearchAttributeKey('LeadStatus', 'KEYWORD')
 
 interface Dependencies {
   client: Client
@@ -86,9 +88,9 @@ export async function reconcile(
 async function runningLeads(client: Client): Promise<Map<number, unknown>> {
   const running = new Map<number, unknown>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
-  for await (const { workflowId, searchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
     const leadId = leadOf(workflowId)
-    if (leadId !== undefined) running.set(leadId, searchAttributes.LeadStatus?.[0])
+    if (leadId !== undefined) running.set(leadId, typedSearchAttributes.get(LEAD_STATUS))
   }
   return running
 }

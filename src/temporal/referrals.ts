@@ -15,6 +15,9 @@ export type { MilestoneAnswer } from '../../workflows/messages.ts'
 /** How long a call may take while Temporal is away: the record keeps what is to be done. */
 const CALL_LIMIT_MS = 10_000
 
+const DETAILS = `One borrower’s journey, from the referral until 30 days after mortgage_ready. *Current Details* says where it
+stands; the record itself is in PostgreSQL.`
+
 export interface Referrals {
   /** Starts the lead's workflow unless it runs, and says so in the record. */
   start(state: ReferralState): Promise<void>
@@ -45,7 +48,8 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
         args: [state],
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        staticSummary: `Lead ${state.leadId}`,
+        staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,
+        staticDetails: DETAILS,
       }),
     )
     await markStarted(sql, state.leadId)

@@ -124,6 +124,7 @@ describe('the referral workflow', () => {
     await recorded(leadId, 'score_update')
     await advance(leadId, 1)
     await recorded(leadId, 'score_update', 2)
+    expect((await names(leadId)).filter((name) => name === 'score_update')).toHaveLength(2)
   })
 
   it('holds webhooks while the endpoint is paused and sends them in order once it is woken', async () => {

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire, registerHooks } from 'node:module'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { workflowOptions } from '../../src/temporal/worker-options.ts'
+
+/**
+ * Replays every history of a folder with the workflows as they are now, and prints what did not replay as one
+ * JSON object, `{replayed, failures: {file: message}}`. A program of its own, because of its hook.
+ *
+ * `node test/workflows/replay-histories.ts FOLDER [NAME OTHER]`; NAME and OTHER are exchanged in the code, to
+ * show that a change like that is caught.
+ */
+shareProtobuf()
+const { bundleWorkflowCode, Worker } = await import('@temporalio/worker')
+const [folder = path.join(import.meta.dirname, 'histories'), name, other] = process.argv.slice(2)
+const { code } = await bundleWorkflowCode({
+  workflowsPath: workflowOptions.workflowsPath,
+  payloadConverterPath: workflowOptions.dataConverter.payloadConverterPath,
+  workflowInterceptorModules: workflowOptions.interceptors.workflowModules,
+})
+const options = { workflowBundle: { code: name && other ? exchange(code, name, other) : code } }
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
+const histories = files.map((file) => ({
+  workflowId: file,
+  history: JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as unknown,
+}))
+const failures: Record<string, string> = {}
+for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
+  if (error) failures[workflowId] = `${error.name}: ${error.message}`
+}
+process.stdout.write(`${JSON.stringify({ replayed: files.length, failures })}\n`)
+process.exitCode = Object.keys(failures).length > 0 ? 1 : 0
+
+function exchange(text: string, one: string, two: string): string {
+  return text
+    .split(one)
+    .map((part) => part.replaceAll(two, one))
+    .join(two)
+}
+
+/**
+ * npm installs protobufjs once for each package of Temporal, and types of the one copy are none to the other:
+ * reading a history fails with "type must be a Type". Here they share one.
+ */
+function shareProtobuf(): void {
+  const worker = createRequire(import.meta.url).resolve('@temporalio/worker')
+  const proto = createRequire(createRequire(worker).resolve('@temporalio/proto'))
+  const names = ['protobufjs', 'protobufjs/light', 'protobufjs/minimal', 'protobufjs/ext/protojson']
+  const shared = new Map(names.map((specifier) => [specifier, pathToFileURL(proto.resolve(specifier)).href]))
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = context.parentURL?.includes('/@temporalio/') ? shared.get(specifier) : undefined
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
+    },
+  })
+}
