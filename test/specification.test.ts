@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { advanceClock } from '../src/db/lead-lifecycle.ts'
-import { milestones } from '../src/domain/milestones.ts'
+import { milestones, statuses } from '../src/domain/milestones.ts'
 import { atEnd } from './support/at-end.ts'
 import { leadsOf } from './support/leads.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
@@ -65,6 +65,18 @@ describe('sentences of the specification that no other test holds', () => {
       'lead_received true',
       'mortgage_ready true',
       'score_update true',
+    ])
+  })
+
+  it('a status follows the documented order of milestones', () => {
+    expect(statuses).toEqual([
+      'lead_received',
+      'client_account_created',
+      'credit_scan_completed',
+      'contract_signed',
+      'escrow_funded',
+      'score_update',
+      'mortgage_ready',
     ])
   })
 
