@@ -46,7 +46,7 @@ export function judge({ work, unit, floor, service, aim, note = '' }: Row): Judg
 function describe(aim: Aim | undefined, unit: string): string {
   if (aim === undefined) return ''
   if ('to' in aim) return `≤ ${aim.to} ${unit}`
-  return 'ratioFrom' in aim ? `≥ ${aim.ratioFrom} ×` : `≤ ${aim.ratioTo} ×`
+  return 'ratioFrom' in aim ? `≥ ${Number(aim.ratioFrom.toFixed(2))} ×` : `≤ ${aim.ratioTo} ×`
 }
 
 function isMet(aim: Aim | undefined, service: number, ratio: number | null): boolean | null {

@@ -64,7 +64,10 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
   }
 }
 
-async function startBarePostgres(folder: string, onSpawn: (server: Launched) => void): Promise<string> {
+export async function startBarePostgres(
+  folder: string,
+  onSpawn: (server: Launched) => void,
+): Promise<string> {
   const { url } = await startPostgres({
     folder,
     port: await freePort(randomInt(30_000, 32_000)),
@@ -75,7 +78,7 @@ async function startBarePostgres(folder: string, onSpawn: (server: Launched) => 
   return url
 }
 
-async function startBareTemporal(
+export async function startBareTemporal(
   folder: string,
   environment: NodeJS.ProcessEnv,
   onSpawn: (server: Launched) => void,

@@ -1,8 +1,11 @@
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
 import { createLead } from './create-lead.ts'
+import { growth } from './growth.ts'
 import { milestones } from './milestones.ts'
 import { leadCalls } from './reads.ts'
+import { running } from './running.ts'
+import { starting } from './starting.ts'
 
 interface Case {
   name: string
@@ -22,5 +25,13 @@ export const cases: Case[] = [
   calls('get-lead'),
   calls('get-events'),
   calls('update-partner-info'),
+  { name: 'running', about: 'create-lead to a workflow that Temporal knows', run: running },
   { name: 'milestones', about: 'unloaded, at 25/s and flat out, to the verified webhook', run: milestones },
+  { name: 'start', about: 'npm start to ready', run: starting },
+  {
+    name: 'growth',
+    about: '1,000,000 leads, 10,000,000 events',
+    byNameOnly: true,
+    run: growth,
+  },
 ]

@@ -6,11 +6,14 @@ import type { LoadJob, LoadResult } from './job.ts'
 
 const CONNECTIONS = 32
 /** Many and short: floor and service see the same neighbours then. */
-const ROUNDS = 5
-const SECONDS = 2
+const ROUNDS = 4
+const PACED_ROUNDS = 2
+const SECONDS = 1.5
 
 export interface Target extends Pick<LoadJob, 'path'> {
   api: BenchProcess
+  /** Its own requests, if not those of the comparison. */
+  bodies?: string[]
   headers?: Record<string, string>
   /** Runs after each measurement, so that what it left behind does not burden the next. */
   settle?: () => Promise<void>
@@ -46,23 +49,24 @@ export async function compareLoad(
   work: string,
   { floor, services, bodies }: Comparison,
 ): Promise<Row[]> {
-  const measure = async ({ settle, api, path, headers = {} }: Target, rate?: number, seconds = SECONDS) => {
+  const measure = async (target: Target, rate?: number, seconds = SECONDS) => {
+    const { settle, api, path, headers = {} } = target
     const used = servers.cpuSeconds(api.pid)
-    const job = { port: api.port, path, headers, bodies, seconds }
+    const job = { port: api.port, path, headers, bodies: target.bodies ?? bodies, seconds }
     const result = await load(rate === undefined ? job : { ...job, rate })
     const cpuMs = ((servers.cpuSeconds(api.pid) - used) * 1000) / (result.perSecond * seconds)
     await settle?.()
     if (result.failed > 0) throw new Error(`${work}: ${result.failed} requests failed`)
     return { ...result, cpuMs }
   }
-  const flatOut = await alternate({ floor, ...services }, async (target, round) => {
+  const flatOut = await alternate(ROUNDS, { floor, ...services }, async (target, round) => {
     if (round === 0) await measure(target, undefined, 1)
     return measure(target)
   })
   const rows: Row[] = []
   for (const [name, service] of Object.entries(services)) {
     const rate = Math.round(median((flatOut[name] ?? []).map(({ perSecond }) => perSecond)) / 2)
-    const paced = await alternate({ floor, [name]: service }, (target) => measure(target, rate))
+    const paced = await alternate(PACED_ROUNDS, { floor, [name]: service }, (target) => measure(target, rate))
     const row = (
       title: string,
       unit: string,
@@ -87,11 +91,12 @@ export async function compareLoad(
 type Measured = LoadResult & { cpuMs: number }
 
 async function alternate<Result>(
+  rounds: number,
   targets: Record<string, Target>,
   measure: (target: Target, round: number) => Promise<Result>,
 ): Promise<Record<string, Result[]>> {
   const results: Record<string, Result[]> = {}
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const [name, target] of Object.entries(targets)) {
       const result = await measure(target, round)
       results[name] = [...(results[name] ?? []), result]
