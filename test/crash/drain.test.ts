@@ -30,8 +30,8 @@ describe('a worker that is killed in the middle of a drain and of a replay', () 
 
     await resumeEndpoint(service.sql, drained.id)
     await createEndpointStarter(service.client)((await endpointOf(service, drained).row()).id)
-    const until = new Date(Date.now() + 1000).toISOString()
-    const filter = { partnerId: replayed.id, states: ['delivered' as const], since: null, until }
+    const before = new Date(Date.now() + 1000).toISOString()
+    const filter = { partnerId: replayed.id, states: ['delivered' as const], since: null, until: before }
     await startReplay(service.client, filter, 10)
     await Promise.all([
       drained.endpoint.until((arrivals) => arrivals.length >= LEADS / 2),
@@ -41,7 +41,7 @@ describe('a worker that is killed in the middle of a drain and of a replay', () 
     await service.startWorker()
     // new events come in while it drains
     await Promise.all(heldLeads.map((leadId) => service.referrals.signal(leadId, 'escrow_funded')))
-  }, 60_000)
+  }, 90_000)
 
   async function newLeads(partner: TestPartner, count: number): Promise<number[]> {
     const leads = leadsOf(service, partner)

@@ -29,7 +29,7 @@ describe('an endpoint that is away for ten days, with 50 leads living on', () =>
     refuse()
     leadIds = await Promise.all(Array.from({ length: LEADS }, () => leads.start()))
     await service.startWorker()
-  })
+  }, 60_000)
 
   function refuse() {
     partner.endpoint.answer = (_, response) => void response.writeHead(500).end('down')

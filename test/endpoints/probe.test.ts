@@ -27,7 +27,7 @@ describe('a paused endpoint', () => {
       args: [id, { firstMs: 400, longestMs: 1600 }],
     })
     await service.startWorker()
-  })
+  }, 60_000)
 
   const gaps = async () => {
     const times = (await endpoint.probes()).map(({ started_at }) => started_at.getTime())

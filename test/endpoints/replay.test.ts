@@ -18,7 +18,7 @@ describe('sending webhooks once more', () => {
   beforeAll(async () => {
     service = await prepareService()
     ;[desk] = await Promise.all([deskOf(service.environment), service.startWorker()])
-  })
+  }, 60_000)
 
   beforeEach(async () => {
     partner = await service.addPartner()

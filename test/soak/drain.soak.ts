@@ -71,9 +71,9 @@ describe(`${LEADS} leads with events held for a paused endpoint`, () => {
         expect(sequences).toEqual(sequences.map((_, index) => index + 1))
       }
       expect(partner.endpoint.arrivals.length).toBeGreaterThanOrEqual(held)
-      console.info(
+      process.stdout.write(
         `${held} held webhooks of ${LEADS} leads drained in ${seconds.toFixed(0)} s (${(held / seconds).toFixed(0)}/s), ` +
-          `with ${added} new ones; ${partner.endpoint.arrivals.length} requests in all`,
+          `with ${added} new ones; ${partner.endpoint.arrivals.length} requests in all\n`,
       )
     },
     HOUR_MS,
