@@ -14,7 +14,7 @@ type Services = Pick<Connection, 'operatorService'>
 export async function missingSearchAttributes(connection: Services, namespace: string): Promise<string[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
   return Object.entries(searchAttributes)
-    .filter(([name, type]) => Number(customAttributes[name]) !== Number(types[type]))
+    .filter(([name, type]) => Number(customAttributes[name]) !== types[type])
     .map(([name]) => name)
 }
 

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import type { ReferralView } from '../../workflows/messages.ts'
+import { furthest, type MilestoneName, signalledMilestones } from '../../src/domain/milestones.ts'
+import { rawSignal } from '../support/raw-signal.ts'
+import { prepareService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { type Stage, stageOf } from './scenes.ts'
+
+const once = signalledMilestones.filter(
+  (name) => name !== 'client_engaged_in_chat' && name !== 'score_update',
+)
+
+describe('whatever is sent to a lead', () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    const service = await prepareService()
+    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
+    stage = stageOf(service, partner)
+  })
+
+  const handleOf = (leadId: number) => stage.service.client.workflow.getHandle(`lead-${leadId}`)
+  const view = (leadId: number) => handleOf(leadId).query<ReferralView>('state')
+  const settled = (leadId: number, received: number) =>
+    until(async () => {
+      const state = await view(leadId)
+      return state.signals.received === received && state.waiting === 0 && state
+    })
+  const statusOf = async (leadId: number) =>
+    stage.service.sql.selectFrom('leads').select('status').where('id', '=', leadId).executeTakeFirstOrThrow()
+
+  it('ends in the same status in every order', async () => {
+    const orders = fc.shuffledSubarray(once, { minLength: 3 })
+    await fc.assert(
+      fc.asyncProperty(orders, async (order) => {
+        const leadId = await stage.leads.commit()
+        for (const name of order) await stage.send(leadId, name)
+        const { signals } = await settled(leadId, order.length)
+        expect(signals).toMatchObject({ recorded: order.length, repeated: 0 })
+        expect((await statusOf(leadId)).status).toBe(order.reduce<MilestoneName>(furthest, 'lead_received'))
+      }),
+      { numRuns: 12 },
+    )
+  }, 60_000)
+
+  it('is accounted for, whatever it is named and carries, and a good signal after it is recorded', async () => {
+    const name = fc.oneof(
+      fc.constantFrom(...signalledMilestones, 'lead_received', 'wake', 'delivery_trouble', 'clock_advanced'),
+      fc.constantFrom('__proto__', '__temporal_x', '__stack_trace', 'constructor', ''),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+    )
+    const encoding = fc.constantFrom('json/plain', 'json/protobuf', 'binary/plain', 'binary/null', 'x/y')
+    const data = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.jsonValue().map((value) => JSON.stringify(value)),
+    )
+    const argument = fc.record({ encoding, data }, { requiredKeys: ['data'] })
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(name, argument), { maxLength: 12 }), async (sent) => {
+        const leadId = await stage.leads.start()
+        // the server refuses a few names itself
+        for (const [signal, payload] of sent) {
+          await rawSignal(stage.service, leadId, signal, payload).catch(() => undefined)
+        }
+        const { outcome } = (await stage.service.referrals.record(leadId, { name: 'contract_signed' })) ?? {}
+        expect(outcome).toMatch(/^(recorded|repeated)$/)
+        const { signals } = await until(async () => {
+          const state = await view(leadId)
+          return state.waiting === 0 && state
+        })
+        const { received, recorded, repeated, refused, notUnderstood } = signals
+        expect(recorded + repeated + refused + notUnderstood).toBe(received)
+        const { events } = await handleOf(leadId).fetchHistory()
+        expect((events ?? []).filter((event) => event.workflowTaskFailedEventAttributes)).toEqual([])
+      }),
+      { numRuns: 15 },
+    )
+  }, 60_000)
+
+  it('is answered when it is sent as an update, and refused with a reason when it is wrong', async () => {
+    const leadId = await stage.leads.start()
+    const update = (request: unknown) => handleOf(leadId).executeUpdate('milestone', { args: [request] })
+    const first = await update({ name: 'contract_signed' })
+    expect(first).toEqual({ outcome: 'recorded', event_id: expect.stringMatching(/^evt_/) })
+    expect(await update({ name: 'contract_signed' })).toEqual({ ...(first as object), outcome: 'repeated' })
+    expect(await update({ name: 'score_update', id: 'a' })).toMatchObject({ outcome: 'recorded' })
+    await expect(update({ name: 'paid' })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('with one of client_account_created') },
+    })
+    await expect(update('secret')).rejects.not.toMatchObject({
+      cause: { message: expect.stringContaining('secret') },
+    })
+    expect((await stage.leads.names(leadId)).slice(1)).toEqual(['contract_signed', 'score_update'])
+  })
+
+  it('is not doubled by a reset', async () => {
+    const leadId = await stage.leads.start()
+    for (const name of ['client_engaged_in_chat', 'client_engaged_in_chat', 'escrow_funded']) {
+      await stage.send(leadId, name)
+    }
+    await stage.arrived(leadId, 2)
+    await settled(leadId, 3)
+    const { runId } = await handleOf(leadId).describe()
+    await stage.service.client.workflowService.resetWorkflowExecution({
+      namespace: stage.service.namespace,
+      workflowExecution: { workflowId: `lead-${leadId}`, runId },
+      workflowTaskFinishEventId: 4 as never,
+      requestId: `reset-${leadId}`,
+      reason: 'test',
+    })
+    expect((await handleOf(leadId).describe()).runId).not.toBe(runId)
+    await settled(leadId, 3)
+    await stage.send(leadId, 'mortgage_ready')
+    await stage.arrived(leadId, 3)
+    expect(await stage.leads.names(leadId)).toEqual([
+      'lead_received',
+      'client_engaged_in_chat',
+      'client_engaged_in_chat',
+      'escrow_funded',
+      'mortgage_ready',
+    ])
+    expect(stage.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+  })
+})
