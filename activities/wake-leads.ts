@@ -12,7 +12,7 @@ const SECOND_MS = 1000
 
 interface Dependencies {
   sql: Sql
-  referrals: Referrals
+  referrals: Pick<Referrals, 'signal'>
 }
 
 /** How far it has come, kept by Temporal: after a crash the next attempt goes on from there. */
