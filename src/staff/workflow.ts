@@ -19,7 +19,7 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 }
 
 /** What the workers do daily, now: after Temporal's data was lost for example. */
-export async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Promise<Answer> {
+async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Promise<Answer> {
   const { open, started, refreshed } = dryRun
     ? await reconcile(desk, { dryRun })
     : await desk.change(async ({ audit }) => {
