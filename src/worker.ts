@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createActivities } from '../activities/index.ts'
 import { createMailer } from '../activities/mailer.ts'
@@ -17,7 +17,7 @@ import { createReferrals } from './temporal/referrals.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { keepReconciled } from './temporal/reconcile-loop.ts'
 import { sweep } from './temporal/sweep.ts'
-import { workerOptions } from './temporal/worker-options.ts'
+import { bundleOptions, workerOptions } from './temporal/worker-options.ts'
 import { webhookBody } from './webhooks/body.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 
@@ -28,6 +28,8 @@ const config = orFail(() => readConfig())
 const log = createLogger(config.LOG_LEVEL, 'worker')
 const temporal = temporalSettings(processEnvironment())
 installLogger(log)
+// the longest part of starting goes on while the connections are made
+const bundling = bundleWorkflowCode(bundleOptions)
 const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL)
 const sql = sqlOf(orm)
@@ -40,6 +42,7 @@ const sender = createSender({
 await requireNamespace()
 const worker = await Worker.create({
   ...workerOptions(config),
+  workflowBundle: await bundling,
   connection,
   namespace: temporal.namespace,
   activities: createActivities(dependencies(config, sender)),

@@ -3,11 +3,13 @@ import { TASK_QUEUE } from './names.ts'
 
 const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname
 
-/** What a history is run with, in a worker and when it is replayed: both must be the same. */
-export const workflowOptions = {
+const payloadConverterPath = fileOf('payload-converter.ts')
+
+/** What the workflows are bundled from, for a worker and for a replay: both must run the same. */
+export const bundleOptions = {
   workflowsPath: fileOf('index.ts'),
-  dataConverter: { payloadConverterPath: fileOf('payload-converter.ts') },
-  interceptors: { workflowModules: [fileOf('interceptors.ts')] },
+  payloadConverterPath,
+  workflowInterceptorModules: [fileOf('interceptors.ts')],
 }
 
 type Settings = Pick<
@@ -22,7 +24,7 @@ type Settings = Pick<
 /** How much a worker does at a time, how it stops, and under which version it works. */
 export function workerOptions(settings: Settings) {
   return {
-    ...workflowOptions,
+    dataConverter: { payloadConverterPath },
     taskQueue: TASK_QUEUE,
     maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { workflowOptions } from '../../src/temporal/worker-options.ts'
+import { bundleOptions } from '../../src/temporal/worker-options.ts'
 
 /**
  * Replays every history of a folder with the workflows as they are now, and prints what did not replay as one
@@ -14,11 +14,7 @@ import { workflowOptions } from '../../src/temporal/worker-options.ts'
 shareProtobuf()
 const { bundleWorkflowCode, Worker } = await import('@temporalio/worker')
 const [folder = path.join(import.meta.dirname, 'histories'), name, other] = process.argv.slice(2)
-const { code } = await bundleWorkflowCode({
-  workflowsPath: workflowOptions.workflowsPath,
-  payloadConverterPath: workflowOptions.dataConverter.payloadConverterPath,
-  workflowInterceptorModules: workflowOptions.interceptors.workflowModules,
-})
+const { code } = await bundleWorkflowCode(bundleOptions)
 const options = { workflowBundle: { code: name && other ? exchange(code, name, other) : code } }
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
 const histories = files.map((file) => ({
