@@ -72,8 +72,12 @@ describe('a deployment', () => {
   it('migrates and sets Temporal up with commands that can be repeated', async () => {
     expect((await runEntry('src/migrate.ts')).stdout).toBe('The schema is up to date.\n')
     const namespace = { TEMPORAL_NAMESPACE: `test-${randomBytes(6).toString('hex')}` }
-    expect((await runEntry('src/setup-temporal.ts', namespace)).stdout).toContain('5 search attributes added')
-    expect((await runEntry('src/setup-temporal.ts', namespace)).stdout).toContain('0 search attributes added')
+    expect((await runEntry('src/setup-temporal.ts', namespace)).stdout).toMatch(
+      /namespace \S+, [1-9] search attributes added/,
+    )
+    expect((await runEntry('src/setup-temporal.ts', namespace)).stdout).toContain(
+      ', 0 search attributes added',
+    )
   })
 
   it('takes leads over TLS and delivers their webhooks', async () => {

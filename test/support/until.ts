@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const LIMIT_MS = 20_000
+/** Above what Temporal takes to notice that a worker is gone: the 20 s of an attempt and 5 s until the next. */
+const LIMIT_MS = 40_000
 const PAUSE_MS = 20
 
 /** What `probe` answers, as soon as it answers something: for facts of which nobody sends a notice. */
