@@ -7,8 +7,8 @@ const PAUSE_MS = 250
  * Runs `write` until it succeeds, for as long as an attempt's lease may last after its request: the answer of
  * an endpoint is not asked for twice because PostgreSQL was away for a moment.
  */
-export async function insist<Result>(write: () => Promise<Result>): Promise<Result> {
-  const end = Date.now() + LIMIT_MS
+export async function insist<Result>(write: () => Promise<Result>, limitMs = LIMIT_MS): Promise<Result> {
+  const end = Date.now() + limitMs
   for (;;) {
     try {
       return await write()

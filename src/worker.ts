@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createActivities } from '../activities/index.ts'
+import { insist } from '../activities/insist.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
@@ -22,14 +23,16 @@ import { webhookBody } from './webhooks/body.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 
 const POLL_CHECK_MS = 100
+/** Temporal may be starting too. */
+const TEMPORAL_PATIENCE_MS = 10_000
 const REMEDY = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
 
 const config = orFail(() => readConfig())
 const log = createLogger(config.LOG_LEVEL, 'worker')
 const temporal = temporalSettings(processEnvironment())
 installLogger(log)
-// the longest part of starting goes on while the connections are made
-const bundling = bundleWorkflowCode(bundleOptions)
+// the longest part of starting, and it needs no connection: whatever else is starting becomes ready meanwhile
+const workflowBundle = await bundleWorkflowCode(bundleOptions)
 const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL)
 const sql = sqlOf(orm)
@@ -42,7 +45,7 @@ const sender = createSender({
 await requireNamespace()
 const worker = await Worker.create({
   ...workerOptions(config),
-  workflowBundle: await bundling,
+  workflowBundle,
   connection,
   namespace: temporal.namespace,
   activities: createActivities(dependencies(config, sender)),
@@ -128,7 +131,7 @@ function reasonOf(error: unknown): string {
 
 async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {
   try {
-    return await NativeConnection.connect(connectionOptions)
+    return await insist(() => NativeConnection.connect(connectionOptions), TEMPORAL_PATIENCE_MS)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return fail(

@@ -47,13 +47,22 @@ export interface TemporalAccess {
   ui?: string
 }
 
-/** Where Temporal is: the server in TEMPORAL_ADDRESS, else one that is started here. */
-export async function provideTemporal(options: ServerOptions): Promise<TemporalAccess> {
+export interface PlannedTemporal {
+  access: TemporalAccess
+  /** Resolves once it answers and has what the service needs. */
+  ready: Promise<unknown>
+  /** Whether the service has to wait for that: what it needs is still to be added. */
+  comesFirst: boolean
+}
+
+/** Where Temporal is, or will be in a moment: the server in TEMPORAL_ADDRESS, else one that is started here. */
+export async function provideTemporal(options: ServerOptions): Promise<PlannedTemporal> {
   const { dataDirectory, environment, report, onSpawn } = options
   if (environment.TEMPORAL_ADDRESS) {
     await setUp(environment)
     const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_UI_URL: ui } = environment
-    return { address, namespace: namespace || 'default', ui: ui || undefined }
+    const access = { address, namespace: namespace || 'default', ui: ui || undefined }
+    return { access, ready: Promise.resolve(), comesFirst: false }
   }
   const program = await findTemporal({ environment, report })
   const port = await freePort(7233)
@@ -61,10 +70,14 @@ export async function provideTemporal(options: ServerOptions): Promise<TemporalA
   const logFile = path.join(dataDirectory, 'temporal.log')
   const databaseFile = path.join(dataDirectory, 'temporal.db')
   const isNew = !existsSync(databaseFile)
-  const server = await startTemporal({ program, port, uiPort, databaseFile, logFile, environment, onSpawn })
-  const access = { ...server, namespace: 'default' }
-  await keepUpToDate(access, isNew, options)
-  return access
+  const access = { address: `127.0.0.1:${port}`, namespace: 'default', ui: `http://127.0.0.1:${uiPort}` }
+  const server = { program, port, uiPort, databaseFile, logFile, environment, onSpawn }
+  const ready = startTemporal(server).then(() => keepUpToDate(access, isNew, options))
+  return { access, ready, comesFirst: !isNew && !isUpToDate(options.settings) }
+}
+
+function isUpToDate({ searchAttributes: known }: Settings): boolean {
+  return known?.join() === Object.keys(searchAttributes).join()
 }
 
 /** Search attributes are made with the namespace; those that came with a later version have to be added. */
@@ -73,10 +86,9 @@ async function keepUpToDate(
   isNew: boolean,
   { dataDirectory, settings, environment }: ServerOptions,
 ): Promise<void> {
-  const names = Object.keys(searchAttributes)
-  if (settings.searchAttributes?.join() === names.join()) return
+  if (isUpToDate(settings)) return
   if (!isNew) await setUp({ ...environment, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
-  settings.searchAttributes = names
+  settings.searchAttributes = Object.keys(searchAttributes)
   saveSettings(dataDirectory, settings)
 }
 

@@ -5,8 +5,8 @@ import { provideTemporal, type ServerOptions, type TemporalAccess } from './serv
 import { startService } from './service.ts'
 
 /**
- * Temporal, and on it the same two processes as in a deployment. They wait for nothing but Temporal: bundling
- * the workflows takes two seconds, in which PostgreSQL becomes ready, and the worker tries until it is.
+ * Temporal, and on it the same two processes as in a deployment, all at once: bundling the workflows takes
+ * longer than the servers need, and whoever comes too early tries until they answer.
  */
 export async function startOnTemporal(
   preferredPort: number,
@@ -14,7 +14,8 @@ export async function startOnTemporal(
   options: ServerOptions,
 ): Promise<{ api: string; temporal: TemporalAccess }> {
   const { dataDirectory, onSpawn } = options
-  const temporal = await provideTemporal(options)
+  const { access: temporal, ready, comesFirst } = await provideTemporal(options)
+  if (comesFirst) await ready
   const environment = {
     ...variables,
     ...temporalVariables(temporal),
@@ -37,6 +38,7 @@ export async function startOnTemporal(
     start('API', 'server.ts', { PORT: port }),
     // Two processes cannot share one port for their metrics.
     start('worker', 'worker.ts', { METRICS_PORT: '' }),
+    ready,
   ])
   return { api: `http://127.0.0.1:${listening ?? port}/v1`, temporal }
 }
