@@ -7,18 +7,9 @@ import type { Sql } from '../../src/db/orm.ts'
 import { recordMilestones } from '../../src/db/recording.ts'
 import { loadReferralState } from '../../src/db/referral-states.ts'
 import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 
-const LEAD = {
-  first_name: 'Ada',
-  last_name: 'Miller',
-  email: 'ada@example.com',
-  phone: '555-0100',
-  partner_lead_id: null,
-  fico_range: null,
-  loan_officer_id: null,
-  notes: null,
-}
 const DAY = 24 * 60 * 60
 const body = (facts: object) => JSON.stringify(facts)
 const item = (name: MilestoneName, dedupeKey: string = name) => ({ name, dedupeKey })
