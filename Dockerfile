@@ -19,6 +19,8 @@ COPY package.json ./
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
+# the workflows' bundle, once for all starts
+RUN node src/prepare.ts
 USER node
 EXPOSE 3000 9464
 CMD ["node", "src/server.ts"]

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createActivities } from '../activities/index.ts'
 import { insist } from '../activities/insist.ts'
@@ -18,7 +18,8 @@ import { createReferrals } from './temporal/referrals.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { keepReconciled } from './temporal/reconcile-loop.ts'
 import { sweep } from './temporal/sweep.ts'
-import { bundleOptions, workerOptions } from './temporal/worker-options.ts'
+import { workerOptions } from './temporal/worker-options.ts'
+import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 
@@ -32,7 +33,7 @@ const log = createLogger(config.LOG_LEVEL, 'worker')
 const temporal = temporalSettings(processEnvironment())
 installLogger(log)
 // the longest part of starting, and it needs no connection: whatever else is starting becomes ready meanwhile
-const workflowBundle = await bundleWorkflowCode(bundleOptions)
+const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL)
 const sql = sqlOf(orm)
@@ -45,7 +46,7 @@ const sender = createSender({
 await requireNamespace()
 const worker = await Worker.create({
   ...workerOptions(config),
-  workflowBundle,
+  workflowBundle: bundle,
   connection,
   namespace: temporal.namespace,
   activities: createActivities(dependencies(config, sender)),

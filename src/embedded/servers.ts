@@ -101,8 +101,8 @@ async function setUp(environment: NodeJS.ProcessEnv): Promise<void> {
   })
 }
 
-/** The record of this very run, and what is the same for all data: PostgreSQL's programs, compiled code. */
-const kept = ['run.json', 'postgres', 'compile-cache']
+/** The record of this very run, and what is the same for all data: PostgreSQL's programs. */
+const kept = ['run.json', 'postgres']
 
 /**
  * Removes everything that earlier starts have left, when it is asked for or when the data directory was

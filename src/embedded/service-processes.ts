@@ -22,8 +22,6 @@ export async function startOnTemporal(
     // A certificate is for a deployment; here it would not fit the address.
     TLS_CERT_FILE: '',
     TLS_KEY_FILE: '',
-    // Compiled once, not at every start: saves a fifth of the time from the second on.
-    NODE_COMPILE_CACHE: path.join(dataDirectory, 'compile-cache'),
   }
   const port = String(await freePort(preferredPort))
   const start = (name: string, entry: string, extra: Record<string, string>) =>

@@ -1,6 +1,9 @@
 import { fork } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { killed, readyOrEnded, stopChild, type Launched } from './launch.ts'
+
+const preload = path.join(import.meta.dirname, '../preload.cjs')
 
 interface ServiceOptions {
   name: string
@@ -29,7 +32,7 @@ export async function startService(options: ServiceOptions): Promise<number | un
   const logged = fstatSync(log).size
   const child = fork(entry, [], {
     detached: true,
-    execArgv: [],
+    execArgv: ['--require', preload],
     env: environment,
     stdio: ['ignore', log, log, 'ipc'],
   })

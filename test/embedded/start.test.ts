@@ -128,14 +128,10 @@ test.each([
 
 test('tells an old Node what to do', () => {
   const old = "Object.defineProperty(process.versions, 'node', { value: '20.11.0' })"
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['-e', `${old}; require('./src/require-node.cjs')`],
-    {
-      cwd: root,
-      encoding: 'utf8',
-    },
-  )
+  const { status, stderr } = spawnSync(process.execPath, ['-e', `${old}; require('./src/preload.cjs')`], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   expect({ status, stderr }).toEqual({
     status: 1,
     stderr: expect.stringMatching(/^Node 22\.18 .*20\.11\.0.*npm ci.*\n$/),

@@ -8,3 +8,8 @@ if (Number(parts[0]) < 22 || (Number(parts[0]) === 22 && Number(parts[1]) < 18))
   )
   process.exit(1)
 }
+// Compiled code is kept beside the installed packages, which saves a start a fifth of its time. Says nothing
+// where that cannot be written, as in a container; the variable that Node itself knows goes first.
+require('node:module').enableCompileCache(
+  require('node:path').join(__dirname, '../node_modules/.cache/node-compile'),
+)
