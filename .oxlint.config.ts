@@ -219,7 +219,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['src/worker.ts'],
+      files: ['src/worker.ts', 'src/workflow-bundle.ts'],
       rules: {
         'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
       },

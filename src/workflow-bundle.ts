@@ -8,7 +8,7 @@ const root = path.join(import.meta.dirname, '..')
 const modules = path.join(root, 'node_modules')
 /** npm's own record of what is installed. */
 const installed = path.join(modules, '.package-lock.json')
-const keptFile = path.join(modules, '.cache/partner-referral-service/workflows.json')
+const cacheFile = path.join(modules, '.cache/partner-referral-service/workflows.json')
 
 interface Kept {
   hash: string
@@ -19,12 +19,12 @@ interface Kept {
  * What a worker runs its workflows from. Bundling takes a second and more of a processor, so the result is
  * kept beside the installed packages, for as long as neither they nor a source file changes.
  */
-export async function workflowBundle(): Promise<WorkflowBundle> {
+export async function workflowBundle(keptFile = cacheFile): Promise<WorkflowBundle> {
   const hash = existsSync(installed) ? hashOfSources() : undefined
-  const kept = readKept()
+  const kept = readKept(keptFile)
   if (kept !== undefined && kept.hash === hash) return { code: kept.code }
   const { code } = await bundleWorkflowCode({ ...bundleOptions, logger: new DefaultLogger('WARN') })
-  if (hash !== undefined) keep({ hash, code })
+  if (hash !== undefined) keep(keptFile, { hash, code })
   return { code }
 }
 
@@ -40,7 +40,7 @@ function hashOfSources(): string {
   return hash.digest('hex')
 }
 
-function readKept(): Kept | undefined {
+function readKept(keptFile: string): Kept | undefined {
   try {
     return JSON.parse(readFileSync(keptFile, 'utf8')) as Kept
   } catch {
@@ -49,7 +49,7 @@ function readKept(): Kept | undefined {
 }
 
 /** Where nothing can be written, as in a container that was not prepared, each start bundles anew. */
-function keep(kept: Kept): void {
+function keep(keptFile: string, kept: Kept): void {
   const unfinished = `${keptFile}.${process.pid}`
   try {
     mkdirSync(path.dirname(keptFile), { recursive: true })

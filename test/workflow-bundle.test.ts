@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from '@jest/globals'
+import { workflowBundle } from '../src/workflow-bundle.ts'
+import { temporaryFolder } from './support/folder.ts'
+
+const keptFile = path.join(temporaryFolder(), 'cache', 'workflows.json')
+const kept = () => JSON.parse(readFileSync(keptFile, 'utf8')) as { hash: string; code: string }
+
+test('workflows are bundled once for the same sources, and anew for others', async () => {
+  const first = await workflowBundle(keptFile)
+  expect(kept()).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), ...first })
+
+  writeFileSync(keptFile, JSON.stringify({ ...kept(), code: 'of the same sources' }))
+  expect(await workflowBundle(keptFile)).toEqual({ code: 'of the same sources' })
+
+  writeFileSync(keptFile, JSON.stringify({ hash: 'of other sources', code: 'other' }))
+  expect(await workflowBundle(keptFile)).toEqual(first)
+  expect(kept().code).toBe(first.code)
+
+  writeFileSync(keptFile, '{"half')
+  expect(await workflowBundle(keptFile)).toEqual(first)
+})
+
+test('where nothing can be kept, workflows are bundled all the same', async () => {
+  const { code } = await workflowBundle(path.join(keptFile, 'a file is no folder'))
+  expect(code).toContain('referral')
+})
