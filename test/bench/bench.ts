@@ -31,7 +31,10 @@ async function bench(only: string[] | undefined, json: boolean): Promise<void> {
     for (const { name, byNameOnly, run } of cases) {
       if (only === undefined ? byNameOnly : !only.includes(name)) continue
       process.stderr.write(`${name} …\n`)
-      rows.push(...(await run({ servers, load })).map(judge))
+      const judged = (await run({ servers, load })).map(judge)
+      rows.push(...judged)
+      // whoever stops it after minutes has at least these
+      process.stderr.write(`${toTable(judged)}\n\n`)
     }
     const report = json
       ? JSON.stringify({ machine, rows }, null, 2)

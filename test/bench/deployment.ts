@@ -28,7 +28,8 @@ export async function deploy(servers: Started, webhookUrl?: string) {
   const partner = await addPartner(orm.em.fork(), { name: 'First Lender' })
   const { key } = await issueKey(orm.em.fork(), partner.id, 'sandbox')
   const secret = generateSecret()
-  if (webhookUrl !== undefined) await setActive(sql, webhookUrl, encryptSecret(secret, [encryptionKey]))
+  const encrypt = (text: string) => encryptSecret(text, [encryptionKey])
+  if (webhookUrl !== undefined) await setActive(sql, webhookUrl, encrypt(secret))
   const temporal = { TEMPORAL_ADDRESS: servers.temporalAddress, TEMPORAL_NAMESPACE: name }
   const environment = {
     ENVIRONMENT: 'sandbox',
@@ -44,6 +45,8 @@ export async function deploy(servers: Started, webhookUrl?: string) {
   const of = (what: string) => `${name}-${what}`
   return {
     sql,
+    orm,
+    encrypt,
     secret,
     client: new Client({ connection, namespace: name }),
     headers: { authorization: `Service-Key ${key}` },

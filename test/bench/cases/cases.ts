@@ -2,6 +2,8 @@ import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
 import { createLead } from './create-lead.ts'
 import { growth } from './growth.ts'
+import { isolation } from './isolation.ts'
+import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
 import { leadCalls } from './reads.ts'
 import { running } from './running.ts'
@@ -33,5 +35,12 @@ export const cases: Case[] = [
     about: '1,000,000 leads, 10,000,000 events',
     byNameOnly: true,
     run: growth,
+  },
+  { name: 'memory', about: 'of API and worker, up to 50,000 open workflows', byNameOnly: true, run: memory },
+  {
+    name: 'isolation',
+    about: 'a hanging endpoint beside a healthy one',
+    byNameOnly: true,
+    run: isolation,
   },
 ]

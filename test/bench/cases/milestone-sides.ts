@@ -39,11 +39,19 @@ export async function startSides(servers: Started) {
     facts: Parameters<typeof insertLead>[3] extends (facts: infer Facts) => string ? Facts : never,
   ) => webhookBody({ ...facts, environment: 'sandbox' })
   const lead = { ...LEAD, partner_lead_id: null, fico_range: null, loan_officer_id: null, notes: null }
+  const insert = (partnerId: number) =>
+    sql.transaction().execute((trx) => insertLead(trx, partnerId, lead, toBody))
+  /** A lead of any partner whose workflow runs; nobody waits for its webhook. */
+  const addLead = async (partnerId: number) => {
+    const leadId = await insert(partnerId)
+    await referrals.startFromRecord(leadId)
+    return leadId
+  }
   const service: Side = {
     begin: (count) =>
       eachOf(count, async () => {
         expected += 1
-        const leadId = await sql.transaction().execute((trx) => insertLead(trx, 1, lead, toBody))
+        const leadId = await insert(1)
         const called = webhooks.called(leadId)
         await referrals.startFromRecord(leadId)
         await called
@@ -73,6 +81,8 @@ export async function startSides(servers: Started) {
   return {
     floor,
     service,
+    deployment,
+    addLead,
     /** @throws {Error} unless every webhook has arrived, verified and in order. */
     async close() {
       receiver.verifyAll(secret, expected)
@@ -89,7 +99,7 @@ const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com',
 const IN_FLIGHT = 16
 
 /** Numbers from 1 on, as identity columns count. */
-async function eachOf(count: number, begin: (index: number) => Promise<void>): Promise<void> {
+export async function eachOf(count: number, begin: (index: number) => Promise<void>): Promise<void> {
   const indexes = Array.from({ length: count }, (_, index) => index + 1).values()
   const work = async () => {
     for (const index of indexes) await begin(index)

@@ -50,7 +50,8 @@ async function unloaded({ floor, service }: Sides): Promise<Row[]> {
 }
 
 async function paced(sides: Sides): Promise<Row[]> {
-  const runs = await inTurn(sides, atRate)
+  const pace = { workflows: LEADS, perSecond: PER_SECOND, seconds: SECONDS }
+  const runs = await inTurn(sides, (side) => atRate(side, pace))
   const of = (share: number) => ({
     floor: runs.floor.map((latencies) => percentile(latencies, share)),
     service: runs.service.map((latencies) => percentile(latencies, share)),
@@ -81,13 +82,16 @@ async function timed(side: Side, workflow: number, date = performance.now()): Pr
 }
 
 /** Each on its date, whatever became of those before it; its latency counts from its date. */
-async function atRate(side: Side): Promise<number[]> {
+export async function atRate(
+  side: Side,
+  { workflows, perSecond, seconds }: { workflows: number; perSecond: number; seconds: number },
+): Promise<number[]> {
   const start = performance.now()
   const running: Promise<number>[] = []
-  for (let sent = 0; sent < PER_SECOND * SECONDS; sent++) {
-    const date = start + (sent * 1000) / PER_SECOND
+  for (let sent = 0; sent < perSecond * seconds; sent++) {
+    const date = start + (sent * 1000) / perSecond
     await delay(Math.max(0, date - performance.now()))
-    running.push(timed(side, 1 + (sent % LEADS), date))
+    running.push(timed(side, 1 + (sent % workflows), date))
   }
   return Promise.all(running)
 }

@@ -1,0 +1,99 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { setEndpoint } from '../../../src/db/endpoints.ts'
+import { addPartner } from '../../../src/db/partners.ts'
+import { generateSecret } from '../../../src/webhooks/secrets.ts'
+import type { Bench } from '../load/load.ts'
+import { percentile } from '../numbers.ts'
+import type { Row } from '../rows.ts'
+import { atRate } from './milestones.ts'
+import { eachOf, type Sides, startSides } from './milestone-sides.ts'
+
+const LEADS = 60
+const DUE = 1000
+const PER_SECOND = 10
+const SECONDS = 12
+const ROUNDS = 3
+
+/**
+ * What one partner's webhooks notice of another's endpoint that hangs with a thousand of them due: the floor is the
+ * same work while that endpoint is paused.
+ */
+export async function isolation({ servers }: Bench): Promise<Row[]> {
+  const sides = await startSides(servers)
+  await sides.service.begin(LEADS)
+  const neighbour = await addHangingNeighbour(sides)
+  const p95 = { floor: [] as number[], service: [] as number[] }
+  for (let round = 0; round < ROUNDS; round++) {
+    p95.floor.push(await measure(sides))
+    await neighbour.hang()
+    p95.service.push(await measure(sides))
+    await neighbour.rest()
+  }
+  await neighbour.close()
+  await sides.close()
+  return [
+    {
+      work: `milestone → webhook at ${PER_SECOND}/s, p95`,
+      unit: 'ms',
+      ...p95,
+      aim: { ratioTo: 1.1 },
+      note: `floor: the neighbour is paused; service: its endpoint hangs with ${DUE} due`,
+    },
+  ]
+}
+
+async function measure({ service }: Sides): Promise<number> {
+  return percentile(
+    await atRate(service, { workflows: LEADS, perSecond: PER_SECOND, seconds: SECONDS }),
+    0.95,
+  )
+}
+
+/** A partner with a thousand leads, whose endpoint takes connections and never answers. */
+async function addHangingNeighbour({ deployment, addLead }: Sides) {
+  const { sql, orm, client, encrypt } = deployment
+  const held = new Set<unknown>()
+  const server = createServer((request) => void held.add(request))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { id } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  await setEndpoint(sql, id, { url, ciphertext: encrypt(generateSecret()) })
+  const put = (state: 'active' | 'paused') =>
+    sql
+      .updateTable('endpoints')
+      .set({ state, reason: 'staff', failing_since: null, blocked_until: null })
+      .where('partner_id', '=', id)
+      .execute()
+  await put('paused')
+  const leads: number[] = []
+  await eachOf(DUE, async () => void leads.push(await addLead(id)))
+  await allParked()
+
+  /** Parked is a lead that waits for nothing but to be woken. */
+  async function allParked(): Promise<void> {
+    for (const leadId of leads) {
+      const handle = client.workflow.getHandle(`lead-${leadId}`)
+      while ((await handle.describe()).raw.pendingActivities?.length) await delay(200)
+    }
+  }
+
+  return {
+    /** Resolves once the endpoint has as many requests in flight as it is ever given, and all others stand back. */
+    async hang() {
+      held.clear()
+      await put('active')
+      for (const leadId of leads) await client.workflow.getHandle(`lead-${leadId}`).signal('wake')
+      while (held.size < 10) await delay(50)
+    },
+    async rest() {
+      await put('paused')
+      server.closeAllConnections()
+      await allParked()
+    },
+    async close() {
+      server.close().closeAllConnections()
+    },
+  }
+}
