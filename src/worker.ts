@@ -6,6 +6,7 @@ import { insist } from '../activities/insist.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
+import { backgroundPatience } from './db/mikro-orm.config.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
@@ -35,7 +36,7 @@ installLogger(log)
 // the longest part of starting, and it needs no connection: whatever else is starting becomes ready meanwhile
 const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
-const orm = await connect(config.DATABASE_URL)
+const orm = await connect(config.DATABASE_URL, backgroundPatience)
 const sql = sqlOf(orm)
 const client = createTemporalClient(temporal)
 const referrals = createReferrals({ client, sql })

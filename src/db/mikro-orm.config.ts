@@ -70,6 +70,9 @@ export interface Patience {
 
 const PATIENT: Patience = { connectMs: 2000 }
 
+/** Worker and staff: their statements may take a while, but a network that swallows packets is noticed. */
+export const backgroundPatience: Patience = { connectMs: 2000, silenceMs: 15_000 }
+
 export function ormOptions(databaseUrl: string, { connectMs, statementMs, silenceMs } = PATIENT) {
   return defineConfig({
     clientUrl: databaseUrl,

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import type { Config } from '../config.ts'
 import { type AuditedAction, recordAudit } from '../db/audit.ts'
+import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Em, type Orm, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
 import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints.ts'
@@ -36,7 +37,7 @@ export type Run = <Args extends unknown[]>(
 
 /** @param actor who acts, as the audit names them. */
 export async function openDesk(config: Config, temporal: TemporalSettings, actor: string): Promise<Desk> {
-  const orm = await connect(config.DATABASE_URL)
+  const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
   const client = createTemporalClient(temporal)
   return {

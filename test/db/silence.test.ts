@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
+import { sweepAlone } from '../../src/db/sweep-lock.ts'
+import { switchableProxy } from '../api/switchable-proxy.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const SILENCE_MS = 1500
+
+describe('a connection in use that says nothing', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  let proxy: Awaited<ReturnType<typeof switchableProxy>>
+  let orm: Orm
+  beforeAll(async () => {
+    database = await freshDatabase()
+    proxy = await switchableProxy(new URL(database.url))
+    orm = await connect(proxy.url, { connectMs: 1000, silenceMs: SILENCE_MS })
+  })
+  afterAll(async () => {
+    await orm.close()
+    await proxy.close()
+    await database.drop()
+  })
+
+  it('keeps its advisory lock for work that takes longer than that', async () => {
+    const sql = sqlOf(orm)
+    const taken = Promise.withResolvers<void>()
+    const first = sweepAlone(sql, async () => {
+      taken.resolve()
+      await delay(2 * SILENCE_MS)
+      // another process still does not get it
+      return sweepAlone(sql, async () => 2).then((second) => (second === 0 ? 1 : -1))
+    })
+    await taken.promise
+    expect(await first).toBe(1)
+  })
+
+  it('is dropped once the network swallows its packets, and others take its place', async () => {
+    const sql = sqlOf(orm)
+    const ask = () => raw`select 1`.execute(sql)
+    await ask()
+    proxy.fallSilent()
+    const begun = performance.now()
+    // as many as the pool keeps from the test before: each loses its connection
+    const answers = await Promise.allSettled([ask(), ask()])
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(performance.now() - begun).toBeLessThan(2 * SILENCE_MS)
+    await proxy.comeBack()
+    await expect(ask()).resolves.toBeDefined()
+  })
+})
