@@ -71,7 +71,8 @@ const importTable: Row[] = [
       'workflows/resend.ts',
     ],
   },
-  { at: 'src/api', may: overHttp, types: config },
+  { at: 'src/metrics', may: db, types: config },
+  { at: 'src/api', may: overHttp, types: [...config, 'src/metrics/'] },
   { at: 'src/staff', may: [...domain, ...db, 'src/temporal/*.ts', 'src/webhooks/*.ts'], types: config },
   { at: 'src/sandbox', may: [...overHttp, 'src/api/*.ts', 'src/api/plugins/*.ts'], types: config },
   {
@@ -87,7 +88,7 @@ const importTable: Row[] = [
   {
     at: 'activities',
     may: [...domain, ...db, 'src/webhooks/*.ts'],
-    types: [...config, 'src/temporal/'],
+    types: [...config, 'src/temporal/', 'src/metrics/'],
   },
 ]
 

@@ -19,6 +19,7 @@ import { jsonBody } from './api/plugins/json-body.ts'
 import { rateLimits } from './api/plugins/rate-limits.ts'
 import { gracefulClose } from './api/plugins/graceful-close.ts'
 import { requestLog } from './api/plugins/request-log.ts'
+import { requestMetrics } from './api/plugins/request-metrics.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
@@ -27,6 +28,7 @@ import type { Patience } from './db/mikro-orm.config.ts'
 import type { Sql } from './db/orm.ts'
 import type { ReferralState } from './domain/referral.ts'
 import type { WebhookFacts } from './domain/webhook-facts.ts'
+import type { ObserveRequest } from './metrics/api.ts'
 import type { ResendWebhook } from './temporal/resend.ts'
 import { webhookBody } from './webhooks/body.ts'
 
@@ -36,6 +38,7 @@ export interface AppDependencies {
   log: Logger
   startReferral: (state: ReferralState) => void
   resendWebhook: ResendWebhook
+  observeRequest: ObserveRequest
   /** Requests a minute of each partner, and of each address without a key; 0 is no limit. */
   rateLimit: number
   tls?: { cert: Buffer; key: Buffer }
@@ -51,6 +54,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const app = createServer(dependencies)
   await app.register(gracefulClose)
   await app.register(requestLog)
+  await app.register(requestMetrics, { observeRequest: dependencies.observeRequest })
   await app.register(securityHeaders)
   await app.register(rateLimits, { perMinute: rateLimit })
   await app.register(failures)

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config.ts'
 
@@ -7,22 +7,21 @@ export interface HealthServer {
   close(): Promise<void>
 }
 
-/** `/livez` and `/readyz` on METRICS_PORT, apart from the public port; nothing when it is not set. */
+interface Health {
+  isReady: () => Promise<boolean>
+  /** What Prometheus reads: the registry of this process. */
+  registry: { contentType: string; metrics(): Promise<string> }
+}
+
+/** `/livez`, `/readyz` and `/metrics` on METRICS_PORT, apart from the public port; nothing when it is not set. */
 export async function startHealthServer(
   config: Pick<Config, 'HOST' | 'METRICS_PORT'>,
-  { isReady }: { isReady: () => Promise<boolean> },
+  health: Health,
 ): Promise<HealthServer> {
   if (config.METRICS_PORT === undefined) return { port: undefined, close: async () => {} }
-  const server = createServer((request, response) => {
-    const answer = (status: number, text: string) =>
-      response.writeHead(status, { 'content-type': 'text/plain' }).end(text)
-    if (request.url === '/livez') answer(200, 'live\n')
-    else if (request.url === '/readyz') {
-      isReady().then(
-        (ready) => answer(ready ? 200 : 503, ready ? 'ready\n' : 'not ready\n'),
-        () => answer(503, 'not ready\n'),
-      )
-    } else answer(404, 'not found\n')
+  const server = createServer(({ url = '' }, response) => {
+    const [path] = url.split('?', 1)
+    answer(path, response, health).catch(() => response.writeHead(500).end())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -32,4 +31,19 @@ export async function startHealthServer(
     port: (server.address() as AddressInfo).port,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
+}
+
+async function answer(
+  path: string | undefined,
+  response: ServerResponse,
+  { isReady, registry }: Health,
+): Promise<void> {
+  const say = (status: number, text: string, type = 'text/plain') =>
+    response.writeHead(status, { 'content-type': type }).end(text)
+  if (path === '/livez') say(200, 'live\n')
+  else if (path === '/readyz') {
+    const ready = await isReady().catch(() => false)
+    say(ready ? 200 : 503, ready ? 'ready\n' : 'not ready\n')
+  } else if (path === '/metrics') say(200, await registry.metrics(), registry.contentType)
+  else say(404, 'not found\n')
 }

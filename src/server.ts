@@ -6,6 +6,7 @@ import { connect, isReachable, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
+import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createReferrals } from './temporal/referrals.ts'
@@ -20,6 +21,7 @@ const client = createTemporalClient(temporalSettings(processEnvironment()))
 const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) =>
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it'),
 )
+const { registry, observeRequest } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
@@ -30,11 +32,12 @@ const app = await buildApp({
     sql,
     referrals: createReferrals({ client, sql, callLimitMs: 1500 }),
   }),
+  observeRequest,
   rateLimit: config.RATE_LIMIT,
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })
-const health = await startHealthServer(config, { isReady: () => isReachable(sql) })
+const health = await startHealthServer(config, { isReady: () => isReachable(sql), registry })
 stopOnSignals()
 await listen(config)
 

@@ -11,6 +11,7 @@ import { connect, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
+import { createWorkerMetrics } from './metrics/worker.ts'
 import { createTemporalClient, temporalSettings, type TemporalSettings } from './temporal/client.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
 import { referralId, TASK_QUEUE } from './temporal/names.ts'
@@ -44,6 +45,7 @@ const sender = createSender({
   environment: config.ENVIRONMENT,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
 })
+const metrics = createWorkerMetrics()
 await requireNamespace()
 const worker = await Worker.create({
   ...workerOptions(config),
@@ -53,7 +55,7 @@ const worker = await Worker.create({
   activities: createActivities(dependencies(config, sender)),
 })
 const stopping = new AbortController()
-const health = await startHealthServer(config, { isReady })
+const health = await startHealthServer(config, { isReady, registry: metrics.registry })
 const sweeping = sweep({
   sql,
   referrals,

@@ -12,6 +12,7 @@ const app = await buildApp({
   log: createLogger('silent', 'api'),
   startReferral: () => {},
   resendWebhook: async () => {},
+  observeRequest: () => {},
   rateLimit: 0,
 })
 const { payload } = await app.inject('/v1/openapi.json')

@@ -45,6 +45,7 @@ export async function prepareApi({
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),
     resendWebhook: async ({ eventId }) => void resent.push(eventId),
+    observeRequest: () => {},
     rateLimit,
   })
   await app.ready()
