@@ -64,6 +64,7 @@ const importTable: Row[] = [
     may: [...domain, ...db, 'workflows/messages.ts'],
     types: [
       ...config,
+      'src/metrics/',
       'workflows/index.ts',
       'workflows/referral.ts',
       'workflows/endpoint.ts',
@@ -71,7 +72,7 @@ const importTable: Row[] = [
       'workflows/resend.ts',
     ],
   },
-  { at: 'src/metrics', may: db, types: config },
+  { at: 'src/metrics', may: [...domain, ...db], types: config },
   { at: 'src/api', may: overHttp, types: [...config, 'src/metrics/'] },
   { at: 'src/staff', may: [...domain, ...db, 'src/temporal/*.ts', 'src/webhooks/*.ts'], types: config },
   { at: 'src/sandbox', may: [...overHttp, 'src/api/*.ts', 'src/api/plugins/*.ts'], types: config },

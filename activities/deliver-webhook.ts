@@ -9,6 +9,7 @@ import {
   type Finished,
 } from '../src/db/finish-attempt.ts'
 import type { Sql } from '../src/db/orm.ts'
+import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { afterFailure, attemptDelayMs, nextAttemptAt, restMs } from '../src/webhooks/schedule.ts'
 import { decryptSecret } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
@@ -31,6 +32,7 @@ export interface DeliveryDependencies {
   sql: Sql
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
+  observe: Pick<WorkerObserver, 'attempted' | 'noticed'>
   /** Tells the lead's workflow something, without waiting for it. */
   signalLead?: SignalLead
 }
@@ -73,7 +75,7 @@ const reasons = {
 }
 
 async function attempt(
-  { sql, send, encryptionKeys }: DeliveryDependencies,
+  { sql, send, encryptionKeys, observe }: DeliveryDependencies,
   started: StartedAttempt,
   trigger: AttemptTrigger,
   tell: (failures: number, reason: string) => void,
@@ -82,8 +84,10 @@ async function attempt(
   const secrets = started.secrets.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
   const outcome = await send({ url, body, headers })
+  observe.attempted(outcome)
   const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
   const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
+  finished.notices?.forEach((notice) => observe.noticed(notice))
   const reason =
     outcome.status === null ? (outcome.errorCode ?? 'unknown') : `the endpoint answered ${outcome.status}`
   if (finished.kind === 'failed') tell(finished.failures, reason)

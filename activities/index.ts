@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { WebhookBody } from '../src/db/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
+import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { Referrals } from '../src/temporal/referrals.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { deliverWebhookActivity, type SendWebhook, type SignalLead } from './deliver-webhook.ts'
@@ -26,6 +27,7 @@ export interface ActivityDependencies {
   referrals: Referrals
   signalLead: SignalLead
   log: Logger
+  observe: WorkerObserver
 }
 
 /** The activities over what they need: nothing here reads the environment or opens a connection. */

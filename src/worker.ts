@@ -45,7 +45,7 @@ const sender = createSender({
   environment: config.ENVIRONMENT,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
 })
-const metrics = createWorkerMetrics()
+const metrics = createWorkerMetrics(log)
 await requireNamespace()
 const worker = await Worker.create({
   ...workerOptions(config),
@@ -60,6 +60,7 @@ const sweeping = sweep({
   sql,
   referrals,
   startEndpoint: createEndpointStarter(client),
+  observe: metrics.observe,
   log,
   signal: stopping.signal,
 })
@@ -89,6 +90,7 @@ function dependencies(settings: Config, { send }: Sender) {
     sql,
     log,
     send,
+    observe: metrics.observe,
     referrals,
     signalLead: (leadId: number, name: string, argument: object) => {
       const telling = client.workflow.getHandle(referralId(leadId)).signal(name, argument)

@@ -1,7 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { resumeEndpoint } from '../src/db/endpoint-states.ts'
+import { endpointOf } from './support/endpoint-states.ts'
+import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
 import { scrape } from './support/scrape.ts'
+import { until } from './support/until.ts'
 
 const CANARIES = { first_name: 'Canaryfirst', last_name: 'Canarylast', email: 'canary@example.com' }
 
@@ -47,5 +52,123 @@ describe('metrics', () => {
 
   it('answers 404 to any other path', async () => {
     expect((await fetch(`http://127.0.0.1:${worker.metricsPort}/metrics/more`)).status).toBe(404)
+  })
+
+  describe('of webhooks', () => {
+    const attempts = 'referrals_webhook_attempts_total'
+    let leads: ReturnType<typeof leadsOf>
+    let endpoint: ReturnType<typeof endpointOf>
+    beforeAll(() => {
+      leads = leadsOf(service, partner)
+      endpoint = endpointOf(service, partner)
+    })
+    const answering = (status: number) => {
+      partner.endpoint.answer = (_, response) => void response.writeHead(status).end('canary@example.com')
+    }
+    /** Waits until a series has reached `count`, and then has it at exactly that. */
+    const reaches = async (name: string, labels: Record<string, string>, count: number) => {
+      await until(async () => ((await scrape(worker)).value(name, labels) ?? 0) >= count)
+      expect((await scrape(worker)).value(name, labels)).toBe(count)
+    }
+    const notices = (kind: string, count: number) =>
+      reaches('referrals_endpoint_notices_total', { kind }, count)
+    /** The worker's log lines about a notice, but for those about mails. */
+    const lines = (kind: string) =>
+      worker
+        .output()
+        .split('\n')
+        .filter((line) => line.includes(`"notice":"${kind}"`) && !line.includes('"mail":'))
+        .map((line): unknown => JSON.parse(line))
+    /** A webhook that has failed so often, an hour ago, and is due. */
+    const failed = async (failures: number) => {
+      const leadId = await leads.commit()
+      const { event_id: eventId } = await service.sql
+        .updateTable('deliveries')
+        .set({ failures })
+        .where('lead_id', '=', leadId)
+        .returning('event_id')
+        .executeTakeFirstOrThrow()
+      await raw`
+        insert into attempts (id, event_id, number, trigger, started_at, finished_at, error_code)
+        select 'att_' || ${eventId} || n, ${eventId}, n, 'scheduled', now() - interval '1 hour',
+          now() - interval '1 hour', 'http_error'
+        from generate_series(1, ${failures}::int) n`.execute(service.sql)
+      await service.referrals.startFromRecord(leadId)
+      return leadId
+    }
+
+    it('count what is delivered and recorded, with the time it took', async () => {
+      await partner.endpoint.until((arrivals) => arrivals.length === 1)
+      await reaches(attempts, { result: 'delivered' }, 1)
+      const leadId = await leads.start()
+      await service.referrals.signal(leadId, 'contract_signed')
+      await leads.recorded(leadId, 'contract_signed')
+      await reaches('referrals_events_recorded_total', { event: 'contract_signed' }, 1)
+      await reaches(attempts, { result: 'delivered' }, 3)
+      await reaches('referrals_webhook_attempt_duration_seconds_count', {}, 3)
+      expect((await scrape(worker)).value('referrals_webhook_attempt_duration_seconds_sum')).toBeGreaterThan(
+        0,
+      )
+    })
+
+    it('count a failure, and the fourth in a row as a notice, also when its mail is not due', async () => {
+      await sentJustNow('failing')
+      answering(503)
+      await failed(2)
+      await reaches(attempts, { result: 'http_5xx' }, 1)
+      await notices('failing', 0)
+      await failed(3)
+      await reaches(attempts, { result: 'http_5xx' }, 2)
+      await notices('failing', 1)
+      expect(lines('failing')).toEqual([notice('answered 503')])
+    })
+
+    it('count a webhook that is given up', async () => {
+      await sentJustNow('given_up')
+      await service.sql.updateTable('endpoints').set({ failing_since: null }).execute()
+      await failed(9)
+      await notices('given_up', 1)
+      expect(lines('given_up')).toEqual([notice('answered 503')])
+    })
+
+    it('count a pause once, though many requests run into it, and the recovery', async () => {
+      await sentJustNow('paused')
+      const both = Promise.withResolvers<void>()
+      const before = partner.endpoint.arrivals.length
+      partner.endpoint.answer = (_, response) => {
+        if (partner.endpoint.arrivals.length >= before + 2) both.resolve()
+        void both.promise.then(() => response.writeHead(410).end('canary@example.com'))
+      }
+      await Promise.all([leads.start(), leads.start()])
+      await reaches(attempts, { result: 'http_4xx' }, 2)
+      await notices('paused', 1)
+      expect(lines('paused')).toEqual([notice('gone')])
+      await notices('recovered', 0)
+      answering(200)
+      await resumeEndpoint(service.sql, partner.id)
+      await endpoint.is('active')
+      await notices('recovered', 1)
+      expect(lines('recovered')).toHaveLength(1)
+    })
+
+    it('hold no personal data, key or answer of an endpoint', async () => {
+      const { text } = await scrape(worker)
+      for (const hidden of [/canary/i, /example\.com/, /lead_id/, /evt_/]) expect(text).not.toMatch(hidden)
+      expect(text).not.toContain(partner.key)
+      expect(text).not.toContain(partner.endpoint.url)
+    })
+
+    const notice = (reason: string) =>
+      expect.objectContaining({
+        endpoint_id: expect.any(Number),
+        partner_id: partner.id,
+        reason,
+        event_id: expect.stringMatching(/^evt_/),
+      })
+    const sentJustNow = (kind: string) =>
+      service.sql
+        .insertInto('notices')
+        .values({ partner_id: partner.id, kind, hour: raw<Date>`now()`, sent_at: raw<Date>`now()` })
+        .execute()
   })
 })

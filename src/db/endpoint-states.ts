@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { troubleGoesOn } from './endpoint-trouble.ts'
 import { hasNotices } from './notices.ts'
 import type { Sql } from './orm.ts'
 
@@ -9,14 +10,20 @@ export async function pauseEndpoint(sql: Sql, partnerId: number): Promise<number
 
 /** Lets a partner's webhooks go out again, with their schedules begun anew by `wakeLeads`. */
 export async function resumeEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
-  const worksAgain = { failing_since: null, blocked_until: null }
+  const worksAgain = { failing_since: null, blocked_until: null, trouble: troubleGoesOn }
   return moveTo(sql, partnerId, { state: 'draining', reason: 'resumed', ...worksAgain })
 }
 
 async function moveTo(
   sql: Sql,
   partnerId: number,
-  change: { state: 'paused' | 'draining'; reason: string; failing_since?: null; blocked_until?: null },
+  change: {
+    state: 'paused' | 'draining'
+    reason: string
+    failing_since?: null
+    blocked_until?: null
+    trouble?: typeof troubleGoesOn
+  },
 ): Promise<number | undefined> {
   const endpoint = await sql
     .updateTable('endpoints')
@@ -32,7 +39,12 @@ async function moveTo(
 export async function drainAfterProbe(trx: Sql, partnerId: number): Promise<void> {
   await trx
     .updateTable('endpoints')
-    .set({ state: 'draining', reason: 'probe_succeeded', since: raw<Date>`now()` })
+    .set({
+      state: 'draining',
+      reason: 'probe_succeeded',
+      since: raw<Date>`now()`,
+      trouble: troubleGoesOn,
+    })
     .where('partner_id', '=', partnerId)
     .where('state', '=', 'paused')
     .where('reason', '!=', 'staff')

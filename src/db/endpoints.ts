@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { troubleGoesOn } from './endpoint-trouble.ts'
 import type { Sql } from './orm.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -25,6 +26,7 @@ export async function setEndpoint(
         since: raw`now()`,
         failing_since: null,
         blocked_until: null,
+        trouble: troubleGoesOn,
       })
       .where('partner_id', '=', partnerId)
       .returning('id')

@@ -2,7 +2,8 @@ import { sql as raw } from 'kysely'
 import { type AttemptOutcome, deliver, endOf } from './attempt-end.ts'
 import type { AttemptTrigger } from './entities/attempt.ts'
 import { drainAfterProbe } from './endpoint-states.ts'
-import { FAILING_AFTER, oweNotice } from './notices.ts'
+import type { EndpointNotice } from './endpoint-trouble.ts'
+import { FAILING_AFTER, type NoticeKind, oweNotice } from './notices.ts'
 import type { Sql } from './orm.ts'
 
 export type { AttemptOutcome }
@@ -26,7 +27,8 @@ export interface Verdict {
 }
 
 /** `superseded`: the lease had ended and somebody else decides about the delivery. */
-export type Finished =
+export type Finished = Ended & { notices?: EndpointNotice[] }
+type Ended =
   | { kind: 'delivered' | 'given_up' | 'paused' | 'superseded' | 'unchanged' }
   | { kind: 'failed'; failures: number; afterMs: number }
 
@@ -49,9 +51,10 @@ export async function finishAttempt(
       await close(trx, attempt.attemptId, outcome, null)
       return { kind: ours ? 'unchanged' : 'superseded' }
     }
-    const { facts, ...verdict } = await judgeFailure(trx, delivery, judge)
+    const { endpoint, facts, ...verdict } = await judgeFailure(trx, delivery, judge)
     await close(trx, attempt.attemptId, outcome, verdict.verdict === 'retry' ? verdict.nextAttemptAt : null)
-    return applyFailure(trx, delivery, facts, verdict, outcome)
+    const ended = await applyFailure(trx, { ...delivery, endpoint }, facts, verdict, outcome)
+    return { ...ended, notices: noticesOf({ ...delivery, endpoint }, facts, verdict, outcome) }
   })
 }
 
@@ -95,17 +98,19 @@ async function close(trx: Sql, attemptId: string, outcome: AttemptOutcome, next:
 }
 
 async function judgeFailure(trx: Sql, delivery: LockedDelivery, judge: (facts: FailureFacts) => Verdict) {
-  const { failing_since: failingSince } = await trx
+  const endpoint = await trx
     .selectFrom('endpoints')
-    .select('failing_since')
+    .select(['id', 'state', 'trouble', 'failing_since'])
     .where('partner_id', '=', delivery.partner_id)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
   const failures = delivery.failures + 1
   const ninthAttemptAt = failures < 10 ? null : await ninthAttempt(trx, delivery.event_id)
-  const facts = { failures, failingSince, ninthAttemptAt, now: delivery.now }
-  return { facts, ...judge(facts) }
+  const facts = { failures, failingSince: endpoint.failing_since, ninthAttemptAt, now: delivery.now }
+  return { endpoint, facts, ...judge(facts) }
 }
+
+type LockedEndpoint = Awaited<ReturnType<typeof judgeFailure>>['endpoint']
 
 async function ninthAttempt(trx: Sql, eventId: string): Promise<Date | null> {
   const ninth = await trx
@@ -123,19 +128,26 @@ async function ninthAttempt(trx: Sql, eventId: string): Promise<Date | null> {
 
 async function applyFailure(
   trx: Sql,
-  delivery: LockedDelivery,
+  delivery: LockedDelivery & { endpoint: LockedEndpoint },
   { failures, failingSince, now }: FailureFacts,
   { verdict, nextAttemptAt, restMs }: Verdict,
   outcome: AttemptOutcome,
-): Promise<Finished> {
-  const paused = { state: 'paused' as const, reason: outcome.status === 410 ? 'gone' : 'failing', since: now }
+): Promise<Ended> {
+  const paused = {
+    state: 'paused' as const,
+    reason: pauseReason(outcome),
+    since: now,
+    trouble: 'paused' as const,
+  }
+  const isTroubled = failures === FAILING_AFTER && delivery.endpoint.trouble === null
   // written only when it changes: a row that every attempt updated would make them wait for each other
-  if (failingSince === null || verdict === 'pause' || restMs > 0) {
+  if (failingSince === null || verdict === 'pause' || restMs > 0 || isTroubled) {
     await trx
       .updateTable('endpoints')
       .set({
         failing_since: failingSince ?? now,
         ...(restMs > 0 ? { blocked_until: new Date(now.getTime() + restMs) } : {}),
+        ...(isTroubled ? { trouble: 'failing' as const } : {}),
         ...(verdict === 'pause' ? paused : {}),
       })
       .where('partner_id', '=', delivery.partner_id)
@@ -159,4 +171,29 @@ async function applyFailure(
   if (verdict === 'give_up') return { kind: 'given_up' }
   if (verdict === 'pause') return { kind: 'paused' }
   return { kind: 'failed', failures, afterMs: nextAttemptAt.getTime() - now.getTime() }
+}
+
+const pauseReason = ({ status }: AttemptOutcome) => (status === 410 ? 'gone' : 'failing')
+
+/** What operators hear of this failure, also when the partner was mailed of the like a moment ago. */
+function noticesOf(
+  { event_id: eventId, partner_id: partnerId, endpoint }: LockedDelivery & { endpoint: LockedEndpoint },
+  { failures }: FailureFacts,
+  { verdict }: Pick<Verdict, 'verdict'>,
+  outcome: AttemptOutcome,
+): EndpointNotice[] {
+  const why = outcome.status === null ? (outcome.errorCode ?? 'unknown') : `answered ${outcome.status}`
+  const notice = (kind: NoticeKind, reason = why) => ({
+    kind,
+    endpointId: endpoint.id,
+    partnerId,
+    reason,
+    eventId,
+  })
+  return [
+    ...(failures === FAILING_AFTER ? [notice('failing')] : []),
+    ...(verdict === 'give_up' ? [notice('given_up')] : []),
+    // requests that were in flight beside the one that paused it have the same verdict
+    ...(verdict === 'pause' && endpoint.state !== 'paused' ? [notice('paused', pauseReason(outcome))] : []),
+  ]
 }

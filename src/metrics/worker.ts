@@ -1,8 +1,89 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import type { Logger } from 'pino'
+import type { EndpointNotice } from '../db/endpoint-trouble.ts'
+import type { MilestoneName } from '../domain/milestones.ts'
 
-/** The worker's metrics, in a registry of its own. */
-export function createWorkerMetrics(): { registry: Registry } {
+/** How an attempt ended, as much as its series are told apart by. */
+export interface AttemptEnd {
+  ok: boolean
+  status: number | null
+  errorCode: string | null
+  durationMs: number
+}
+
+/** Hears what happens in the worker. Never throws and waits for nothing. */
+export interface WorkerObserver {
+  attempted(end: AttemptEnd): void
+  recorded(event: MilestoneName): void
+  noticed(notice: EndpointNotice): void
+}
+
+/** The worker's metrics, in a registry of its own, and who counts for them. */
+export function createWorkerMetrics(log: Logger): { registry: Registry; observe: WorkerObserver } {
   const registry = new Registry()
+  const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  return { registry }
+  const attempts = new Counter({
+    name: 'referrals_webhook_attempts_total',
+    help: 'Webhook requests by how they ended',
+    labelNames: ['result'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'referrals_webhook_attempt_duration_seconds',
+    help: 'Time that webhook requests took',
+    // a request may take 15 seconds
+    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers,
+  })
+  const events = new Counter({
+    name: 'referrals_events_recorded_total',
+    help: 'Events that the worker recorded',
+    labelNames: ['event'],
+    registers,
+  })
+  const notices = new Counter({
+    name: 'referrals_endpoint_notices_total',
+    help: 'Turns of endpoints for the worse or the better',
+    labelNames: ['kind'],
+    registers,
+  })
+  // an alert on an increase needs the zero before the first
+  for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
+  return {
+    registry,
+    observe: {
+      attempted(end) {
+        attempts.inc({ result: resultOf(end) })
+        durations.observe(end.durationMs / 1000)
+      },
+      recorded: (event) => events.inc({ event }),
+      noticed(notice) {
+        notices.inc({ kind: notice.kind })
+        logNotice(log, notice)
+      },
+    },
+  }
+}
+
+const MESSAGES: Record<EndpointNotice['kind'], string> = {
+  failing: 'a webhook has failed four times in a row',
+  given_up: 'a webhook was given up',
+  paused: 'an endpoint was paused',
+  recovered: 'an endpoint works again',
+}
+
+function logNotice(log: Logger, { kind, endpointId, partnerId, reason, eventId }: EndpointNotice): void {
+  const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
+  log[kind === 'recovered' ? 'info' : 'warn'](
+    { ...facts, ...(eventId !== undefined && { event_id: eventId }) },
+    MESSAGES[kind],
+  )
+}
+
+/** `delivered`, an error's code, or the class of the status that the endpoint answered. */
+function resultOf({ ok, status, errorCode }: Omit<AttemptEnd, 'durationMs'>): string {
+  if (ok) return 'delivered'
+  if (errorCode === 'http_error' && status !== null) return `http_${Math.floor(status / 100)}xx`
+  return errorCode ?? 'unknown'
 }

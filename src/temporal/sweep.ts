@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { sweepAlone } from '../db/sweep-lock.ts'
+import { endpointTurns } from '../db/endpoint-trouble.ts'
 import { endpointsAtWork } from '../db/endpoint-states.ts'
 import { unstartedLeads } from '../db/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
+import type { WorkerObserver } from '../metrics/worker.ts'
 import type { StartEndpoint } from './endpoints.ts'
 import { forEachInFlight } from './in-flight.ts'
 import type { Referrals } from './referrals.ts'
@@ -19,6 +21,7 @@ interface SweepOptions {
   sql: Sql
   referrals: Referrals
   startEndpoint: StartEndpoint
+  observe: Pick<WorkerObserver, 'noticed'>
   log: Logger
   signal: AbortSignal
 }
@@ -45,12 +48,15 @@ export async function sweep(options: SweepOptions): Promise<void> {
 }
 
 async function startLeftOut(
-  { sql, referrals, startEndpoint, signal }: SweepOptions,
+  { sql, referrals, startEndpoint, observe, signal }: SweepOptions,
   turn: number,
 ): Promise<number> {
+  const isEndpointsTurn = turn % ENDPOINTS_EVERY === 0
+  // first, because it needs no Temporal
+  if (isEndpointsTurn) for (const notice of await endpointTurns(sql)) observe.noticed(notice)
   const leadIds = await unstartedLeads(sql, MIN_AGE_MS, PAGE)
   await forEachInFlight(leadIds, (leadId) => referrals.startFromRecord(leadId), signal)
-  if (turn % ENDPOINTS_EVERY === 0) {
+  if (isEndpointsTurn) {
     const endpoints = await endpointsAtWork(sql, PAGE)
     await forEachInFlight(
       endpoints,

@@ -19,12 +19,17 @@ export async function prepareDelivering() {
   await setEndpoint(sql, partnerId, { url: endpoint.url, ciphertext: encryptSecret(endpoint.secret, [KEY]) })
   const { send, close } = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
   atEnd(close)
-  const deliver = deliverWebhookActivity({ sql, send, encryptionKeys: [KEY], signalLead: () => {} })
+  const noticed: string[] = []
+  const observe = {
+    attempted: () => {},
+    noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
+  }
+  const deliver = deliverWebhookActivity({ sql, send, encryptionKeys: [KEY], signalLead: () => {}, observe })
   const commitLead = () =>
     sql
       .transaction()
       .execute((trx) =>
         insertLead(trx, partnerId, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
       )
-  return { sql, partnerId, endpoint, deliver, commitLead }
+  return { sql, partnerId, endpoint, deliver, commitLead, noticed }
 }

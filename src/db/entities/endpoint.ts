@@ -3,6 +3,7 @@ import { instant, oneOf } from './columns.ts'
 import { Partner } from './partner.ts'
 
 export const endpointStates = ['active', 'paused', 'draining'] as const
+const endpointTroubles = ['failing', 'paused'] as const
 
 /** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
 export const Endpoint = defineEntity({
@@ -19,9 +20,12 @@ export const Endpoint = defineEntity({
     /** The first failure after the last success; null while it works. */
     failingSince: instant().nullable(),
     blockedUntil: instant().nullable(),
+    /** What operators were told of and is not over. */
+    trouble: p.text().$type<(typeof endpointTroubles)[number]>().nullable(),
   },
   checks: [
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
+    { name: 'endpoints_trouble_check', expression: oneOf('trouble', endpointTroubles) },
     { name: 'endpoints_url_check', expression: "url is not null or state = 'paused'" },
   ],
 })
