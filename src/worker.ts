@@ -6,6 +6,7 @@ import { insist } from '../activities/insist.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
+import { readBacklog } from './db/backlog.ts'
 import { backgroundPatience } from './db/mikro-orm.config.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
@@ -45,7 +46,7 @@ const sender = createSender({
   environment: config.ENVIRONMENT,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
 })
-const metrics = createWorkerMetrics(log)
+const metrics = createWorkerMetrics(log, () => readBacklog(sql))
 await requireNamespace()
 const worker = await Worker.create({
   ...workerOptions(config),

@@ -144,6 +144,8 @@ describe('metrics', () => {
       await notices('paused', 1)
       expect(lines('paused')).toEqual([notice('gone')])
       await notices('recovered', 0)
+      await reaches('referrals_deliveries_held', {}, await endpoint.open())
+      await reaches('referrals_endpoints', { state: 'paused' }, 1)
       answering(200)
       await resumeEndpoint(service.sql, partner.id)
       await endpoint.is('active')

@@ -1,7 +1,9 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
+import type { Backlog } from '../db/backlog.ts'
 import type { EndpointNotice } from '../db/endpoint-trouble.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
+import { registerBacklog } from './backlog.ts'
 
 /** How an attempt ended, as much as its series are told apart by. */
 export interface AttemptEnd {
@@ -19,7 +21,10 @@ export interface WorkerObserver {
 }
 
 /** The worker's metrics, in a registry of its own, and who counts for them. */
-export function createWorkerMetrics(log: Logger): { registry: Registry; observe: WorkerObserver } {
+export function createWorkerMetrics(
+  log: Logger,
+  read: () => Promise<Backlog>,
+): { registry: Registry; observe: WorkerObserver } {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -48,6 +53,7 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
     labelNames: ['kind'],
     registers,
   })
+  registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
   return {

@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { readBacklog } from '../../src/db/backlog.ts'
+import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
+import { recordMilestones } from '../../src/db/recording.ts'
+import { createWorkerMetrics } from '../../src/metrics/worker.ts'
+import { createLogger } from '../../src/logger.ts'
+import { prepareDelivering } from '../support/delivering.ts'
+
+describe('what waits', () => {
+  type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
+  let sql: Delivering['sql']
+  let partnerId: number
+  beforeAll(async () => {
+    const delivering = await prepareDelivering()
+    ;({ sql, partnerId } = delivering)
+    await sql.updateTable('endpoints').set({ state: 'active' }).execute()
+    const leadId = await delivering.commitLead()
+    await delivering.commitLead()
+    await recordMilestones(
+      sql,
+      leadId,
+      [{ name: 'contract_signed', dedupeKey: 'contract_signed' }],
+      () => '{}',
+    )
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    await sql
+      .updateTable('deliveries')
+      .set({ next_attempt_at: hourAgo })
+      .where('lead_id', '=', leadId)
+      .execute()
+  })
+
+  it('counts as due the first open webhook of each lead', async () => {
+    const { oldestDueSeconds, ...counts } = await readBacklog(sql)
+    expect(counts).toEqual({
+      due: 2,
+      held: 0,
+      endpoints: { active: 1, paused: 0, draining: 0 },
+      unstarted: 2,
+    })
+    expect(oldestDueSeconds).toBeGreaterThan(3590)
+    expect(oldestDueSeconds).toBeLessThan(3700)
+  })
+
+  it('counts all open webhooks to a paused endpoint as held', async () => {
+    await pauseEndpoint(sql, partnerId)
+    expect(await readBacklog(sql)).toMatchObject({ due: 0, oldestDueSeconds: 0, held: 3 })
+  })
+
+  it.each([
+    ['cannot be reached', () => Promise.reject(new Error('away'))],
+    ['does not answer', () => Promise.withResolvers<never>().promise],
+  ])('has no value while PostgreSQL %s, and everything else is told', async (_, read) => {
+    const { registry, observe } = createWorkerMetrics(createLogger('silent', 'worker'), read)
+    observe.recorded('contract_signed')
+    const text = await registry.metrics()
+    expect(text).toContain('referrals_events_recorded_total{event="contract_signed"} 1')
+    expect(text).not.toMatch(/^referrals_(deliver|endpoints|leads)\S* \d/m)
+  })
+})
