@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { createLogger } from '../src/logger.ts'
+import { createApiMetrics } from '../src/metrics/api.ts'
+import { createWorkerMetrics } from '../src/metrics/worker.ts'
 
 const root = path.join(import.meta.dirname, '..')
 const coverage = readFileSync(path.join(root, 'docs/specification-coverage.md'), 'utf8')
@@ -21,6 +24,33 @@ describe('docs/specification-coverage.md', () => {
     expect(missing).toEqual([])
   })
 })
+
+describe('docs/operations.md', () => {
+  it('lists each metric of API and worker with its type and labels, and no other', async () => {
+    const worker = createWorkerMetrics(createLogger('silent', 'worker'), () =>
+      Promise.reject(new Error('away')),
+    )
+    // its types leave the labels out
+    const metrics = [createApiMetrics().registry, worker.registry].flatMap(
+      (registry) => registry.getMetricsAsArray() as unknown as Metric[],
+    )
+    const registered = metrics
+      .map(({ name, type, labelNames }) => `${name} ${type} ${labelNames.join(', ')}`.trim())
+      .filter((line) => !/^(process|nodejs)_/.test(line))
+    const operations = readFileSync(path.join(root, 'docs/operations.md'), 'utf8')
+    const listed = [...operations.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)]
+    const lines = listed.map(([, name, type, labels = '']) =>
+      `${name} ${type} ${labels.replaceAll('`', '').trim()}`.trim(),
+    )
+    expect(lines.toSorted()).toEqual(registered.toSorted())
+  })
+})
+
+interface Metric {
+  name: string
+  type: string
+  labelNames: string[]
+}
 
 function sourceOf(file: string): string {
   const absolute = path.join(root, file)
