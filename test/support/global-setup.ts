@@ -1,12 +1,12 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
-import { freePort } from '../../src/embedded/ports.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-binary.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
+import { anyPort } from './any-port.ts'
 import { makeTemplate } from './template-database.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'referrals-test-'))
@@ -32,7 +32,7 @@ export default async function globalSetup(): Promise<void> {
 async function startDatabase(): Promise<string> {
   const password = randomBytes(16).toString('hex')
   const logFile = path.join(folder, 'postgres.log')
-  const port = await freePort(anyPort())
+  const port = await anyPort()
   // Every worker of jest has its own connections to its own databases.
   const settings = ['max_connections=400']
   const { url } = await startPostgres({ folder, port, password, logFile, durable: false, settings, onSpawn })
@@ -45,17 +45,12 @@ async function startTemporalServer(): Promise<string> {
   const logFile = path.join(folder, 'temporal.log')
   const { address } = await startTemporal({
     program,
-    port: await freePort(anyPort()),
+    port: await anyPort(),
     logFile,
     environment,
     onSpawn,
   })
   return address
-}
-
-/** Two runs that begin at once would find the same one free. */
-function anyPort(): number {
-  return randomInt(20_000, 30_000)
 }
 
 /** Nothing here is worth a graceful end; what matters is that none is left, even after Ctrl-C. */

@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
-import { freePort } from '../../src/embedded/ports.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { connect, migrate } from '../../src/db/orm.ts'
+import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
 
 /** A PostgreSQL of the test file's own, which it may kill and start again with its data. */
@@ -13,7 +13,7 @@ export async function ownPostgres() {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-postgres-'))
   chmodSync(folder, 0o711)
   const password = randomBytes(16).toString('hex')
-  const port = await freePort(25_433)
+  const port = await anyPort()
   let running: Launched | undefined
   const start = async () => {
     const started = await startPostgres({

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
-import { freePort } from '../../src/embedded/ports.ts'
 import { findTemporal } from '../../src/embedded/temporal-binary.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
+import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
 
 /** A Temporal server of the test file's own, which it may kill and start again with its data. */
@@ -12,7 +12,7 @@ export async function ownTemporal() {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-temporal-'))
   const environment = process.env
   const program = await findTemporal({ environment, report: (line) => console.error(line) })
-  const port = await freePort(27_233)
+  const port = await anyPort()
   let running: Launched | undefined
   const start = async () => {
     const databaseFile = path.join(folder, 'temporal.db')
