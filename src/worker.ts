@@ -8,7 +8,7 @@ import { httpScoreProvider, mockScoreProvider } from '../activities/score-provid
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/backlog.ts'
 import { backgroundPatience } from './db/mikro-orm.config.ts'
-import { connect, sqlOf } from './db/orm.ts'
+import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
@@ -27,8 +27,8 @@ import { webhookBody } from './webhooks/body.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 
 const POLL_CHECK_MS = 100
-/** Temporal may be starting too. */
-const TEMPORAL_PATIENCE_MS = 10_000
+/** Temporal and PostgreSQL may be starting too. */
+const START_PATIENCE_MS = 10_000
 const REMEDY = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
 
 const config = orFail(() => readConfig())
@@ -40,6 +40,7 @@ const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL, backgroundPatience)
 const sql = sqlOf(orm)
+await requireDatabase(sql, config)
 const client = createTemporalClient(temporal)
 const referrals = createReferrals({ client, sql })
 const sender = createSender({
@@ -54,7 +55,7 @@ const worker = await Worker.create({
   connection,
   namespace: temporal.namespace,
   activities: createActivities(dependencies(config, sender)),
-})
+}).catch((error: unknown) => fail(`The worker cannot begin: ${reasonOf(error)}`))
 const stopping = new AbortController()
 const health = await startHealthServer(config, { isReady, registry: metrics.registry })
 const sweeping = sweep({
@@ -121,6 +122,18 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (worker.getState() === 'RUNNING' && !(await holds())) await delay(POLL_CHECK_MS)
 }
 
+/** A wrong address would show as activities that fail, lead by lead. */
+async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config): Promise<void> {
+  const { host, pathname } = new URL(url)
+  try {
+    await insist(() => isReachable(database), START_PATIENCE_MS)
+  } catch (error) {
+    fail(
+      `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
+    )
+  }
+}
+
 /** A workflow that sets an unknown search attribute would fail its task for ever: better not to begin. */
 async function requireNamespace(): Promise<void> {
   const missing = await missingSearchAttributes(client.connection, temporal.namespace).catch(
@@ -138,7 +151,7 @@ function reasonOf(error: unknown): string {
 
 async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {
   try {
-    return await insist(() => NativeConnection.connect(connectionOptions), TEMPORAL_PATIENCE_MS)
+    return await insist(() => NativeConnection.connect(connectionOptions), START_PATIENCE_MS)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return fail(

@@ -16,17 +16,38 @@ export interface ServiceProcess {
   kill: () => Promise<void>
 }
 
-/** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */
-export async function startProcess(
-  entry: 'src/server.ts' | 'src/worker.ts',
-  environment: Record<string, string>,
-): Promise<ServiceProcess> {
-  const child = fork(path.join(root, entry), [], {
+type Entry = 'src/server.ts' | 'src/worker.ts'
+
+function forkEntry(entry: Entry, environment: Record<string, string>): ChildProcess {
+  return fork(path.join(root, entry), [], {
     cwd: root,
     execArgv: [],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+}
+
+/** An entry point that is to refuse to start: its exit code, and what it wrote to stderr. */
+export async function refusedStart(
+  entry: Entry,
+  environment: Record<string, string>,
+): Promise<{ code: number | null; stderr: string }> {
+  const child = forkEntry(entry, environment)
+  const ended = once(child, 'close')
+  atEnd(async () => void (await end(child, ended, 'SIGKILL')))
+  child.stdout?.resume()
+  const stderr: string[] = []
+  child.stderr?.on('data', (chunk) => stderr.push(String(chunk)))
+  await ended
+  return { code: child.exitCode, stderr: stderr.join('') }
+}
+
+/** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */
+export async function startProcess(
+  entry: Entry,
+  environment: Record<string, string>,
+): Promise<ServiceProcess> {
+  const child = forkEntry(entry, environment)
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(String(chunk)))
   const output = () => chunks.join('')

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, constants, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { searchAttributes } from '../src/domain/search-attributes.ts'
+import { anyPort } from './support/any-port.ts'
+import { atEnd } from './support/at-end.ts'
+import { refusedStart, startProcess } from './support/processes.ts'
+import { prepareService, type Service } from './support/service.ts'
+import { until } from './support/until.ts'
+
+const NOTHING_THERE = 'nothing listens there'
+
+describe('a worker', () => {
+  let service: Service
+  const refusals: Record<string, Awaited<ReturnType<typeof refusedStart>>> = {}
+
+  /** What is wrong with the environment, and the line that says so. */
+  const faults: Record<string, { environment: () => Promise<Record<string, string>>; says: RegExp }> = {
+    'Temporal does not answer': {
+      environment: async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}` }),
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or set TEMPORAL_ADDRESS \(.+\)$/,
+    },
+    'there is no such namespace': {
+      environment: async () => ({ TEMPORAL_NAMESPACE: 'no-such-namespace' }),
+      says: /^Temporal’s namespace no-such-namespace cannot be used: .+\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE$/,
+    },
+    'the namespace lacks every search attribute': {
+      environment: async () => ({
+        TEMPORAL_NAMESPACE: await namespaceWithout(Object.keys(searchAttributes)),
+      }),
+      says: /^Temporal’s namespace test-\w+ has no search attribute LeadId, PartnerId, LeadStatus, DeliveryState, NextScoreUpdateAt, LastEventAt\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE$/,
+    },
+    'the namespace lacks one search attribute': {
+      environment: async () => ({ TEMPORAL_NAMESPACE: await namespaceWithout(['DeliveryState']) }),
+      says: /^Temporal’s namespace test-\w+ has no search attribute DeliveryState\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE$/,
+    },
+    'PostgreSQL does not answer': {
+      environment: async () => ({
+        DATABASE_URL: `postgresql://service:hidden@127.0.0.1:${await anyPort()}/referrals`,
+      }),
+      says: /^PostgreSQL does not answer at 127\.0\.0\.1:\d+\/referrals: start it, or set DATABASE_URL \(.+\)$/,
+    },
+    'DATABASE_URL is not set': {
+      environment: async () => ({ DATABASE_URL: '' }),
+      says: /^Configuration: DATABASE_URL is not set\. See \.env\.example\.$/,
+    },
+    'ENCRYPTION_KEY is not set': {
+      environment: async () => ({ ENCRYPTION_KEY: '' }),
+      says: /^Configuration: ENCRYPTION_KEY is not set\. See \.env\.example\.$/,
+    },
+  }
+
+  beforeAll(async () => {
+    service = await prepareService()
+    // at once, because two of them are given ten seconds to appear
+    const refuse = async ([name, { environment }]: [string, (typeof faults)[string]]) => {
+      refusals[name] = await refusedStart('src/worker.ts', {
+        ...service.environment,
+        ...(await environment()),
+      })
+    }
+    await Promise.all(Object.entries(faults).map(refuse))
+  }, 60_000)
+
+  async function namespaceWithout(missing: string[]): Promise<string> {
+    const { workflowService, operatorService } = service.client.connection
+    const namespace = `test-${randomBytes(6).toString('hex')}`
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    })
+    const { customAttributes } = await operatorService.listSearchAttributes({
+      namespace: service.namespace,
+    })
+    const wanted = Object.entries(customAttributes).filter(
+      ([name]) => name in searchAttributes && !missing.includes(name),
+    )
+    if (wanted.length > 0) {
+      await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(wanted) })
+    }
+    return namespace
+  }
+
+  it.each(Object.keys(faults))('refuses to start with one line and exit code 1 when %s', (name) => {
+    const { code, stderr } = refusals[name] ?? { code: null, stderr: NOTHING_THERE }
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(stderr.trimEnd()).toMatch(faults[name]?.says ?? /^$/)
+    expect(stderr).not.toContain('hidden')
+    expect(code).toBe(1)
+  })
+
+  it('is live from its start, and ready once it polls', async () => {
+    const proxy = await holdPolls(service.environment.TEMPORAL_ADDRESS)
+    const metricsPort = await anyPort()
+    const environment = {
+      ...service.environment,
+      TEMPORAL_ADDRESS: proxy.address,
+      METRICS_PORT: `${metricsPort}`,
+    }
+    const ready = startProcess('src/worker.ts', environment)
+    const status = async (probe: string) =>
+      (await fetch(`http://127.0.0.1:${metricsPort}/${probe}`).catch(() => undefined))?.status
+    expect(await until(() => status('livez'))).toBe(200)
+    expect(await status('readyz')).toBe(503)
+    proxy.release()
+    await ready
+    expect(await status('readyz')).toBe(200)
+    expect(await status('livez')).toBe(200)
+  })
+})
+
+/** Before Temporal, a proxy that keeps every poll for workflow tasks waiting until it is told to `release` them. */
+async function holdPolls(target: string) {
+  const upstream = connect(`http://${target}`)
+  const released = Promise.withResolvers<void>()
+  const server = createServer()
+  server.on('stream', (inner, headers) => {
+    const forward = () => {
+      const outer = upstream.request(headers)
+      let trailers = {}
+      for (const stream of [inner, outer]) stream.on('error', () => {})
+      inner.on('wantTrailers', () => inner.sendTrailers(trailers))
+      outer.on('trailers', (received) => void (trailers = received))
+      outer.on('response', (answer, flags) => {
+        const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+        inner.respond(answer, endStream ? { endStream } : { waitForTrailers: true })
+        if (!endStream) outer.pipe(inner)
+      })
+      inner.on('close', () => outer.close()).pipe(outer)
+    }
+    if (headers[':path']?.endsWith('/PollWorkflowTaskQueue')) void released.promise.then(forward)
+    else forward()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  atEnd(async () => {
+    upstream.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { address: `127.0.0.1:${port}`, release: released.resolve }
+}
