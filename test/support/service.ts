@@ -54,7 +54,8 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     namespace,
     referrals: createReferrals({ client, sql }),
     startApi: () => startProcess('src/server.ts', environment),
-    startWorker: () => startProcess('src/worker.ts', environment),
+    startWorker: (settings: Record<string, string> = {}) =>
+      startProcess('src/worker.ts', { ...environment, ...settings }),
     addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
   }
 }
