@@ -9,6 +9,8 @@ interface TemporalOptions {
   uiPort?: number
   /** Without it nothing outlives the process. */
   databaseFile?: string
+  /** Dynamic configuration beside our own, for tests: `key=value`. */
+  settings?: string[]
   logFile: string
   environment: NodeJS.ProcessEnv
   onSpawn?: (launched: Launched) => void
@@ -22,11 +24,11 @@ interface TemporalOptions {
 export async function startTemporal(
   options: TemporalOptions,
 ): Promise<Launched & { address: string; ui?: string }> {
-  const { program, port, uiPort, databaseFile, logFile, environment, onSpawn } = options
+  const { program, port, uiPort, logFile, environment, onSpawn } = options
   const launched = await launch({
     name: 'Temporal',
     command: program,
-    args: ['server', 'start-dev', ...serverFlags(port, uiPort, databaseFile)],
+    args: ['server', 'start-dev', ...serverFlags(options)],
     env: withoutTemporalSettings(environment),
     logFile,
     // The last line that it prints once every service of it is up.
@@ -37,7 +39,7 @@ export async function startTemporal(
   return { ...launched, address: `127.0.0.1:${port}`, ui: uiPort ? `http://127.0.0.1:${uiPort}` : undefined }
 }
 
-function serverFlags(port: number, uiPort?: number, databaseFile?: string): string[] {
+function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOptions): string[] {
   const flags = [
     ['--ip', '127.0.0.1', '--port', String(port)],
     uiPort ? ['--ui-port', String(uiPort)] : ['--headless'],
@@ -46,6 +48,7 @@ function serverFlags(port: number, uiPort?: number, databaseFile?: string): stri
     ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
     // From a signal to its activity in 49 ms instead of 100.
     ['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
+    settings.flatMap((setting) => ['--dynamic-config-value', setting]),
     Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ['--log-level', 'error', '--color', 'never', '--disable-config-file'],
   ]

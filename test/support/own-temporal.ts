@@ -7,8 +7,12 @@ import { startTemporal } from '../../src/embedded/temporal.ts'
 import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
 
-/** A Temporal server of the test file's own, which it may kill and start again with its data. */
-export async function ownTemporal() {
+/**
+ * A Temporal server of the test file's own, which it may kill and start again, with its data or without.
+ *
+ * @param settings dynamic configuration, as `key=value`.
+ */
+export async function ownTemporal(settings: string[] = []) {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-temporal-'))
   const environment = process.env
   const program = await findTemporal({ environment, report: (line) => console.error(line) })
@@ -17,11 +21,15 @@ export async function ownTemporal() {
   const start = async () => {
     const databaseFile = path.join(folder, 'temporal.db')
     const logFile = path.join(folder, 'temporal.log')
-    running = await startTemporal({ program, port, databaseFile, logFile, environment })
+    running = await startTemporal({ program, port, databaseFile, settings, logFile, environment })
   }
   const kill = async () => {
     running?.process.kill('SIGKILL')
     await running?.ended
+  }
+  /** Removes everything it knows, as a lost disk would. Only after `kill`. */
+  const erase = () => {
+    for (const file of dataFiles()) rmSync(file)
   }
   atEnd(async () => {
     await kill()
@@ -30,5 +38,5 @@ export async function ownTemporal() {
   /** All that it has written: its database, what is not merged into that yet, and its log. */
   const dataFiles = () => readdirSync(folder).map((name) => path.join(folder, name))
   await start()
-  return { address: `127.0.0.1:${port}`, start, kill, dataFiles }
+  return { address: `127.0.0.1:${port}`, start, kill, erase, dataFiles }
 }
