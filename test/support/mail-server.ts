@@ -9,10 +9,19 @@ export interface ReceivedMail {
   content: string
 }
 
-/** A mail server that takes any password and keeps what it takes; `refusing` makes it refuse everything. */
+/**
+ * A mail server that takes any password and keeps what it takes; `refusing` makes it refuse everything, and
+ * while `answering` is not resolved it has taken a mail and does not say so.
+ */
 export async function startMailServer() {
   const mails: ReceivedMail[] = []
-  const mailServer = { url: '', mails, refusing: false, refused: [] as string[] }
+  const mailServer = {
+    url: '',
+    mails,
+    refusing: false,
+    refused: [] as string[],
+    answering: Promise.resolve(),
+  }
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     authOptional: true,
@@ -29,7 +38,7 @@ export async function startMailServer() {
         // lines are folded with =, and none of ours are longer than a subject
         const plain = content.replaceAll('=\r\n', '')
         mails.push(...envelope.rcptTo.map(({ address }) => ({ to: address, content: plain })))
-        done()
+        void mailServer.answering.then(() => done())
       })
     },
   })
