@@ -4,34 +4,61 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { ownTemporal } from '../support/own-temporal.ts'
 import { prepareService } from '../support/service.ts'
-import { scenes, type Stage, stageOf } from './scenes.ts'
+import { cross, crossing, scenes, type Stage, stageOf } from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
 /** `npm run histories`: plays every scene and writes its history, which from then on must replay. */
 describe('histories', () => {
-  let stage: Stage
+  beforeAll(() => void mkdirSync(folder, { recursive: true }))
 
-  beforeAll(async () => {
-    const service = await prepareService()
+  async function prepareStage(settings: Record<string, string> = {}): Promise<Stage> {
+    const service = await prepareService(settings)
     const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
-    stage = stageOf(service, partner)
-    mkdirSync(folder, { recursive: true })
+    return stageOf(service, partner)
+  }
+
+  describe('of a branch each', () => {
+    let stage: Stage
+
+    beforeAll(async () => {
+      stage = await prepareStage()
+    })
+
+    it.each(Object.entries(scenes))('%s', async (name, play) => {
+      const leadId = await stage.leads.start()
+      const { runId } = await handleOf(stage, leadId).describe()
+      await play(stage, leadId)
+      expect(await write(name, stage, leadId, runId)).toHaveProperty('events')
+    })
   })
 
-  it.each(Object.entries(scenes))('%s', async (name, play) => {
+  it('continued-as-new, begun-by-continuing', async () => {
+    const temporal = await ownTemporal(['limit.historyCount.suggestContinueAsNew=30'])
+    const stage = await prepareStage({ TEMPORAL_ADDRESS: temporal.address })
     const leadId = await stage.leads.start()
-    const { runId } = await stage.service.client.workflow.getHandle(`lead-${leadId}`).describe()
-    await play(stage, leadId)
-    const history = await historyOf(leadId, runId)
-    expect(history).toHaveProperty('events')
+    const { runId: first } = await handleOf(stage, leadId).describe()
+    await cross(stage, leadId)
+    const history = await handleOf(stage, leadId, first).fetchHistory()
+    const next = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId
+    expect(await write(crossing[0], stage, leadId, first)).toHaveProperty('events')
+    expect(await write(crossing[1], stage, leadId, next ?? '')).toHaveProperty('events')
+  })
+
+  const handleOf = ({ service }: Stage, leadId: number, runId?: string) =>
+    service.client.workflow.getHandle(`lead-${leadId}`, runId)
+
+  async function write(name: string, stage: Stage, leadId: number, runId: string): Promise<unknown> {
+    const history = await historyOf(stage, leadId, runId)
     const text = JSON.stringify(history, withoutMachine, 1)
     writeFileSync(path.join(folder, `${name}.json`), `${text}\n`)
-  })
+    return history
+  }
 
   /** As the Temporal CLI writes it, which is how production's are taken. */
-  async function historyOf(leadId: number, runId: string): Promise<unknown> {
+  async function historyOf(stage: Stage, leadId: number, runId: string): Promise<unknown> {
     const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = stage.service.environment
     const program = await findTemporal({ environment: process.env, report: () => {} })
     const which = ['--workflow-id', `lead-${leadId}`, '--run-id', runId, '--output', 'json']

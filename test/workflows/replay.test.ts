@@ -1,23 +1,39 @@
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { scenes } from './scenes.ts'
+import { crossing, scenes } from './scenes.ts'
 
 const program = path.join(import.meta.dirname, 'replay-histories.ts')
 const folder = path.join(import.meta.dirname, 'histories')
+const names = [...Object.keys(scenes), ...crossing]
+
+interface History {
+  events: {
+    eventType: string
+    workflowExecutionStartedEventAttributes?: { originalExecutionRunId: string }
+    workflowExecutionContinuedAsNewEventAttributes?: { newExecutionRunId: string }
+  }[]
+}
 
 describe('recorded histories', () => {
   it('are there for every branch of the workflow', () => {
-    expect(readdirSync(folder).toSorted()).toEqual(
-      Object.keys(scenes)
-        .map((name) => `${name}.json`)
-        .toSorted(),
+    expect(readdirSync(folder).toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted())
+  })
+
+  it('cross from a run that continues as new into the next', () => {
+    const [last, first] = crossing.map((name, index) => {
+      const { events } = JSON.parse(readFileSync(path.join(folder, `${name}.json`), 'utf8')) as History
+      return events.at(index - 1)
+    })
+    expect(last?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW')
+    expect(first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId).toBe(
+      last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId,
     )
   })
 
   it('replay with the workflow as it is', async () => {
-    expect(await replay()).toEqual({ replayed: Object.keys(scenes).length, failures: {} })
+    expect(await replay()).toEqual({ replayed: names.length, failures: {} })
   }, 60_000)
 
   it('do not replay once two activities are exchanged', async () => {
