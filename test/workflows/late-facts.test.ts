@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { WorkflowNotFoundError } from '@temporalio/client'
+import type { ReferralView } from '../../workflows/messages.ts'
+import { prepareService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { type Stage, stageOf } from './scenes.ts'
+
+describe('after mortgage_ready', () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    const service = await prepareService()
+    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
+    stage = stageOf(service, partner)
+  })
+
+  const handleOf = (leadId: number) => stage.service.client.workflow.getHandle(`lead-${leadId}`)
+  const view = (leadId: number) => handleOf(leadId).query<ReferralView>('state')
+  /** A lead that has come to the end of its journey. */
+  const ready = async () => {
+    const leadId = await stage.leads.start()
+    await stage.send(leadId, 'mortgage_ready')
+    await stage.arrived(leadId, 2)
+    await until(async () => (await view(leadId)).next === 3)
+    return leadId
+  }
+
+  it('a fact is recorded for 30 days, though an earlier life of the workflow recorded the journey', async () => {
+    const leadId = await ready()
+    const { endsAt } = await view(leadId)
+    await handleOf(leadId).terminate()
+    await stage.send(leadId, 'contract_signed')
+    await stage.advance(leadId, 29)
+    await stage.send(leadId, 'client_engaged_in_chat')
+    await stage.leads.recorded(leadId, 'client_engaged_in_chat')
+    expect(await view(leadId)).toMatchObject({ endsAt, closing: false })
+    await stage.arrived(leadId, 3)
+    expect(await stage.leads.names(leadId)).toEqual([
+      'lead_received',
+      'mortgage_ready',
+      'contract_signed',
+      'client_engaged_in_chat',
+    ])
+    expect(stage.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+    await stage.advance(leadId, 1)
+    await expect(handleOf(leadId).result()).resolves.toBe('mortgage_ready')
+  })
+
+  it('a fact beyond 30 days is refused to strangers, and told as refused to our own senders', async () => {
+    const leadId = await ready()
+    await stage.advance(leadId, 30)
+    await expect(handleOf(leadId).result()).resolves.toBe('mortgage_ready')
+    const late = () => handleOf(leadId).signal('client_engaged_in_chat')
+    await expect(late()).rejects.toThrow(WorkflowNotFoundError)
+    expect(await stage.send(leadId, 'client_engaged_in_chat')).toBe(true)
+    await handleOf(leadId).result()
+    const { signals, notes } = await view(leadId)
+    expect(signals).toMatchObject({ received: 1, recorded: 0, refused: 1 })
+    expect(notes.map(({ what, why }) => `${what}: ${why}`)).toEqual([
+      'client_engaged_in_chat: not recorded: the lead is closed',
+    ])
+    expect(await stage.leads.names(leadId)).toEqual(['lead_received', 'mortgage_ready'])
+    expect(stage.leads.arrivals(leadId)).toHaveLength(2)
+  })
+})
