@@ -56,23 +56,45 @@ function viewOf({ state, counts, inbox, unscored, parked, trouble, notes }: Jour
 }
 
 async function run(journey: Journey): Promise<string> {
+  const work = new CancellationScope()
+  void work.run(async () => begin(journey))
+  for (;;) {
+    describeToOperators(journey)
+    publishSearchAttributes(journey)
+    const before = fingerprint(journey)
+    await condition(() => isOver(journey) || isTimeToContinue(journey) || fingerprint(journey) !== before)
+    const over = isOver(journey)
+    if (!over && !isTimeToContinue(journey)) continue
+    const handedOver = plain([journey.state, carriedOf(journey)] as const)
+    await end(work)
+    if (over) return journey.closeReason ?? 'canceled'
+    await makeContinueAsNewFunc<typeof referral>()(...handedOver)
+  }
+}
+
+function begin(journey: Journey): void {
   void forever(journey, 'recording', () => recordInbox(journey))
   void forever(journey, 'score updates', () => recordDueScoreUpdate(journey))
   void forever(journey, 'signalled score updates', () => recordUnscored(journey))
   void forever(journey, 'deliveries', () => deliverNext(journey))
   void forever(journey, 'closing', () => closeWhenDone(journey))
   void welcome(journey)
-  for (;;) {
-    describeToOperators(journey)
-    publishSearchAttributes(journey)
-    const before = fingerprint(journey)
-    await condition(() => isOver(journey) || isTimeToContinue(journey) || fingerprint(journey) !== before)
-    if (isOver(journey)) return journey.closeReason ?? 'canceled'
-    if (isTimeToContinue(journey)) {
-      const continueReferral = makeContinueAsNewFunc<typeof referral>()
-      await continueReferral(journey.state, carriedOf(journey))
-    }
-  }
+}
+
+/**
+ * Ends everything that this run has set going. The server refuses a workflow task in which a command follows the one
+ * that ends the run, and the lead would be stuck with it: so nothing may be left that could still send one.
+ */
+async function end(work: CancellationScope): Promise<void> {
+  work.cancel()
+  // conditions are looked at again once nothing else of this activation can go on
+  let looks = 0
+  await condition(() => (looks += 1) > 1)
+}
+
+/** A copy that what ends meanwhile does not change. */
+function plain<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value
 }
 
 /** Everything that operators are shown, so that they are shown each change once. */

@@ -3,10 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { leadsOf } from '../support/leads.ts'
+import { ownTemporal } from '../support/own-temporal.ts'
 import type { Arrival } from '../support/partner-endpoint.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 
 const SEED = 20_261_121
+/** Events after which the server suggests to continue as new, so that every lead does in the middle of its deliveries. */
+const EVENTS_PER_RUN = 60
 const LEADS = 6
 const CHATS = 6
 const MILESTONES = [
@@ -34,7 +37,8 @@ describe('webhooks of a lead', () => {
   const last = MILESTONES.length + 1
 
   beforeAll(async () => {
-    service = await prepareService()
+    const temporal = await ownTemporal([`limit.historyCount.suggestContinueAsNew=${EVENTS_PER_RUN}`])
+    service = await prepareService({ TEMPORAL_ADDRESS: temporal.address })
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
     partner.endpoint.answer = answer
@@ -81,7 +85,7 @@ describe('webhooks of a lead', () => {
     await Promise.all(moved.map(({ lead_id: leadId }) => service.referrals.signal(leadId, 'wake')))
   }
 
-  it('come first in, first out, whatever the endpoint answers and whichever worker is killed', () => {
+  it('come first in, first out, whatever the endpoint answers, whichever worker is killed and whenever a run ends', () => {
     expect(outOfTurn).toEqual([])
     const expected = Array.from({ length: last }, (_, index) => index + 1)
     for (const leadId of leadIds) expect(taken.get(leadId)).toEqual(expected)
@@ -100,7 +104,11 @@ describe('webhooks of a lead', () => {
     expect(arrivals.every(({ verified }) => verified)).toBe(true)
   })
 
-  it('were really put to the test', () => {
+  it('were really put to the test', async () => {
     expect(partner.endpoint.arrivals.length).toBeGreaterThan(LEADS * last * 1.3)
+    for (const leadId of leadIds) {
+      const { raw: lead, runId } = await service.client.workflow.getHandle(`lead-${leadId}`).describe()
+      expect(lead.workflowExecutionInfo?.firstRunId).not.toBe(runId)
+    }
   })
 })
