@@ -3,9 +3,8 @@ import * as fc from 'fast-check'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { furthest, type MilestoneName, signalledMilestones } from '../../src/domain/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
-import { prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { type Stage, stageOf } from './scenes.ts'
+import { prepareStage, type Stage } from './scenes.ts'
 
 const once = signalledMilestones.filter(
   (name) => name !== 'client_engaged_in_chat' && name !== 'score_update',
@@ -15,9 +14,7 @@ describe('whatever is sent to a lead', () => {
   let stage: Stage
 
   beforeAll(async () => {
-    const service = await prepareService()
-    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
-    stage = stageOf(service, partner)
+    stage = await prepareStage()
   })
 
   const handleOf = (leadId: number) => stage.service.client.workflow.getHandle(`lead-${leadId}`)

@@ -1,17 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../workflows/messages.ts'
-import { prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { type Stage, stageOf } from './scenes.ts'
+import { prepareStage, type Stage } from './scenes.ts'
 
 describe('after mortgage_ready', () => {
   let stage: Stage
 
   beforeAll(async () => {
-    const service = await prepareService()
-    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
-    stage = stageOf(service, partner)
+    stage = await prepareStage()
   })
 
   const handleOf = (leadId: number) => stage.service.client.workflow.getHandle(`lead-${leadId}`)

@@ -5,20 +5,13 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-binary.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
-import { prepareService } from '../support/service.ts'
-import { cross, crossing, scenes, type Stage, stageOf } from './scenes.ts'
+import { cross, crossing, prepareStage, scenes, type Stage } from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
 /** `npm run histories`: plays every scene and writes its history, which from then on must replay. */
 describe('histories', () => {
   beforeAll(() => void mkdirSync(folder, { recursive: true }))
-
-  async function prepareStage(settings: Record<string, string> = {}): Promise<Stage> {
-    const service = await prepareService(settings)
-    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
-    return stageOf(service, partner)
-  }
 
   describe('of a branch each', () => {
     let stage: Stage

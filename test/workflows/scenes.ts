@@ -1,7 +1,7 @@
 import { advanceClock } from '../../src/db/lead-lifecycle.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
-import type { Service, TestPartner } from '../support/service.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const DAY_S = 24 * 60 * 60
@@ -36,6 +36,13 @@ export function stageOf(service: Service, partner: TestPartner): Stage {
     setEndpoint: (state) =>
       service.sql.updateTable('endpoints').set({ state }).where('partner_id', '=', partner.id).execute(),
   }
+}
+
+/** The service with a partner and a worker that runs. */
+export async function prepareStage(settings: Record<string, string> = {}): Promise<Stage> {
+  const service = await prepareService(settings)
+  const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
+  return stageOf(service, partner)
 }
 
 const viewOf = ({ service }: Stage, leadId: number) =>
