@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
@@ -72,9 +73,12 @@ test('starts although the pid in its lock file belongs to another program by now
   const lock = readFileSync(path.join(data, 'postmaster.pid'), 'utf8')
   process.kill(left.pid, 'SIGKILL')
   await left.ended
-  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+  // a program of the system's: the other user may not be allowed to enter the folder of ours
+  const stranger = spawn('sleep', ['300'], {
+    cwd: '/',
     ...(process.getuid?.() === 0 && { uid: statSync(data).uid }),
   })
+  await once(stranger, 'spawn')
   writeFileSync(path.join(data, 'postmaster.pid'), lock.replace(/^\d+/, String(stranger.pid)))
   const { stop } = await start()
   expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
