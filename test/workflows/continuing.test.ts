@@ -43,6 +43,17 @@ describe('a run that continues as new', () => {
     await until(async () => (await runOf(leadId)) !== runId)
     expect((await handleOf(leadId, runId).describe()).status.name).toBe('CONTINUED_AS_NEW')
   }
+  /** The latest first, as Temporal lists them, once it does. */
+  const runsUpTo = async (leadId: number, runId: string) => {
+    let runs: string[] = []
+    await until(async () => {
+      runs = []
+      const query = `WorkflowId = 'lead-${leadId}'`
+      for await (const run of stage.service.client.workflow.list({ query })) runs.push(run.runId)
+      return runs.includes(runId)
+    })
+    return runs.slice(runs.indexOf(runId))
+  }
   const events = (leadId: number) =>
     stage.service.sql
       .selectFrom('lead_events')
@@ -163,7 +174,8 @@ describe('a run that continues as new', () => {
     const before = await runOf(leadId)
     for (let sent = 0; sent < ENOUGH; sent += 1) await stage.send(leadId, 'paid')
     await continued(leadId, before)
-    expect(own().length).toBeLessThanOrEqual(2)
+    // each run that did not know of the mail may have sent it, and none after them
+    expect(own().length).toBeLessThanOrEqual((await runsUpTo(leadId, before)).length)
     expect(new Set(own().map(({ content }) => /Message-ID: (.+)/i.exec(content)?.[1]?.trim()))).toEqual(
       new Set([id]),
     )
