@@ -78,14 +78,16 @@ export async function startSides(servers: Started) {
     signal: (index) => client.workflow.getHandle(`bare-${index}`).signal('go'),
     called: noops.called,
   }
+  const verify = () => receiver.verifyAll(secret, expected)
   return {
     floor,
     service,
     deployment,
     addLead,
     /** @throws {Error} unless every webhook has arrived, verified and in order. */
+    verify,
     async close() {
-      receiver.verifyAll(secret, expected)
+      verify()
       await Promise.all([worker, floorWorker].map((one) => one.stop()))
       await deployment.close()
       receiver.close()
