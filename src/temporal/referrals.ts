@@ -40,18 +40,11 @@ interface Dependencies {
 
 /** The one way in which leads' workflows are started and spoken to. */
 export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies): Referrals {
+  const limited = <Result>(call: () => Promise<Result>) =>
+    client.withDeadline(Date.now() + callLimitMs, call)
+
   async function start(state: ReferralState): Promise<void> {
-    await client.withDeadline(Date.now() + callLimitMs, () =>
-      client.workflow.start('referral', {
-        workflowId: referralId(state.leadId),
-        taskQueue: TASK_QUEUE,
-        args: [state],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,
-        staticDetails: DETAILS,
-      }),
-    )
+    await limited(() => client.workflow.start('referral', optionsOf(state)))
     await markStarted(sql, state.leadId)
   }
 
@@ -61,31 +54,47 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return state !== undefined
   }
 
-  /** `send`, once more after starting the workflow if it does not run. False when there is no such lead. */
-  async function reach(leadId: number, send: () => Promise<void>): Promise<boolean> {
-    const limited = () => client.withDeadline(Date.now() + callLimitMs, send)
+  /** `send`, or `begin` from the record when its workflow does not run. False when there is no such lead. */
+  async function reach(
+    leadId: number,
+    send: () => Promise<unknown>,
+    begin: (state: ReferralState) => Promise<unknown>,
+  ): Promise<boolean> {
     try {
-      await limited()
+      await limited(send)
       return true
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
     }
-    if (!(await startFromRecord(leadId))) return false
-    await limited()
+    const state = await loadReferralState(sql, leadId)
+    if (state === undefined) return false
+    await begin(state)
     return true
   }
 
   async function signal(leadId: number, name: string, argument?: unknown): Promise<boolean> {
-    const args = argument === undefined ? [] : [argument]
-    return reach(leadId, () => client.workflow.getHandle(referralId(leadId)).signal(name, ...args))
+    const signalArgs = argument === undefined ? [] : [argument]
+    return reach(
+      leadId,
+      () => client.workflow.getHandle(referralId(leadId)).signal(name, ...signalArgs),
+      async (state) => {
+        const options = { ...optionsOf(state), signal: name, signalArgs }
+        await limited(() => client.workflow.signalWithStart('referral', options))
+        await markStarted(sql, leadId)
+      },
+    )
   }
 
   async function record(leadId: number, request: MilestoneRequest): Promise<MilestoneAnswer | undefined> {
     let answer: MilestoneAnswer | undefined
     try {
-      await reach(leadId, async () => {
+      const ask = async () => {
         const handle = client.workflow.getHandle(referralId(leadId))
         answer = await handle.executeUpdate(milestoneUpdate, { args: [request] })
+      }
+      await reach(leadId, ask, async (state) => {
+        await start(state)
+        await limited(ask)
       })
     } catch (error) {
       if (!isUnanswered(error)) throw error
@@ -96,6 +105,19 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   }
 
   return { start, startFromRecord, signal, record }
+}
+
+/** One run at a time of each lead, however many ask for it; a closed one may come back. */
+function optionsOf(state: ReferralState) {
+  return {
+    workflowId: referralId(state.leadId),
+    taskQueue: TASK_QUEUE,
+    args: [state],
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,
+    staticDetails: DETAILS,
+  }
 }
 
 /** The server keeps a signal for a worker to come; an update it does not. */

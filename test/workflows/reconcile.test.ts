@@ -48,6 +48,15 @@ describe('the record, against the workflows that run', () => {
     expect(await restartEnded(service, since)).toEqual([])
   })
 
+  it('begins a lead whose workflow is gone together with the signal that finds it so', async () => {
+    const leadId = await started()
+    await handleOf(leadId).terminate()
+    await service.referrals.signal(leadId, 'contract_signed')
+    const { events } = await handleOf(leadId).fetchHistory()
+    expect(events?.[1]?.workflowExecutionSignaledEventAttributes?.signalName).toBe('contract_signed')
+    await arrived(leadId, 2)
+  })
+
   it('leaves a closed lead alone', async () => {
     const leadId = await started()
     await handleOf(leadId).cancel()
