@@ -93,7 +93,7 @@ try {
   const run = await beginRun(dataDirectory)
   const supervisor = createSupervisor(run, (line: string) => void end(supervisor, 1, line))
   endOnSignals(supervisor)
-  beginAnew(dataDirectory, options.fresh === true)
+  beginAnew(dataDirectory, options.fresh === true, processEnvironment())
   await start(supervisor, run.ready).catch((error: unknown) => end(supervisor, 1, (error as Error).message))
 } catch (error) {
   fail((error as Error).message)

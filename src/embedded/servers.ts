@@ -106,13 +106,20 @@ const kept = ['run.json', 'postgres']
 
 /**
  * Removes everything that earlier starts have left, when it is asked for or when the data directory was
- * deleted: its password is gone then, and PostgreSQL's data, kept elsewhere under root, is of no use.
+ * deleted: its password is gone then, and PostgreSQL's data, kept elsewhere under root, is of no use. When
+ * PostgreSQL's data alone is gone, Temporal's goes too: leads are numbered from 1 again, and would be taken for
+ * those whose workflows are still there.
  */
-export function beginAnew(dataDirectory: string, asked: boolean): void {
-  if (!asked && existsSync(path.join(dataDirectory, 'embedded.json'))) return
-  const outdated = asked ? readdirSync(dataDirectory).filter((name) => !kept.includes(name)) : []
-  for (const file of [...outdated, path.join(postgresFolder(dataDirectory), 'data')]) {
-    rmSync(path.resolve(dataDirectory, file), { recursive: true, force: true })
+export function beginAnew(dataDirectory: string, asked: boolean, environment: NodeJS.ProcessEnv): void {
+  const isKnown = existsSync(path.join(dataDirectory, 'embedded.json'))
+  const data = path.join(postgresFolder(dataDirectory), 'data')
+  if (asked || !isKnown) rmSync(data, { recursive: true, force: true })
+  const outdated = readdirSync(dataDirectory).filter(isOutdated)
+  for (const file of outdated) rmSync(path.join(dataDirectory, file), { recursive: true, force: true })
+
+  function isOutdated(name: string): boolean {
+    if (asked) return !kept.includes(name)
+    return name.startsWith('temporal.db') && !environment.DATABASE_URL && !existsSync(data)
   }
 }
 

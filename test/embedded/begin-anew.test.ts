@@ -1,0 +1,50 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeEach, expect, test } from '@jest/globals'
+import { beginAnew, postgresFolder } from '../../src/embedded/servers.ts'
+import { atEnd } from '../support/at-end.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const temporal = ['temporal.db', 'temporal.db-wal', 'temporal.log']
+let dataDirectory: string
+
+const write = (name: string) => writeFileSync(path.join(dataDirectory, name), '')
+const left = () => readdirSync(dataDirectory).filter((name) => name !== 'postgres')
+
+beforeEach(() => {
+  const folder = temporaryFolder()
+  dataDirectory = folder
+  const data = path.join(postgresFolder(folder), 'data')
+  mkdirSync(data, { recursive: true })
+  atEnd(async () => rmSync(postgresFolder(folder), { recursive: true, force: true }))
+  ;['embedded.json', 'run.json', ...temporal].forEach(write)
+})
+
+const lose = (name: string) =>
+  rmSync(name === 'data' ? path.join(postgresFolder(dataDirectory), name) : path.join(dataDirectory, name), {
+    recursive: true,
+  })
+
+test('keeps everything that belongs together', () => {
+  beginAnew(dataDirectory, false, {})
+  expect(left()).toEqual(['embedded.json', 'run.json', ...temporal])
+})
+
+test('removes everything that is asked for, but the record of this run', () => {
+  beginAnew(dataDirectory, true, {})
+  expect(left()).toEqual(['run.json'])
+})
+
+test.each(['data', 'embedded.json'])('removes Temporal’s workflows when PostgreSQL’s %s is lost', (name) => {
+  lose(name)
+  beginAnew(dataDirectory, false, {})
+  expect(left()).not.toContain('temporal.db')
+  expect(left()).not.toContain('temporal.db-wal')
+  expect(readdirSync(postgresFolder(dataDirectory))).not.toContain('data')
+})
+
+test('keeps Temporal’s workflows when the record is in a PostgreSQL of somebody else', () => {
+  lose('data')
+  beginAnew(dataDirectory, false, { DATABASE_URL: 'postgres://db.example/leads' })
+  expect(left()).toContain('temporal.db')
+})
