@@ -6,7 +6,7 @@ import { resend } from '../../src/staff/delivery-resend.ts'
 import { deskOf } from '../staff/desk.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 describe('sending webhooks once more', () => {
@@ -168,5 +168,44 @@ describe('sending webhooks once more', () => {
     expect(most).toBe(1)
     expect(leads.arrivals(leadId)).toHaveLength(2)
     expect(await endpointOf(service, partner).open()).toBe(0)
+  })
+
+  describe('that a partner asks for over the API', () => {
+    let port: number | undefined
+
+    beforeAll(async () => {
+      port = (await service.startApi()).port
+    })
+
+    const ask = async (eventId: string) => {
+      const { status, body } = await partnerCalls(port, partner.key).post('resend-webhook', {
+        event_id: eventId,
+      })
+      expect({ status, success: body.success }).toEqual({ status: 200, success: true })
+    }
+
+    it('sends a delivered one again, with the same id and bytes', async () => {
+      const leadId = await endedLead()
+      const [, original] = leads.arrivals(leadId)
+      await ask(original?.id ?? '')
+      await partner.endpoint.until(() => replayed(leadId).length === 1)
+      expect(replayed(leadId)[0]).toMatchObject({ id: original?.id, body: original?.body, verified: true })
+    })
+
+    it('tries an open one now, in its place', async () => {
+      partner.endpoint.answer = (_, response) => void response.writeHead(500).end()
+      const leadId = await leads.start()
+      await until(async () => (await deliveriesOf(leadId))[0]?.failures === 1)
+      await service.sql
+        .updateTable('deliveries')
+        .set({ next_attempt_at: new Date(Date.now() + 86_400_000) })
+        .where('lead_id', '=', leadId)
+        .execute()
+      partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+      await ask(leads.arrivals(leadId)[0]?.id ?? '')
+      await until(async () => (await deliveriesOf(leadId))[0]?.state === 'delivered')
+      expect(leads.arrivals(leadId)).toHaveLength(2)
+      expect(replayed(leadId)).toEqual([])
+    })
   })
 })
