@@ -11,13 +11,16 @@ import type { Row } from '../rows.ts'
 import { atRate } from './milestones.ts'
 import { eachOf, type Sides, startSides } from './milestone-sides.ts'
 
-type Sending = { lastStartedTime?: unknown } | undefined
+type Sending = { attempt?: number | null; lastStartedTime?: unknown } | undefined
 
 const LEADS = 60
 const DUE = 1000
 const PER_SECOND = 10
 const SECONDS = 12
-const ROUNDS = 3
+const ROUNDS = 2
+/** A milestone's way on a machine that does nothing else. */
+const CALM_MS = 140
+const MOST_LOOKS = 60
 
 /**
  * What one partner's webhooks notice of another's endpoint that hangs with a thousand of them due: the floor is the
@@ -48,11 +51,13 @@ export async function isolation({ servers }: Bench): Promise<Row[]> {
   ]
 }
 
-/** The first seconds only let what went before ebb away. */
+const LOAD = { workflows: LEADS, perSecond: PER_SECOND }
+
+/** Once what went before has ebbed away: a thousand leads that are woken at a time keep two cores busy for a while. */
 async function measure({ service }: Sides): Promise<number> {
-  const load = { workflows: LEADS, perSecond: PER_SECOND }
-  await atRate(service, { ...load, seconds: 3 })
-  return percentile(await atRate(service, { ...load, seconds: SECONDS }), 0.95)
+  const half = async () => percentile(await atRate(service, { ...LOAD, seconds: 3 }), 0.5)
+  for (let looks = 0; looks < MOST_LOOKS && (await half()) > CALM_MS; looks++);
+  return percentile(await atRate(service, { ...LOAD, seconds: SECONDS }), 0.95)
 }
 
 /** A partner with a thousand leads, whose endpoint takes connections and never answers. */
@@ -92,7 +97,7 @@ async function addHangingNeighbour({ deployment, addLead }: Sides) {
       await put('active')
       await wakeAll()
       while (held.size < 10) await delay(50)
-      await allAre((sending) => Boolean(sending?.lastStartedTime))
+      await allAre((sending) => (sending?.attempt ?? 0) > 1 || Boolean(sending?.lastStartedTime))
     },
     async rest() {
       await put('paused')
