@@ -46,7 +46,7 @@ const NAMED_FIELDS = ['loan_product', 'property_state']
 
 /**
  * Merges `changes` into a lead's metadata: a string sets a field, `null` removes it, others stay.
- * One statement, so that two concurrent merges both count.
+ * One statement, which PostgreSQL works out anew on what a concurrent one leaves, so that both count.
  */
 export async function mergeMetadata(
   sql: Sql,
@@ -54,27 +54,22 @@ export async function mergeMetadata(
   leadId: number,
   changes: Record<string, string | null>,
 ): Promise<'merged' | 'unknown' | 'too_many'> {
-  return sql.transaction().execute(async (trx) => {
-    const lead = await trx
-      .selectFrom('leads')
-      .select('metadata')
-      .where('id', '=', leadId)
-      .where('partner_id', '=', partnerId)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (lead === undefined) return 'unknown'
-    const merged = Object.entries({ ...lead.metadata, ...changes }).filter(([, value]) => value !== null)
-    if (merged.filter(([field]) => !NAMED_FIELDS.includes(field)).length > MAX_CUSTOM_FIELDS)
-      return 'too_many'
-    if (Object.keys(changes).length === 0) return 'merged'
-    await trx
-      .updateTable('leads')
-      .set({
-        metadata: raw`${JSON.stringify(Object.fromEntries(merged))}::jsonb`,
-        updated_at: raw`clock_timestamp()`,
-      })
-      .where('id', '=', leadId)
-      .execute()
-    return 'merged'
-  })
+  if (Object.keys(changes).length === 0) return (await exists(sql, partnerId, leadId)) ? 'merged' : 'unknown'
+  const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${JSON.stringify(changes)}::jsonb)`
+  const custom = raw<number>`(
+    select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
+  const { numUpdatedRows } = await sql
+    .updateTable('leads')
+    .set({ metadata: merged, updated_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', leadId)
+    .where('partner_id', '=', partnerId)
+    .where(custom, '<=', MAX_CUSTOM_FIELDS)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) return 'merged'
+  return (await exists(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
+}
+
+async function exists(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
+  const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
+  return (await lead.where('partner_id', '=', partnerId).executeTakeFirst()) !== undefined
 }
