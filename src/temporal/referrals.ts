@@ -40,8 +40,7 @@ interface Dependencies {
 
 /** The one way in which leads' workflows are started and spoken to. */
 export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies): Referrals {
-  const limited = <Result>(call: () => Promise<Result>) =>
-    client.withDeadline(Date.now() + callLimitMs, call)
+  const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
 
   async function start(state: ReferralState): Promise<void> {
     await limited(() => client.workflow.start('referral', optionsOf(state)))
