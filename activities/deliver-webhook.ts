@@ -9,6 +9,7 @@ import {
   type Finished,
 } from '../src/db/finish-attempt.ts'
 import type { Sql } from '../src/db/orm.ts'
+import { failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { afterFailure, attemptDelayMs, nextAttemptAt, restMs } from '../src/webhooks/schedule.ts'
 import { decryptSecret } from '../src/webhooks/secrets.ts'
@@ -88,9 +89,7 @@ async function attempt(
   const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
   const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
   finished.notices?.forEach((notice) => observe.noticed(notice))
-  const reason =
-    outcome.status === null ? (outcome.errorCode ?? 'unknown') : `the endpoint answered ${outcome.status}`
-  if (finished.kind === 'failed') tell(finished.failures, reason)
+  if (finished.kind === 'failed') tell(finished.failures, failureReason(outcome.status, outcome.errorCode))
   return conclude(finished, outcome)
 }
 
@@ -100,7 +99,7 @@ function markReplay(trigger: AttemptTrigger): Record<string, string> {
 }
 
 function conclude(finished: Finished, { status, errorCode }: AttemptOutcome): DeliveryAnswer['outcome'] {
-  const reason = status === null ? errorCode : `the endpoint answered ${status}`
+  const reason = failureReason(status, errorCode)
   if (finished.kind === 'failed') throw again(finished.afterMs, `failure ${finished.failures}: ${reason}`)
   if (finished.kind === 'superseded') throw again(1000, 'another request of this delivery decides')
   return finished.kind === 'paused' ? 'parked' : finished.kind

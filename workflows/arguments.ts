@@ -1,6 +1,6 @@
 import { parseScoreGains, type ScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
 import type { MilestoneName } from '../src/domain/milestones.ts'
-import type { DeliveryTrouble } from './messages.ts'
+import type { DeliveryTrouble } from '../src/domain/referral.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
 const ID = /^[\x21-\x7e]{1,255}$/

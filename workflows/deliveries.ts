@@ -48,9 +48,9 @@ export function webhookName({ names }: Journey, sequence: number): string {
 
 /** What is settled is in the record; an endpoint that takes a webhook is in no trouble any more. */
 function forgetSettled(journey: Journey): void {
-  const { next } = journey.state
+  const { next, trouble } = journey.state
   for (const sequence of Object.keys(journey.names)) {
     if (Number(sequence) < next) delete journey.names[Number(sequence)]
   }
-  if (journey.trouble !== null && journey.trouble.sequence < next) journey.trouble = null
+  if (trouble !== null && trouble.sequence < next) journey.state.trouble = null
 }

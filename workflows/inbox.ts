@@ -109,5 +109,5 @@ function close(journey: Journey, argument: unknown): void {
 /** Late news of a webhook that is settled by now is no news. */
 function takeTrouble(journey: Journey, argument: unknown): void {
   const trouble = readTrouble(argument)
-  if (trouble?.sequence === journey.state.next) journey.trouble = trouble
+  if (trouble?.sequence === journey.state.next) journey.state.trouble = trouble
 }

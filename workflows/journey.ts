@@ -1,7 +1,7 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
 import { furthest, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/domain/referral.ts'
-import type { Counts, DeliveryTrouble, Note } from './messages.ts'
+import type { Counts, Note } from './messages.ts'
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
 export interface Carried {
@@ -17,7 +17,6 @@ export interface Carried {
   notes: Note[]
   /** Names of open webhooks by sequence, for what operators read. */
   names: Record<number, MilestoneName>
-  trouble: DeliveryTrouble | null
 }
 
 /** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
@@ -49,9 +48,9 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     closeReason: null,
     notes: [],
     names: state.next === 1 ? { 1: 'lead_received' } : {},
-    trouble: null,
     ...carried,
-    state,
+    // started by a version that did not know of it
+    state: { ...state, trouble: state.trouble ?? null },
     recording: false,
     parked: false,
     closed: false,
@@ -64,8 +63,8 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
 }
 
 export function carriedOf(journey: Journey): Carried {
-  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, trouble } = journey
-  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, trouble }
+  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names } = journey
+  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names }
 }
 
 /** The lead's time: ours, and in a sandbox as far ahead as a tester moved it. */
@@ -94,8 +93,8 @@ export function statusOf({ state }: Journey): MilestoneName {
 }
 
 /** Whether the lead's webhooks go out. */
-export function deliveryState({ state, parked, trouble }: Journey): 'ok' | 'failing' | 'held' {
+export function deliveryState({ state, parked }: Journey): 'ok' | 'failing' | 'held' {
   if (state.next > state.last) return 'ok'
   if (parked) return 'held'
-  return trouble === null ? 'ok' : 'failing'
+  return state.trouble === null ? 'ok' : 'failing'
 }

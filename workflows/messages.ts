@@ -21,13 +21,6 @@ export const closeSignal = defineSignal<[unknown?]>('close')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryTrouble`. */
 export const deliveryTroubleSignal = defineSignal<[unknown?]>('delivery_trouble')
 
-export interface DeliveryTrouble {
-  sequence: number
-  /** In a row. */
-  failures: number
-  reason: string
-}
-
 /** A milestone whose sender wants to know what became of it. */
 export interface MilestoneRequest {
   name: SignalledMilestone
@@ -67,7 +60,6 @@ export interface ReferralView extends ReferralState {
   /** Received and not yet decided about. */
   waiting: number
   parked: boolean
-  trouble: DeliveryTrouble | null
   notes: Note[]
 }
 

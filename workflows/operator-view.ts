@@ -38,8 +38,7 @@ function facts(journey: Journey): string[] {
 }
 
 function describeDeliveries(journey: Journey): string {
-  const { next, last } = journey.state
-  const { trouble } = journey
+  const { next, last, trouble } = journey.state
   if (next > last) return `all ${last} are settled`
   const open = `${last - next + 1} of ${last} open; `
   const first = webhookName(journey, next)

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { type ReferralState } from '../domain/referral.ts'
+import { type DeliveryTrouble, failureReason, type ReferralState } from '../domain/referral.ts'
 import { LATE_FACTS_MS } from '../domain/score-dates.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import type { Sql } from './orm.ts'
@@ -23,12 +23,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     ])
     .where('lead_id', '=', leadId)
     .executeTakeFirstOrThrow()
-  const open = await sql
-    .selectFrom('deliveries')
-    .select((eb) => eb.fn.min('sequence').as('next'))
-    .where('lead_id', '=', leadId)
-    .where('state', '=', 'pending')
-    .executeTakeFirst()
+  const open = await firstOpenDelivery(sql, leadId)
   return {
     leadId,
     partnerId: lead.partner_id,
@@ -38,11 +33,41 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     anchor: lead.anchor_at?.getTime() ?? null,
     period: (facts.period ?? 0) + 1,
     offset: lead.clock_offset * 1000,
-    next: open?.next ?? lead.last + 1,
+    next: open?.sequence ?? lead.last + 1,
     last: lead.last,
     endsAt: facts.readyAt === null ? null : facts.readyAt.getTime() + LATE_FACTS_MS,
     closing: lead.closed_at !== null || lead.erased_at !== null,
+    trouble: open === undefined ? null : troubleOf(open),
   }
+}
+
+function firstOpenDelivery(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('deliveries')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(['status', 'error_code'])
+          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+          .where('error_code', 'is not', null)
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .select(['sequence', 'failures', 'latest.status', 'latest.error_code'])
+    .where('lead_id', '=', leadId)
+    .where('state', '=', 'pending')
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+type OpenDelivery = NonNullable<Awaited<ReturnType<typeof firstOpenDelivery>>>
+
+function troubleOf({ sequence, failures, status, error_code }: OpenDelivery): DeliveryTrouble | null {
+  return failures === 0 ? null : { sequence, failures, reason: failureReason(status, error_code) }
 }
 
 /** Leads committed longer than `olderThanMs` ago whose workflow is not known to be started. */

@@ -26,6 +26,21 @@ export interface ReferralState {
   /** When the workflow completes, once mortgage ready; `null` before. */
   endsAt: number | null
   closing: boolean
+  /** What the first open delivery suffers from; `null` while it has not failed. */
+  trouble: DeliveryTrouble | null
+}
+
+/** A delivery that fails, as operators are told of it. */
+export interface DeliveryTrouble {
+  sequence: number
+  /** In a row. */
+  failures: number
+  reason: string
+}
+
+/** The reason in words: what the endpoint answered, or why there was no answer. */
+export function failureReason(status: number | null, errorCode: string | null): string {
+  return status === null ? (errorCode ?? 'unknown') : `the endpoint answered ${status}`
 }
 
 /** A lead that was just created; `now` in milliseconds. */
@@ -43,6 +58,7 @@ export function newReferralState(leadId: number, partnerId: number, now: number)
     last: 1,
     endsAt: null,
     closing: false,
+    trouble: null,
   }
 }
 

@@ -140,6 +140,7 @@ describe('recording milestones', () => {
       last: 3,
       endsAt: null,
       closing: false,
+      trouble: null,
     })
   })
 })

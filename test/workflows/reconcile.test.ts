@@ -48,6 +48,22 @@ describe('the record, against the workflows that run', () => {
     expect(await restartEnded(service, since)).toEqual([])
   })
 
+  it('finds a lead that is started again as failing when its webhook fails', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    const leadId = await leads.start()
+    const trouble = { sequence: 1, failures: 1, reason: 'the endpoint answered 503' }
+    const shown = async () => (await handleOf(leadId).query<{ trouble: unknown }>('state')).trouble
+    await until(async () => (await shown()) !== null)
+    await handleOf(leadId).terminate()
+    await service.referrals.startFromRecord(leadId)
+    expect(await shown()).toEqual(trouble)
+    const { typedSearchAttributes } = await handleOf(leadId).describe()
+    const published = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])
+    expect(Object.fromEntries(published)).toMatchObject({ DeliveryState: 'failing' })
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await service.referrals.signal(leadId, 'close')
+  })
+
   it('begins a lead whose workflow is gone together with the signal that finds it so', async () => {
     const leadId = await started()
     await handleOf(leadId).terminate()
