@@ -19,8 +19,8 @@ const DUE = 1000
 const MILESTONES = ['client_account_created', 'credit_scan_completed', 'contract_signed', 'escrow_funded']
 const NEIGHBOURS_LEADS = DUE / (1 + MILESTONES.length)
 const PER_SECOND = 10
-const SECONDS = 12
-const ROUNDS = 3
+const SECONDS = 20
+const ROUNDS = 5
 /** A milestone's way on a machine that does nothing else. */
 const CALM_MS = 140
 const MOST_LOOKS = 60
