@@ -4,6 +4,7 @@ import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { allowAdditions } from './allow-additions.ts'
 import { failureResponses, failureSchema, failuresOf } from './failures.ts'
+import { extensionOperations } from './extensions.ts'
 import { type Operation, operations } from './operations.ts'
 import type { Examples } from './examples.ts'
 import { webhooks } from './webhooks.ts'
@@ -77,8 +78,9 @@ function complete(document: Document): object {
   return {
     ...document,
     paths: mapValues(document.paths ?? {}, (methods, path) => {
-      const operation = operations[path]
-      if (operation === undefined) throw new Error(`${path} is not described in operations.ts`)
+      const operation = operations[path] ?? extensionOperations[path]
+      if (operation === undefined)
+        throw new Error(`${path} is described in neither operations.ts nor extensions.ts`)
       return mapValues(methods, (found) => describe(operation, found))
     }),
     webhooks: webhooks(),

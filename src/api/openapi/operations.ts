@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../../errors.ts'
-import { extensionOperations } from './extensions.ts'
 import { type Examples, leadExample, leadIdExample, metadataExample, newLeadExample } from './examples.ts'
 
 export interface Operation {
@@ -21,7 +20,6 @@ export interface Operation {
 
 /** What the reference says of each endpoint, by its path; what it takes and answers comes from the schemas. */
 export const operations: Record<string, Operation> = {
-  ...extensionOperations,
   '/ping': {
     operationId: 'ping',
     summary: 'Check that the service is online',
