@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { searchAttributes } from '../src/domain/search-attributes.ts'
 import { anyPort } from './support/any-port.ts'
 import { atEnd } from './support/at-end.ts'
+import { registerNamespace } from './support/namespace.ts'
 import { refusedStart, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
@@ -65,20 +66,20 @@ describe('a worker', () => {
   }, 60_000)
 
   async function namespaceWithout(missing: string[]): Promise<string> {
-    const { workflowService, operatorService } = service.client.connection
+    const { connection } = service.client
     const namespace = `test-${randomBytes(6).toString('hex')}`
-    await workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-    })
-    const { customAttributes } = await operatorService.listSearchAttributes({
+    await registerNamespace(connection, namespace)
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({
       namespace: service.namespace,
     })
     const wanted = Object.entries(customAttributes).filter(
       ([name]) => name in searchAttributes && !missing.includes(name),
     )
     if (wanted.length > 0) {
-      await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(wanted) })
+      await connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: Object.fromEntries(wanted),
+      })
     }
     return namespace
   }

@@ -7,6 +7,7 @@ import { connect, migrate, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { registerNamespace } from '../support/namespace.ts'
 import { createDatabase, withDatabase } from '../support/template-database.ts'
 import type { Started } from './servers.ts'
 
@@ -19,10 +20,7 @@ export async function deploy(servers: Started, webhookUrl?: string) {
   await migrate(orm)
   const sql = sqlOf(orm)
   const connection = await Connection.connect({ address: servers.temporalAddress })
-  await connection.workflowService.registerNamespace({
-    namespace: name,
-    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-  })
+  await registerNamespace(connection, name)
   await ensureSearchAttributes(connection, name)
   const encryptionKey = randomBytes(32)
   const partner = await addPartner(orm.em.fork(), { name: 'First Lender' })

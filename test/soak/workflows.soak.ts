@@ -11,7 +11,7 @@ import { prepareService } from '../support/service.ts'
 import { type Stage, stageOf } from '../workflows/scenes.ts'
 
 const SIGNALS = 25_000
-/** A run goes on in the next after 2,000 messages and what it had to record first. */
+/** A run goes on in the next soon after 2,000 messages; past 10,000 the server would refuse them. */
 const RUNS_AT_LEAST = 5
 const LEADS = 1000
 

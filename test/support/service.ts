@@ -9,6 +9,7 @@ import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
+import { registerNamespace } from './namespace.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from './partner-endpoint.ts'
 import { startProcess } from './processes.ts'
 
@@ -23,10 +24,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   const temporalAddress = overrides.TEMPORAL_ADDRESS ?? process.env.TEST_TEMPORAL_ADDRESS ?? ''
   const namespace = `test-${randomBytes(6).toString('hex')}`
   const connection = await Connection.connect({ address: temporalAddress })
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-  })
+  await registerNamespace(connection, namespace)
   await ensureSearchAttributes(connection, namespace)
   const encryptionKey = randomBytes(32)
   const environment = {

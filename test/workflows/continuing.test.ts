@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
+import { published } from '../support/published.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { startScoreServer } from '../support/score-server.ts'
 import { until } from '../support/until.ts'
@@ -220,10 +221,8 @@ describe('a run that continues as new', () => {
       `**Signals**: ${ENOUGH + 2} received: ${ENOUGH + 1} recorded, 1 repeated`,
     )
     expect(currentDetails).toContain('`escrow_funded` already recorded: nothing changed')
-    const { typedSearchAttributes } = await handleOf(leadId).describe()
     const { anchor } = await view(leadId)
-    const published = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])
-    expect(Object.fromEntries(published)).toMatchObject({
+    expect(await published(handleOf(leadId))).toMatchObject({
       LeadId: leadId,
       PartnerId: stage.partner.id,
       LeadStatus: 'escrow_funded',

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { reconcile, restartEnded } from '../../src/temporal/reconcile.ts'
 import { leadsOf } from '../support/leads.ts'
+import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -57,9 +58,7 @@ describe('the record, against the workflows that run', () => {
     await handleOf(leadId).terminate()
     await service.referrals.startFromRecord(leadId)
     expect(await shown()).toEqual(trouble)
-    const { typedSearchAttributes } = await handleOf(leadId).describe()
-    const published = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])
-    expect(Object.fromEntries(published)).toMatchObject({ DeliveryState: 'failing' })
+    expect(await published(handleOf(leadId))).toMatchObject({ DeliveryState: 'failing' })
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await service.referrals.signal(leadId, 'close')
   })

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import { type Deployment, deploy } from '../deployment.ts'
+import { LEAD } from '../lead.ts'
 import { type Bench, compareLoad } from '../load/load.ts'
 import { startReceiver } from '../receiver.ts'
 import type { Row } from '../rows.ts'
@@ -43,8 +44,6 @@ export async function createLead(bench: Bench): Promise<Row[]> {
   receiver.close()
   return [...rows, ...aside(seen)]
 }
-
-const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
 
 interface Backlog {
   created: number

@@ -9,7 +9,7 @@ import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { percentile } from '../numbers.ts'
 import type { Row } from '../rows.ts'
 import { atRate } from './milestones.ts'
-import { eachOf, type Sides, startSides } from './milestone-sides.ts'
+import { type Sides, startSides } from './milestone-sides.ts'
 
 type Sending = { attempt?: number | null; lastStartedTime?: unknown } | undefined
 
@@ -80,7 +80,7 @@ async function addHangingNeighbour({ deployment, addLead }: Sides) {
       .execute()
   await put('paused')
   const leads: number[] = []
-  await eachOf(NEIGHBOURS_LEADS, async () => void leads.push(await addLead(id)))
+  await forEachInFlight(Array.from({ length: NEIGHBOURS_LEADS }), async () => leads.push(await addLead(id)))
   const handles = leads.map((leadId) => client.workflow.getHandle(`lead-${leadId}`))
   await forEachInFlight(handles, async (handle) => {
     for (const milestone of MILESTONES) await handle.signal(milestone)

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import { type Deployment, deploy } from '../deployment.ts'
+import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
 import type { BenchProcess } from '../servers.ts'
 
 const OPEN = 50_000
 const LOAD_SECONDS = 10
-const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
 
 /**
  * Memory of API and worker: idle, creating leads flat out, and with 50,000 workflows open, whose webhooks wait for

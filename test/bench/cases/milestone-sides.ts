@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { deploy } from '../deployment.ts'
 import { BARE_QUEUE } from '../floors/names.ts'
+import { LEAD } from '../lead.ts'
 import { startReceiver } from '../receiver.ts'
 import type { Started } from '../servers.ts'
+import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { createReferrals } from '../../../src/temporal/referrals.ts'
 import { insertLead } from '../../../src/db/new-lead.ts'
 import { webhookBody } from '../../../src/webhooks/body.ts'
@@ -49,7 +51,7 @@ export async function startSides(servers: Started) {
   }
   const service: Side = {
     begin: (count) =>
-      eachOf(count, async () => {
+      forEachInFlight(Array.from({ length: count }), async () => {
         expected += 1
         const leadId = await insert(1)
         const called = webhooks.called(leadId)
@@ -66,15 +68,18 @@ export async function startSides(servers: Started) {
   }
   const floor: Side = {
     begin: (count) =>
-      eachOf(count, async (index) => {
-        const called = noops.called(index)
-        await client.workflow.start('bare', {
-          workflowId: `bare-${index}`,
-          taskQueue: BARE_QUEUE,
-          args: [index],
-        })
-        await called
-      }),
+      forEachInFlight(
+        Array.from({ length: count }, (_, n) => n + 1),
+        async (index) => {
+          const called = noops.called(index)
+          await client.workflow.start('bare', {
+            workflowId: `bare-${index}`,
+            taskQueue: BARE_QUEUE,
+            args: [index],
+          })
+          await called
+        },
+      ),
     signal: (index) => client.workflow.getHandle(`bare-${index}`).signal('go'),
     called: noops.called,
   }
@@ -96,18 +101,6 @@ export async function startSides(servers: Started) {
 }
 
 export type Sides = Awaited<ReturnType<typeof startSides>>
-
-const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
-const IN_FLIGHT = 16
-
-/** Numbers from 1 on, as identity columns count. */
-export async function eachOf(count: number, begin: (index: number) => Promise<void>): Promise<void> {
-  const indexes = Array.from({ length: count }, (_, index) => index + 1).values()
-  const work = async () => {
-    for (const index of indexes) await begin(index)
-  }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, work))
-}
 
 function waitingRoom() {
   const waiting = new Map<number, (() => void)[]>()

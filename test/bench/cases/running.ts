@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { deploy } from '../deployment.ts'
 import { BARE_QUEUE } from '../floors/names.ts'
+import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'
 import { percentile } from '../numbers.ts'
 import type { Row } from '../rows.ts'
 
 const SAMPLES = 40
-const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
 
 /** From the request to a workflow that Temporal knows, against starting one; both seen by asking for it. */
 export async function running({ servers }: Bench): Promise<Row[]> {
