@@ -18,7 +18,7 @@ export interface Operation {
   answerDescription: string
 }
 
-/** What the reference says of each endpoint, by its path; what it takes and answers comes from the schemas. */
+/** What the reference says of each specified endpoint, by its path; what it takes and answers comes from the schemas. */
 export const operations: Record<string, Operation> = {
   '/ping': {
     operationId: 'ping',
