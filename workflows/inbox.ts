@@ -16,40 +16,59 @@ const SHOWABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 /** Score updates that wait for their gains at a time: they are handed from run to run. */
 const MOST_UNSCORED = 1000
 
+interface SignalHandler {
+  signal: SignalDefinition<[unknown?]>
+  /** Shown in the Web UI's list of signals. */
+  description: string
+  act: (argument: unknown) => void
+}
+
 /** Handlers append and return: they decide nothing, wait for nothing and never throw. */
 export function receiveSignals(journey: Journey): void {
-  const handle = (
-    signal: SignalDefinition<[unknown?]>,
-    description: string,
-    act: (argument?: unknown) => void,
-  ) =>
-    setHandler(
-      signal,
-      (argument) => {
-        journey.messages += 1
-        act(argument)
-      },
-      { description },
-    )
-  for (const signal of milestoneSignals) {
-    const { name } = signal
-    handle(signal, describeMilestone(name), (argument) => void receive(journey, name, argument))
+  const handlers = handlersOf(journey)
+  const byName = new Map(handlers.map(({ signal, act }) => [signal.name, act]))
+  const take = (name: string, argument: unknown) => {
+    journey.messages += 1
+    const act = byName.get(name)
+    if (act === undefined) notUnderstood(journey, name)
+    else act(argument)
   }
-  handle(wakeSignal, 'Try the waiting webhook now. No argument', () => wake(journey))
-  handle(
-    clockAdvancedSignal,
-    'Read the record again: somebody changed the lead there. No argument',
-    () => void (journey.recordChanged = true),
-  )
-  handle(
-    closeSignal,
-    'The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, without personal data',
-    (argument) => close(journey, argument),
-  )
-  handle(deliveryTroubleSignal, 'From the service itself: the endpoint refuses a webhook', (argument) =>
-    takeTrouble(journey, argument),
-  )
-  setDefaultSignalHandler((name) => notUnderstood(journey, name))
+  // First, so that signals that wait for this run's first workflow task come in the order in which the server has
+  // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.
+  setDefaultSignalHandler(take)
+  for (const { signal, description } of handlers)
+    setHandler(signal, (argument) => take(signal.name, argument), { description })
+}
+
+function handlersOf(journey: Journey): SignalHandler[] {
+  return [
+    ...milestoneSignals.map((signal) => ({
+      signal,
+      description: describeMilestone(signal.name),
+      act: (argument: unknown) => void receive(journey, signal.name, argument),
+    })),
+    {
+      signal: wakeSignal,
+      description: 'Try the waiting webhook now. No argument',
+      act: () => wake(journey),
+    },
+    {
+      signal: clockAdvancedSignal,
+      description: 'Read the record again: somebody changed the lead there. No argument',
+      act: () => void (journey.recordChanged = true),
+    },
+    {
+      signal: closeSignal,
+      description:
+        'The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, without personal data',
+      act: (argument) => close(journey, argument),
+    },
+    {
+      signal: deliveryTroubleSignal,
+      description: 'From the service itself: the endpoint refuses a webhook',
+      act: (argument) => takeTrouble(journey, argument),
+    },
+  ]
 }
 
 function describeMilestone(name: MilestoneName): string {
@@ -89,7 +108,6 @@ function keyOf(journey: Journey, name: MilestoneName, id: string | undefined): s
 }
 
 function notUnderstood(journey: Journey, name: string): void {
-  journey.messages += 1
   journey.counts.received += 1
   journey.counts.notUnderstood += 1
   const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
