@@ -53,6 +53,7 @@ export async function recordMilestones(
 function place(lead: LockedLead, item: MilestoneItem): NewEvent {
   const { name } = item
   lead.status = furthest(lead.status, name)
+  lead.last_event_at = lead.now
   if (name === 'escrow_funded') lead.anchor_at = lead.now
   const sequence = milestones[name].webhook ? lead.next_sequence++ : undefined
   const payload = takesPayload(name) ? (item.gains ?? null) : null
@@ -134,10 +135,10 @@ async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: We
     deliveries.length === 0
       ? recorded
       : (recorded.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries)) as typeof recorded)
-  const { status, next_position, next_sequence, anchor_at } = lead
+  const { status, next_position, next_sequence, anchor_at, last_event_at } = lead
   await queued
     .updateTable('leads')
-    .set({ status, next_position, next_sequence, anchor_at, last_event_at: lead.now })
+    .set({ status, next_position, next_sequence, anchor_at, last_event_at })
     .set({ updated_at: raw<Date>`clock_timestamp()` })
     .where('id', '=', lead.id)
     .execute()

@@ -54,6 +54,17 @@ describe('recording milestones', () => {
     expect(await sequences(leadId)).toEqual([1, 2, 3])
   })
 
+  it('answers the date of the event that it has just recorded, and with nothing new that of the latest', async () => {
+    const leadId = await newLead()
+    const latest = async () => (await findEvents(sql, partnerId, leadId))?.at(-1)?.created_at.getTime()
+    const first = await record(leadId, item('contract_signed'))
+    expect(first?.lastEventAt).toBe(await latest())
+    await advanceClock(sql, leadId, DAY)
+    const second = await record(leadId, item('client_engaged_in_chat', 'chat'), item('escrow_funded'))
+    expect(second?.lastEventAt).toBe(await latest())
+    expect((await record(leadId, item('contract_signed')))?.lastEventAt).toBe(second?.lastEventAt)
+  })
+
   it('changes nothing when it is repeated, and says which event it was', async () => {
     const leadId = await newLead()
     const first = await record(leadId, item('contract_signed'))

@@ -52,6 +52,18 @@ describe('signals are recorded in the order in which the server has them', () =>
     for (const [leadId, order] of sent) expect((await leads.names(leadId)).slice(1)).toEqual(order)
   }, 60_000)
 
+  it('which the Web UI still lists by name, each with a description', async () => {
+    const leadId = await leads.start()
+    const metadata = await service.client.workflow.getHandle(`lead-${leadId}`).query<{
+      definition: { signalDefinitions: { name?: string; description?: string }[] }
+    }>('__temporal_workflow_metadata')
+    const listed = metadata.definition.signalDefinitions.filter(({ name }) => name)
+    expect(listed.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([...signalledMilestones, 'wake', 'close']),
+    )
+    expect(listed.filter(({ description }) => !description)).toEqual([])
+  })
+
   it('when they keep coming while runs continue as new', async () => {
     const leadId = await leads.start()
     // each wave at once, every kind of milestone in it: the server decides their order
