@@ -8,36 +8,37 @@ export interface Place {
 }
 
 const LARGEST_BLOCK = 64
-/** Blocks that are used up faster than this grow. */
-const SHORT_MS = 1000
+/** A block lasts this long. One that is used up sooner is followed by a larger one. */
+const BLOCK_MS = 1000
 
 /**
  * Hands out lead ids from the identity's sequence, and PostgreSQL's clock with them: a lead, its event, and
  * its delivery, whose body names the id, are then written by one statement instead of four.
  *
- * One id at a time while leads are rare, blocks under load; what a process has left of one when it ends is a
- * gap in the ids.
+ * One id at a time while leads are rare, blocks under load. What is left of a block after a second is a gap in the ids:
+ * PostgreSQL's clock may have been set since.
+ *
+ * @param monotonicMs counts milliseconds, whatever is done to this host's clock.
  */
-export function leadPlaces(sql: Sql): () => Promise<Place> {
+export function leadPlaces(sql: Sql, monotonicMs = () => performance.now()): () => Promise<Place> {
   let ids: number[] = []
-  let aheadMs = 0
+  let now = new Date(0)
   let size = 1
   let takenAt = Number.NEGATIVE_INFINITY
   let refill: Promise<void> | undefined
 
+  const ageMs = () => monotonicMs() - takenAt
+
   async function takeBlock(): Promise<void> {
-    const now = performance.now()
-    size = now - takenAt < SHORT_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
-    takenAt = now
-    const block = await take(sql, size)
-    ids = block.ids
-    aheadMs = block.now.getTime() - Date.now()
+    size = ageMs() < BLOCK_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
+    ;({ ids, now } = await take(sql, size))
+    takenAt = monotonicMs()
   }
 
   return async () => {
     for (;;) {
-      const leadId = ids.shift()
-      if (leadId !== undefined) return { leadId, createdAt: new Date(Date.now() + aheadMs) }
+      const leadId = ageMs() < BLOCK_MS ? ids.shift() : undefined
+      if (leadId !== undefined) return { leadId, createdAt: new Date(now.getTime() + ageMs()) }
       refill ??= takeBlock().finally(() => (refill = undefined))
       await refill
     }

@@ -1,0 +1,45 @@
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { leadPlaces } from '../../src/db/lead-ids.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+const SECOND_MS = 1000
+
+describe('the ids of new leads, in blocks', () => {
+  let sql: Sql
+
+  beforeAll(async () => {
+    ;({ sql } = await openDatabase())
+  })
+
+  afterEach(() => void jest.restoreAllMocks())
+
+  /** The same machine runs PostgreSQL: its clock is ours. */
+  const differenceMs = (createdAt: Date, now: number) => Math.abs(createdAt.getTime() - now)
+
+  it('come with PostgreSQL’s time, also after a step of this host’s clock', async () => {
+    const take = leadPlaces(sql)
+    for (let taken = 0; taken < 4; taken += 1) await take()
+    const now = Date.now()
+    jest.spyOn(Date, 'now').mockImplementation(() => now + HOUR_MS)
+    const places = [await take(), await take(), await take(), await take()]
+    for (const { createdAt } of places) expect(differenceMs(createdAt, now)).toBeLessThan(SECOND_MS)
+  })
+
+  it('are left unused after a second, so that none brings an old time along', async () => {
+    let elapsedMs = 0
+    const take = leadPlaces(sql, () => elapsedMs)
+    const [first] = [await take(), await take()]
+    elapsedMs = HOUR_MS
+    const { leadId, createdAt } = await take()
+    expect(leadId).toBeGreaterThan((first?.leadId ?? 0) + 2)
+    expect(differenceMs(createdAt, Date.now())).toBeLessThan(SECOND_MS)
+  })
+
+  it('are each given once to all who ask at the same time', async () => {
+    const take = leadPlaces(sql)
+    const places = await Promise.all(Array.from({ length: 200 }, () => take()))
+    expect(new Set(places.map(({ leadId }) => leadId)).size).toBe(200)
+  })
+})
