@@ -9,6 +9,7 @@ import { type Config, processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/backlog.ts'
 import { backgroundPatience } from './db/mikro-orm.config.ts'
 import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
+import { keysOfLiveSecrets } from './db/secret-keys.ts'
 import { fail, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
@@ -24,6 +25,7 @@ import { sweep } from './temporal/sweep.ts'
 import { workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
+import { keyId } from './webhooks/secrets.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 
 const POLL_CHECK_MS = 100
@@ -41,6 +43,7 @@ const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL, backgroundPatience)
 const sql = sqlOf(orm)
 await requireDatabase(sql, config)
+await requireEncryptionKeys(sql, config)
 const client = createTemporalClient(temporal)
 const referrals = createReferrals({ client, sql })
 const sender = createSender({
@@ -132,6 +135,18 @@ async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config): Pr
       `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
     )
   }
+}
+
+/** Without the key of a secret its partner's webhooks could not be signed, one by one. */
+async function requireEncryptionKeys(database: Sql, { ENCRYPTION_KEY: keys }: Config): Promise<void> {
+  const ours = new Set(keys.map(keyId))
+  const missing = (await keysOfLiveSecrets(database)).filter((used) => !ours.has(used.keyId))
+  if (missing.length === 0) return
+  const endpoints = missing.reduce((sum, used) => sum + used.endpoints, 0)
+  const secrets = endpoints === 1 ? 'secret of 1 endpoint needs' : `secrets of ${endpoints} endpoints need`
+  fail(
+    `ENCRYPTION_KEY lacks the key ${missing.map((used) => used.keyId).join(', ')}, which the signing ${secrets}: add it after the current one, separated by a comma; if it is lost, run npm run staff -- endpoint rotate-secret PARTNER --overlap 0`,
+  )
 }
 
 /** A workflow that sets an unknown search attribute would fail its task for ever: better not to begin. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, constants, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { searchAttributes } from '../src/domain/search-attributes.ts'
 import { anyPort } from './support/any-port.ts'
 import { atEnd } from './support/at-end.ts'
@@ -47,6 +48,10 @@ describe('a worker', () => {
       environment: async () => ({ DATABASE_URL: '' }),
       says: /^Configuration: DATABASE_URL is not set\. See \.env\.example\.$/,
     },
+    'ENCRYPTION_KEY lacks the key of a live secret': {
+      environment: async () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
+      says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, which the signing secret of 1 endpoint needs: add it after the current one, separated by a comma; if it is lost, run npm run staff -- endpoint rotate-secret PARTNER --overlap 0$/,
+    },
     'ENCRYPTION_KEY is not set': {
       environment: async () => ({ ENCRYPTION_KEY: '' }),
       says: /^Configuration: ENCRYPTION_KEY is not set\. See \.env\.example\.$/,
@@ -55,6 +60,7 @@ describe('a worker', () => {
 
   beforeAll(async () => {
     service = await prepareService()
+    await service.addPartner()
     // at once, because two of them are given ten seconds to appear
     const refuse = async ([name, { environment }]: [string, (typeof faults)[string]]) => {
       refusals[name] = await refusedStart('src/worker.ts', {
@@ -90,6 +96,15 @@ describe('a worker', () => {
     expect(stderr.trimEnd()).toMatch(faults[name]?.says ?? /^$/)
     expect(stderr).not.toContain('hidden')
     expect(code).toBe(1)
+  })
+
+  it('starts when the key of each live secret is among its keys, and whatever has expired', async () => {
+    await raw`
+      insert into endpoint_secrets (endpoint_id, ciphertext, expires_at)
+      select id, 'v1.00000000.expired', now() from endpoints`.execute(service.sql)
+    const keys = [randomBytes(32).toString('base64'), service.environment.ENCRYPTION_KEY]
+    const worker = await service.startWorker({ ENCRYPTION_KEY: keys.join(',') })
+    expect(await worker.stop()).toBe(0)
   })
 
   it('is live from its start, and ready once it polls', async () => {

@@ -53,6 +53,7 @@ export function decryptSecret(ciphertext: string, keys: readonly Buffer[]): stri
   }
 }
 
-function keyId(key: Buffer): string {
+/** What a stored secret names its encryption key by; it tells nothing of the key. */
+export function keyId(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8)
 }
