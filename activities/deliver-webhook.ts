@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
-import { type Begun, beginAttempt, type StartedAttempt } from '../src/db/begin-attempt.ts'
+import { type Begun, beginAttempt, type ReadSecrets, type StartedAttempt } from '../src/db/begin-attempt.ts'
 import { deliveryQueue } from '../src/db/delivery-queue.ts'
 import type { AttemptTrigger } from '../src/db/entities/attempt.ts'
 import {
@@ -12,7 +12,7 @@ import type { Sql } from '../src/db/orm.ts'
 import { failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { afterFailure, attemptDelayMs, nextAttemptAt, restMs } from '../src/webhooks/schedule.ts'
-import { decryptSecret } from '../src/webhooks/secrets.ts'
+import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
 import { insist } from './insist.ts'
 
@@ -33,7 +33,7 @@ export interface DeliveryDependencies {
   sql: Sql
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
-  observe: Pick<WorkerObserver, 'attempted' | 'noticed'>
+  observe: Pick<WorkerObserver, 'attempted' | 'noticed' | 'unreadable'>
   /** Tells the lead's workflow something, without waiting for it. */
   signalLead?: SignalLead
 }
@@ -49,11 +49,12 @@ const WORTH_TELLING = [1, 4]
  * that Temporal does the waiting and no place in the schedule is lost to a crash or a deployment.
  */
 export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
-  const { sql } = dependencies
+  const { sql, encryptionKeys, observe } = dependencies
+  const readSecrets = secretReader(encryptionKeys)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
-    const begun = await beginAttempt(sql, leadId, sequence, trigger, (failures) =>
-      attemptDelayMs(failures, Math.random),
-    )
+    const delayMs = (failures: number) => attemptDelayMs(failures, Math.random)
+    const begun = await beginAttempt(sql, leadId, sequence, trigger, delayMs, readSecrets)
+    if (begun.kind === 'unreadable') observe.unreadable(begun)
     const tell = (failures: number, reason: string) => {
       const trouble = { sequence, failures, reason }
       if (WORTH_TELLING.includes(failures)) dependencies.signalLead?.(leadId, 'delivery_trouble', trouble)
@@ -65,8 +66,23 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
 
 function settle(begun: Exclude<Begun, StartedAttempt>): DeliveryAnswer['outcome'] {
   if (begun.kind === 'again') throw again(begun.afterMs, reasons[begun.reason])
+  if (begun.kind === 'unreadable') throw again(UNREADABLE_MS, 'the signing secret cannot be decrypted')
   if (begun.kind === 'settled') return begun.state === 'pending' ? 'unknown' : begun.state
   return begun.kind
+}
+
+/** Staff have to act; the partner's webhooks wait meanwhile. */
+const UNREADABLE_MS = 60_000
+
+function secretReader(keys: readonly Buffer[]): ReadSecrets {
+  return (ciphertexts) => {
+    try {
+      return { secrets: ciphertexts.map((ciphertext) => decryptSecret(ciphertext, keys)) }
+    } catch (error) {
+      if (error instanceof SecretError) return { unreadable: error.message }
+      throw error
+    }
+  }
 }
 
 const reasons = {
@@ -76,13 +92,12 @@ const reasons = {
 }
 
 async function attempt(
-  { sql, send, encryptionKeys, observe }: DeliveryDependencies,
+  { sql, send, observe }: DeliveryDependencies,
   started: StartedAttempt,
   trigger: AttemptTrigger,
   tell: (failures: number, reason: string) => void,
 ): Promise<DeliveryAnswer['outcome']> {
-  const { eventId: id, attemptId, body, url } = started
-  const secrets = started.secrets.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
+  const { eventId: id, attemptId, body, url, secrets } = started
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
@@ -109,12 +124,19 @@ function judgeFailure(
   facts: FailureFacts,
   { status, retryAfter }: { status: number | null; retryAfter: string | null },
 ) {
-  const { failures, failingSince, now } = facts
+  const { failures, failingSince, isCurrent, now } = facts
+  const random = Math.random
+  if (!isCurrent) {
+    return {
+      verdict: 'retry' as const,
+      nextAttemptAt: nextAttemptAt({ failures, retryAfter: null, now, random }),
+      restMs: 0,
+    }
+  }
   // an endpoint that works until this attempt took others since any earlier one; else its last success was just
   // before it began to fail
   const lastSuccessAt = failingSince ?? now
   const verdict = afterFailure({ ...facts, status, lastSuccessAt })
-  const random = Math.random
   return {
     verdict,
     nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random }),

@@ -84,13 +84,13 @@ describe('metrics', () => {
       const leadId = await leads.commit()
       const { event_id: eventId } = await service.sql
         .updateTable('deliveries')
-        .set({ failures })
+        .set({ failures, ninth_attempt_at: raw<Date>`now() - interval '1 hour'` })
         .where('lead_id', '=', leadId)
         .returning('event_id')
         .executeTakeFirstOrThrow()
       await raw`
-        insert into attempts (id, event_id, number, trigger, started_at, finished_at, error_code)
-        select 'att_' || ${eventId} || n, ${eventId}, n, 'scheduled', now() - interval '1 hour',
+        insert into attempts (id, event_id, number, trigger, endpoint_revision, started_at, finished_at, error_code)
+        select 'att_' || ${eventId} || n, ${eventId}, n, 'scheduled', 1, now() - interval '1 hour',
           now() - interval '1 hour', 'http_error'
         from generate_series(1, ${failures}::int) n`.execute(service.sql)
       await service.referrals.startFromRecord(leadId)
@@ -151,6 +151,15 @@ describe('metrics', () => {
       await endpoint.is('active')
       await notices('recovered', 1)
       expect(lines('recovered')).toHaveLength(1)
+    })
+
+    it('count a webhook that waits for a signing secret that cannot be decrypted', async () => {
+      const secrets = service.sql.updateTable('endpoint_secrets')
+      await secrets.set((eb) => ({ ciphertext: raw<string>`${eb.ref('ciphertext')} || 'damaged'` })).execute()
+      const leadId = await leads.start()
+      await reaches('referrals_webhook_secrets_unreadable_total', {}, 1)
+      expect(worker.output()).toMatch(/"msg":"a webhook waits: its signing secret cannot be decrypted"/)
+      expect(leads.arrivals(leadId)).toEqual([])
     })
 
     it('hold no personal data, key or answer of an endpoint', async () => {

@@ -80,10 +80,10 @@ function setup(care: Care): Care {
   return care
 }
 
-/** Paused: probes with the oldest webhook that waits. What staff paused waits for staff. */
+/** Paused: probes with the oldest webhook that waits. What somebody paused, somebody has to resume. */
 async function rest(care: Care, review: EndpointReview, looks: number): Promise<void> {
   const looked = () => care.looks !== looks
-  if (review.reason === 'staff') {
+  if (review.pausedBy !== 'service') {
     await condition(looked)
     return
   }
@@ -132,12 +132,12 @@ async function mail(care: Care): Promise<void> {
 
 /** What an operator reads in the Temporal Web UI; begins the count of probes of a new pause. */
 function show(care: Care, review: EndpointReview): void {
-  const { partnerId, state, reason, since, waiting } = review
+  const { partnerId, state, reason, pausedBy, since, waiting } = review
   if (state === 'paused' && since !== care.since) {
     Object.assign(care, { since, probes: 0 })
     care.nextProbeAt = nextProbe(care)
   }
-  const probing = state === 'paused' && reason !== 'staff'
+  const probing = pausedBy === 'service'
   const lines = [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { isOfRevision } from './endpoint-states.ts'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
 
@@ -60,6 +61,7 @@ export async function deliver(
         .from('delivery')
         .set({ failing_since: null, blocked_until: null })
         .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
+        .where(isOfRevision(attemptId))
         .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),
     )
     .with('attempt', (cte) =>

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { endpointBusyMs, LEASE_SECONDS } from './endpoint-busy.ts'
 import { closeInterrupted } from './interrupted-attempts.ts'
+import { ninthAttempt } from './ninth-attempt.ts'
 import type { AttemptTrigger } from './entities/attempt.ts'
 import type { DeliveryState } from './entities/delivery.ts'
 import type { Sql } from './orm.ts'
@@ -14,13 +15,17 @@ export interface StartedAttempt {
   eventId: string
   url: string
   body: string
-  /** Ciphertexts of the live secrets, the newest first. */
+  /** The live secrets in plain text, the newest first. */
   secrets: string[]
 }
+
+/** Decrypts stored secrets; a reason when one cannot be read. */
+export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
 
 /** What comes next for a delivery: send now, come back later, wait to be woken, or nothing. */
 export type Begun =
   | StartedAttempt
+  | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
   | { kind: 'settled'; state: DeliveryState }
   | { kind: 'again'; reason: 'leased' | 'not_yet' | 'busy'; afterMs: number }
   | { kind: 'parked' }
@@ -28,7 +33,8 @@ export type Begun =
 
 /**
  * Opens the next attempt of a delivery, under locks on the delivery and then its endpoint: whoever holds the
- * lease is the only one who sends. The attempt is on record before anything is sent.
+ * lease is the only one who sends. The attempt is on record before anything is sent, and not before all secrets are
+ * read: one that cannot be is our fault, and uses up no place in the schedule.
  *
  * @param delayMs the schedule: the wait after so many failures.
  */
@@ -38,6 +44,7 @@ export async function beginAttempt(
   sequence: number,
   trigger: AttemptTrigger,
   delayMs: (failures: number) => number,
+  readSecrets: ReadSecrets,
 ): Promise<Begun> {
   return sql.transaction().execute(async (trx) => {
     const delivery = await lockDelivery(trx, leadId, sequence)
@@ -50,8 +57,9 @@ export async function beginAttempt(
       return { kind: 'again', reason: 'leased', afterMs: SECOND_MS }
     }
     const endpoint = await lockEndpoint(trx, delivery)
-    if (endpoint.url === null || (endpoint.state === 'paused' && trigger !== 'probe'))
-      return { kind: 'parked' }
+    const { url, paused_by: pausedBy } = endpoint
+    const isHeld = pausedBy !== null && !(pausedBy === 'service' && trigger === 'probe')
+    if (url === null || isHeld) return { kind: 'parked' }
     const waitMs = delivery.next_attempt_at.getTime() - now.getTime()
     if (scheduled && waitMs > 0) return { kind: 'again', reason: 'not_yet', afterMs: waitMs }
     const busyMs = await endpointBusyMs(trx, endpoint, now)
@@ -61,8 +69,12 @@ export async function beginAttempt(
       const afterMs = await postpone(trx, delivery, delayMs)
       return { kind: 'again', reason: 'not_yet', afterMs }
     }
-    const { url, secrets } = endpoint
-    return open(trx, { ...delivery, url, secrets }, trigger)
+    const read = readSecrets(endpoint.secrets)
+    if ('unreadable' in read) {
+      const { id: endpointId, partner_id: partnerId } = endpoint
+      return { kind: 'unreadable', endpointId, partnerId, reason: read.unreadable }
+    }
+    return open(trx, { ...delivery, url, ...read }, endpoint.revision, trigger)
   })
 }
 
@@ -82,7 +94,7 @@ function lockEndpoint(trx: Sql, delivery: { partner_id: number; event_id: string
   const now = raw<Date>`clock_timestamp()`
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'partner_id', 'url', 'state', 'blocked_until'])
+    .select(['id', 'partner_id', 'url', 'paused_by', 'revision', 'blocked_until'])
     .select(
       raw<boolean>`exists (select from attempts where event_id = ${delivery.event_id} and finished_at is null)`.as(
         'has_unfinished',
@@ -109,6 +121,7 @@ async function postpone(
     .updateTable('deliveries')
     .set({
       failures,
+      ...ninthAttempt(failures, raw<Date>`clock_timestamp()`),
       next_attempt_at: raw<Date>`clock_timestamp() + ${afterMs} * interval '1 millisecond'`,
       lease: null,
       leased_until: null,
@@ -121,6 +134,7 @@ async function postpone(
 async function open(
   trx: Sql,
   delivery: { event_id: string; body: string; url: string; secrets: string[] },
+  revision: number,
   trigger: AttemptTrigger,
 ): Promise<StartedAttempt> {
   const attemptId = `att_${uuidv7()}`
@@ -131,6 +145,7 @@ async function open(
         id: attemptId,
         event_id: eventId,
         trigger,
+        endpoint_revision: revision,
         number: eb
           .selectFrom('attempts')
           .select(raw<number>`coalesce(max(number), 0) + 1`.as('number'))

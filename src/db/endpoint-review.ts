@@ -7,6 +7,7 @@ export interface EndpointReview {
   partnerId: number
   state: 'active' | 'paused' | 'draining'
   reason: string | null
+  pausedBy: 'staff' | 'partner' | 'service' | null
   since: string
   /** Open deliveries. */
   waiting: number
@@ -21,7 +22,8 @@ export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<Endp
   const owed = await oweForState(sql, endpointId)
   const row = await sql
     .selectFrom('endpoints')
-    .select(['partner_id as partnerId', 'state', 'reason', raw<string>`since::text`.as('since')])
+    .select(['partner_id as partnerId', 'state', 'reason', 'paused_by as pausedBy'])
+    .select(raw<string>`since::text`.as('since'))
     .select((eb) =>
       eb
         .selectFrom('deliveries')

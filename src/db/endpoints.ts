@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { nextRevision } from './endpoint-states.ts'
 import { troubleGoesOn } from './endpoint-trouble.ts'
 import type { Sql } from './orm.ts'
 import { inTransaction } from './transaction.ts'
@@ -23,6 +24,8 @@ export async function setEndpoint(
         url,
         state: 'draining',
         reason: fromNow ? SET_FROM_NOW : 'endpoint_set',
+        paused_by: null,
+        revision: nextRevision,
         since: raw`now()`,
         failing_since: null,
         blocked_until: null,

@@ -1,8 +1,9 @@
 import { sql as raw } from 'kysely'
 import { type AttemptOutcome, deliver, endOf } from './attempt-end.ts'
 import type { AttemptTrigger } from './entities/attempt.ts'
-import { drainAfterProbe } from './endpoint-states.ts'
+import { drainAfterProbe, isOfRevision, nextRevision } from './endpoint-states.ts'
 import type { EndpointNotice } from './endpoint-trouble.ts'
+import { ninthAttempt } from './ninth-attempt.ts'
 import { FAILING_AFTER, type NoticeKind, oweNotice } from './notices.ts'
 import type { Sql } from './orm.ts'
 
@@ -14,8 +15,10 @@ export interface FailureFacts {
   failures: number
   /** Since when the endpoint only fails; `null` when it worked until this attempt. */
   failingSince: Date | null
-  /** When the delivery's ninth attempt was made; `null` before the tenth failure. */
+  /** When the attempt was made that brought the failures to nine; `null` before the tenth failure. */
   ninthAttemptAt: Date | null
+  /** Whether the endpoint's revision was called: its URL is the same, and nobody paused or resumed it since. */
+  isCurrent: boolean
   now: Date
 }
 
@@ -35,6 +38,9 @@ type Ended =
 /**
  * Writes down how an attempt ended. The delivery changes only while the lease is still this attempt's; a 2xx
  * always counts, because the partner has the event. A failed resend, replay or probe changes nothing.
+ *
+ * The endpoint is judged only by attempts of its current revision: what its URL before answered, or what came after
+ * somebody paused or resumed it, settles the delivery and nothing else.
  */
 export async function finishAttempt(
   sql: Sql,
@@ -51,17 +57,21 @@ export async function finishAttempt(
       await close(trx, attempt.attemptId, outcome, null)
       return { kind: ours ? 'unchanged' : 'superseded' }
     }
-    const { endpoint, facts, ...verdict } = await judgeFailure(trx, delivery, judge)
+    const { endpoint, facts, verdict } = await judgeFailure(trx, delivery, attempt.attemptId, judge)
+    const failure = { delivery, endpoint, facts, verdict, outcome }
     await close(trx, attempt.attemptId, outcome, verdict.verdict === 'retry' ? verdict.nextAttemptAt : null)
-    const ended = await applyFailure(trx, { ...delivery, endpoint }, facts, verdict, outcome)
-    return { ...ended, notices: noticesOf({ ...delivery, endpoint }, facts, verdict, outcome) }
+    await failDelivery(trx, failure, attempt.attemptId)
+    if (!facts.isCurrent) return endOfFailure(failure)
+    await failEndpoint(trx, failure)
+    await oweNotices(trx, failure)
+    return { ...endOfFailure(failure), notices: noticesOf(failure) }
   })
 }
 
 function lockDelivery(trx: Sql, eventId: string) {
   return trx
     .selectFrom('deliveries')
-    .select(['event_id', 'partner_id', 'state', 'failures', 'lease'])
+    .select(['event_id', 'partner_id', 'state', 'failures', 'ninth_attempt_at', 'lease'])
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('event_id', '=', eventId)
     .forUpdate()
@@ -79,7 +89,7 @@ async function succeed(
   else {
     await sql.transaction().execute(async (trx) => {
       const partnerId = await deliver(trx, eventId, attemptId, outcome)
-      await drainAfterProbe(trx, partnerId)
+      await drainAfterProbe(trx, partnerId, attemptId)
     })
   }
   return { kind: 'delivered' }
@@ -97,67 +107,48 @@ async function close(trx: Sql, attemptId: string, outcome: AttemptOutcome, next:
   await trx.updateTable('attempts').set(endOf(outcome, next)).where('id', '=', attemptId).execute()
 }
 
-async function judgeFailure(trx: Sql, delivery: LockedDelivery, judge: (facts: FailureFacts) => Verdict) {
+async function judgeFailure(
+  trx: Sql,
+  delivery: LockedDelivery,
+  attemptId: string,
+  judge: (facts: FailureFacts) => Verdict,
+) {
   const endpoint = await trx
     .selectFrom('endpoints')
-    .select(['id', 'state', 'trouble', 'failing_since'])
+    .select(['id', 'state', 'trouble', 'failing_since', isOfRevision(attemptId).as('is_current')])
     .where('partner_id', '=', delivery.partner_id)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
-  const failures = delivery.failures + 1
-  const ninthAttemptAt = failures < 10 ? null : await ninthAttempt(trx, delivery.event_id)
-  const facts = { failures, failingSince: endpoint.failing_since, ninthAttemptAt, now: delivery.now }
-  return { endpoint, facts, ...judge(facts) }
+  const facts: FailureFacts = {
+    failures: delivery.failures + 1,
+    failingSince: endpoint.failing_since,
+    ninthAttemptAt: delivery.ninth_attempt_at,
+    isCurrent: endpoint.is_current,
+    now: delivery.now,
+  }
+  return { endpoint, facts, verdict: judge(facts) }
 }
 
-type LockedEndpoint = Awaited<ReturnType<typeof judgeFailure>>['endpoint']
-
-async function ninthAttempt(trx: Sql, eventId: string): Promise<Date | null> {
-  const ninth = await trx
-    .selectFrom('attempts')
-    .select('started_at')
-    .where('event_id', '=', eventId)
-    .where('trigger', '=', 'scheduled')
-    .where('error_code', 'is distinct from', 'interrupted')
-    .orderBy('number')
-    .offset(8)
-    .limit(1)
-    .executeTakeFirst()
-  return ninth?.started_at ?? null
+interface Failure {
+  delivery: LockedDelivery
+  endpoint: Awaited<ReturnType<typeof judgeFailure>>['endpoint']
+  facts: FailureFacts
+  verdict: Verdict
+  outcome: AttemptOutcome
 }
 
-async function applyFailure(
+async function failDelivery(
   trx: Sql,
-  delivery: LockedDelivery & { endpoint: LockedEndpoint },
-  { failures, failingSince, now }: FailureFacts,
-  { verdict, nextAttemptAt, restMs }: Verdict,
-  outcome: AttemptOutcome,
-): Promise<Ended> {
-  const paused = {
-    state: 'paused' as const,
-    reason: pauseReason(outcome),
-    since: now,
-    trouble: 'paused' as const,
-  }
-  const isTroubled = failures === FAILING_AFTER && delivery.endpoint.trouble === null
-  // written only when it changes: a row that every attempt updated would make them wait for each other
-  if (failingSince === null || verdict === 'pause' || restMs > 0 || isTroubled) {
-    await trx
-      .updateTable('endpoints')
-      .set({
-        failing_since: failingSince ?? now,
-        ...(restMs > 0 ? { blocked_until: new Date(now.getTime() + restMs) } : {}),
-        ...(isTroubled ? { trouble: 'failing' as const } : {}),
-        ...(verdict === 'pause' ? paused : {}),
-      })
-      .where('partner_id', '=', delivery.partner_id)
-      .execute()
-  }
+  { delivery, facts, verdict: { verdict, nextAttemptAt } }: Failure,
+  attemptId: string,
+): Promise<void> {
+  const { failures, now } = facts
   const givenUp = { state: 'given_up' as const, settled_at: now }
   await trx
     .updateTable('deliveries')
     .set({
       failures,
+      ...ninthAttempt(failures, raw<Date>`(select started_at from attempts where id = ${attemptId})`),
       next_attempt_at: nextAttemptAt,
       lease: null,
       leased_until: null,
@@ -165,35 +156,62 @@ async function applyFailure(
     })
     .where('event_id', '=', delivery.event_id)
     .execute()
+}
+
+async function failEndpoint(trx: Sql, { endpoint, facts, verdict, outcome }: Failure): Promise<void> {
+  const { failures, failingSince, now } = facts
+  const isPaused = verdict.verdict === 'pause'
+  const paused = {
+    state: 'paused' as const,
+    reason: pauseReason(outcome),
+    paused_by: 'service' as const,
+    revision: nextRevision,
+    since: now,
+    trouble: 'paused' as const,
+  }
+  const isTroubled = failures === FAILING_AFTER && endpoint.trouble === null
+  // written only when it changes: a row that every attempt updated would make them wait for each other
+  if (failingSince !== null && !isPaused && verdict.restMs === 0 && !isTroubled) return
+  await trx
+    .updateTable('endpoints')
+    .set({
+      failing_since: failingSince ?? now,
+      ...(verdict.restMs > 0 ? { blocked_until: new Date(now.getTime() + verdict.restMs) } : {}),
+      ...(isTroubled ? { trouble: 'failing' as const } : {}),
+      ...(isPaused ? paused : {}),
+    })
+    .where('id', '=', endpoint.id)
+    .execute()
+}
+
+async function oweNotices(trx: Sql, { delivery, facts, verdict: { verdict } }: Failure): Promise<void> {
   const { partner_id: partnerId, event_id: eventId } = delivery
-  if (failures === FAILING_AFTER) await oweNotice(trx, partnerId, 'failing', eventId)
+  if (facts.failures === FAILING_AFTER) await oweNotice(trx, partnerId, 'failing', eventId)
   if (verdict === 'give_up') await oweNotice(trx, partnerId, 'given_up', eventId)
+}
+
+function endOfFailure({ endpoint, facts, verdict: { verdict, nextAttemptAt } }: Failure): Ended {
   if (verdict === 'give_up') return { kind: 'given_up' }
-  if (verdict === 'pause') return { kind: 'paused' }
-  return { kind: 'failed', failures, afterMs: nextAttemptAt.getTime() - now.getTime() }
+  if (verdict === 'pause' || endpoint.state === 'paused') return { kind: 'paused' }
+  const afterMs = nextAttemptAt.getTime() - facts.now.getTime()
+  return { kind: 'failed', failures: facts.failures, afterMs }
 }
 
 const pauseReason = ({ status }: AttemptOutcome) => (status === 410 ? 'gone' : 'failing')
 
 /** What operators hear of this failure, also when the partner was mailed of the like a moment ago. */
-function noticesOf(
-  { event_id: eventId, partner_id: partnerId, endpoint }: LockedDelivery & { endpoint: LockedEndpoint },
-  { failures }: FailureFacts,
-  { verdict }: Pick<Verdict, 'verdict'>,
-  outcome: AttemptOutcome,
-): EndpointNotice[] {
+function noticesOf({ delivery, endpoint, facts, verdict: { verdict }, outcome }: Failure): EndpointNotice[] {
   const why = outcome.status === null ? (outcome.errorCode ?? 'unknown') : `answered ${outcome.status}`
   const notice = (kind: NoticeKind, reason = why) => ({
     kind,
     endpointId: endpoint.id,
-    partnerId,
+    partnerId: delivery.partner_id,
     reason,
-    eventId,
+    eventId: delivery.event_id,
   })
   return [
-    ...(failures === FAILING_AFTER ? [notice('failing')] : []),
+    ...(facts.failures === FAILING_AFTER ? [notice('failing')] : []),
     ...(verdict === 'give_up' ? [notice('given_up')] : []),
-    // requests that were in flight beside the one that paused it have the same verdict
-    ...(verdict === 'pause' && endpoint.state !== 'paused' ? [notice('paused', pauseReason(outcome))] : []),
+    ...(verdict === 'pause' ? [notice('paused', pauseReason(outcome))] : []),
   ]
 }

@@ -9,7 +9,13 @@ export async function addPartner(
   { name, contactEmail }: { name: string; contactEmail?: string },
 ): Promise<{ id: number }> {
   const partner = em.create(Partner, { name, contactEmail: contactEmail ?? null, createdAt: new Date() })
-  em.create(Endpoint, { partner, state: 'paused', reason: 'no_endpoint', since: new Date() })
+  em.create(Endpoint, {
+    partner,
+    state: 'paused',
+    pausedBy: 'service',
+    reason: 'no_endpoint',
+    since: new Date(),
+  })
   await em.flush()
   return { id: partner.id }
 }

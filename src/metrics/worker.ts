@@ -13,11 +13,20 @@ export interface AttemptEnd {
   durationMs: number
 }
 
+/** A stored signing secret that cannot be decrypted; `reason` is no part of it. */
+interface UnreadableSecret {
+  endpointId: number
+  partnerId: number
+  reason: string
+}
+
 /** Hears what happens in the worker. Never throws and waits for nothing. */
 export interface WorkerObserver {
   attempted(end: AttemptEnd): void
   recorded(event: MilestoneName): void
   noticed(notice: EndpointNotice): void
+  /** A webhook waits, because a signing secret of its endpoint cannot be decrypted. */
+  unreadable(secret: UnreadableSecret): void
 }
 
 /** The worker's metrics, in a registry of its own, and who counts for them. */
@@ -53,6 +62,11 @@ export function createWorkerMetrics(
     labelNames: ['kind'],
     registers,
   })
+  const unreadable = new Counter({
+    name: 'referrals_webhook_secrets_unreadable_total',
+    help: 'Webhooks that were not sent because a signing secret cannot be decrypted',
+    registers,
+  })
   registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
@@ -67,6 +81,11 @@ export function createWorkerMetrics(
       noticed(notice) {
         notices.inc({ kind: notice.kind })
         logNotice(log, notice)
+      },
+      unreadable({ endpointId, partnerId, reason }) {
+        unreadable.inc()
+        const facts = { endpoint_id: endpointId, partner_id: partnerId, reason }
+        log.error(facts, 'a webhook waits: its signing secret cannot be decrypted')
       },
     },
   }

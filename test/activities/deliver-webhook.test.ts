@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { prepareDelivering } from '../support/delivering.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 
 describe('delivering a webhook', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -10,20 +11,19 @@ describe('delivering a webhook', () => {
   let endpoint: Delivering['endpoint']
   let deliver: Delivering['deliver']
   let commitLead: Delivering['commitLead']
+  let noticed: string[]
   let leadId: number
 
   beforeAll(async () => {
-    ;({ sql, partnerId, endpoint, deliver, commitLead } = await prepareDelivering())
+    ;({ sql, partnerId, endpoint, deliver, commitLead, noticed } = await prepareDelivering())
   })
 
   beforeEach(async () => {
     endpoint.answer = (_, response) => void response.writeHead(200).end()
     endpoint.arrivals.length = 0
+    noticed.length = 0
     leadId = await commitLead()
-    await sql
-      .updateTable('endpoints')
-      .set({ state: 'active', failing_since: null, blocked_until: null })
-      .execute()
+    await putEndpoints(sql, 'active')
   })
 
   const delivery = () =>
@@ -117,9 +117,27 @@ describe('delivering a webhook', () => {
   })
 
   it('holds a delivery whose endpoint is paused, without an attempt', async () => {
-    await sql.updateTable('endpoints').set({ state: 'paused', reason: 'failing' }).execute()
+    await putEndpoints(sql, 'paused', { by: 'service' })
     expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'parked', next: 1, last: 1 })
     expect(await attempts()).toEqual([])
+  })
+
+  it('makes no attempt while a signing secret cannot be decrypted, and goes on once it can', async () => {
+    const secrets = () => sql.updateTable('endpoint_secrets')
+    await secrets()
+      .set({ ciphertext: raw<string>`ciphertext || 'damaged'` })
+      .execute()
+    const { message, nextRetryDelay } = await refusal()
+    expect(message).toBe('the signing secret cannot be decrypted')
+    expect(Number(nextRetryDelay)).toBe(60_000)
+    expect(await attempts()).toEqual([])
+    expect(await delivery()).toMatchObject({ state: 'pending', failures: 0, lease: null })
+    expect((await endpointRow()).failing_since).toBeNull()
+    expect(noticed).toEqual([expect.stringMatching(/^a stored secret under the key [0-9a-f]{8} was changed/)])
+    await secrets()
+      .set({ ciphertext: raw<string>`replace(ciphertext, 'damaged', '')` })
+      .execute()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
   })
 
   it('pauses the endpoint at 410 and keeps the delivery', async () => {
@@ -216,7 +234,13 @@ describe('delivering a webhook', () => {
     const number = (await attempts()).length + 1
     await sql
       .insertInto('attempts')
-      .values({ id: `att_${event_id}_${number}`, event_id, number, trigger: 'scheduled' })
+      .values({
+        id: `att_${event_id}_${number}`,
+        event_id,
+        number,
+        trigger: 'scheduled',
+        endpoint_revision: 1,
+      })
       .execute()
     await sql
       .updateTable('deliveries')

@@ -47,7 +47,10 @@ describe('telling a partner and staff of an endpoint', () => {
   })
 
   const activate = () =>
-    sql.updateTable('endpoints').set({ state: 'active', reason: null, failing_since: null }).execute()
+    sql
+      .updateTable('endpoints')
+      .set({ state: 'active', paused_by: null, reason: null, failing_since: null })
+      .execute()
   const owe = (kind: NoticeKind) => sql.transaction().execute((trx) => oweNotice(trx, partnerId, kind))
   const subjects = (to: string) =>
     mailServer.mails

@@ -40,7 +40,14 @@ describe('the endpoints beyond the specification', () => {
       ])
       await api.sql
         .insertInto('attempts')
-        .values({ id: 'att_1', event_id: data[1].event_id, number: 1, trigger: 'scheduled', status: 503 })
+        .values({
+          id: 'att_1',
+          event_id: data[1].event_id,
+          number: 1,
+          trigger: 'scheduled',
+          endpoint_revision: 1,
+          status: 503,
+        })
         .execute()
       expect((await deliveries({ lead_id: leadId })).data[1].attempts).toEqual([
         expect.objectContaining({ number: 1, status: 503, trigger: 'scheduled' }),
@@ -115,7 +122,7 @@ describe('the endpoints beyond the specification', () => {
       await setEndpoint(api.sql, partner.id, { url, ciphertext: '' })
       expect(await endpoint()).toMatchObject({ url, health: 'draining', open_deliveries: 3 })
       const ours = api.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
-      await ours.set({ state: 'active', reason: null, failing_since: new Date(0) }).execute()
+      await ours.set({ state: 'active', paused_by: null, reason: null, failing_since: new Date(0) }).execute()
       expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })
       await pauseEndpoint(api.sql, partner.id)
       expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'staff paused it' })

@@ -63,5 +63,5 @@ export type Deployment = Awaited<ReturnType<typeof deploy>>
 /** Nothing waits yet, so there is nothing to drain first. */
 async function setActive(sql: Sql, url: string, ciphertext: string): Promise<void> {
   await setEndpoint(sql, 1, { url, ciphertext })
-  await sql.updateTable('endpoints').set({ state: 'active' }).execute()
+  await sql.updateTable('endpoints').set({ state: 'active', paused_by: null }).execute()
 }

@@ -20,7 +20,9 @@ describe('a worker that is killed in the middle of a drain and of a replay', () 
   beforeAll(async () => {
     service = await prepareService()
     ;[drained, replayed] = await Promise.all([service.addPartner(), service.addPartner()])
-    const pause = service.sql.updateTable('endpoints').set({ state: 'paused', reason: 'staff' })
+    const pause = service.sql
+      .updateTable('endpoints')
+      .set({ state: 'paused', paused_by: 'staff', reason: 'staff' })
     await pause.where('partner_id', '=', drained.id).execute()
     const first = await service.startWorker()
     heldLeads = await newLeads(drained, LEADS)

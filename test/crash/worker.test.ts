@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 
 /** One worker is killed once, with a lead inside each activity; the next goes on with all of them. */
 describe('a worker that is killed', () => {
@@ -60,11 +61,11 @@ describe('a worker that is killed', () => {
 
   /** The endpoint is paused until the delivery is locked, or it would be sent before. */
   async function holdDelivery(leadId: number) {
-    await service.sql.updateTable('endpoints').set({ state: 'paused' }).execute()
+    await putEndpoints(service.sql, 'paused')
     await service.referrals.signal(leadId, 'contract_signed')
     await leads.recorded(leadId, 'contract_signed')
     const lock = await holdRow(service.sql, 'deliveries', `lead_id = ${leadId} and sequence = 2`)
-    await service.sql.updateTable('endpoints').set({ state: 'active' }).execute()
+    await putEndpoints(service.sql, 'active')
     await service.referrals.signal(leadId, 'wake')
     return lock
   }

@@ -13,7 +13,7 @@ describe('what waits', () => {
   beforeAll(async () => {
     const delivering = await prepareDelivering()
     ;({ sql, partnerId } = delivering)
-    await sql.updateTable('endpoints').set({ state: 'active' }).execute()
+    await sql.updateTable('endpoints').set({ state: 'active', paused_by: null }).execute()
     const leadId = await delivering.commitLead()
     await delivering.commitLead()
     await recordMilestones(

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
-import { endpointOf } from '../support/endpoint-states.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -18,7 +18,7 @@ describe('a paused endpoint', () => {
     leads = leadsOf(service, partner)
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
     await leads.start()
-    await service.sql.updateTable('endpoints').set({ state: 'paused', reason: 'gone' }).execute()
+    await putEndpoints(service.sql, 'paused', { by: 'service' })
     // hours become tenths of a second; started before any worker could do it
     const { id } = await endpoint.row()
     await service.client.workflow.start('endpoint', {

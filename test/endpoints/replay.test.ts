@@ -4,7 +4,7 @@ import type { Desk } from '../../src/staff/desk.ts'
 import { replay, type ReplayOptions } from '../../src/staff/delivery-replay.ts'
 import { resend } from '../../src/staff/delivery-resend.ts'
 import { deskOf } from '../staff/desk.ts'
-import { endpointOf } from '../support/endpoint-states.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -125,11 +125,7 @@ describe('sending webhooks once more', () => {
 
   it('waits with a replay while the endpoint is paused', async () => {
     const leadId = await endedLead()
-    await service.sql
-      .updateTable('endpoints')
-      .set({ state: 'paused', reason: 'staff' })
-      .where('partner_id', '=', partner.id)
-      .execute()
+    await putEndpoints(service.sql, 'paused', { partnerId: partner.id })
     await run()
     await until(async () => {
       const { raw } = await handle().describe()

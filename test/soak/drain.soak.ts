@@ -4,7 +4,7 @@ import { recordMilestones } from '../../src/db/recording.ts'
 import type { SignalledMilestone } from '../../src/domain/milestones.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
-import { endpointOf } from '../support/endpoint-states.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 
@@ -23,7 +23,7 @@ describe(`${LEADS} leads with events held for a paused endpoint`, () => {
     service = await prepareService()
     partner = await service.addPartner()
     endpoint = endpointOf(service, partner)
-    await service.sql.updateTable('endpoints').set({ state: 'paused', reason: 'failing' }).execute()
+    await putEndpoints(service.sql, 'paused', { by: 'service' })
     const { commit } = leadsOf(service, partner)
     leadIds = []
     while (leadIds.length < LEADS) {

@@ -22,6 +22,7 @@ export async function prepareDelivering() {
   const noticed: string[] = []
   const observe = {
     attempted: () => {},
+    unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
   const deliver = deliverWebhookActivity({ sql, send, encryptionKeys: [KEY], signalLead: () => {}, observe })

@@ -1,6 +1,21 @@
 import { sql as raw } from 'kysely'
+import type { Sql } from '../../src/db/orm.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
+
+/** Puts endpoints into a state as if it had always been so: nobody is told, and no revision rises. */
+export async function putEndpoints(
+  sql: Sql,
+  state: 'active' | 'paused',
+  { partnerId, by = 'staff' }: { partnerId?: number; by?: 'staff' | 'service' } = {},
+): Promise<void> {
+  const pausedBy = state === 'paused' ? by : null
+  await sql
+    .updateTable('endpoints')
+    .set({ state, paused_by: pausedBy, reason: pausedBy, failing_since: null, blocked_until: null })
+    .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
+    .execute()
+}
 
 /** A partner's endpoint as a test looks at it and moves its time. */
 export function endpointOf({ sql, client }: Service, { id: partnerId }: TestPartner) {

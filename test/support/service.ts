@@ -75,7 +75,11 @@ async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<
   const ciphertext = encryptSecret(endpoint.secret, [encryptionKey])
   await setEndpoint(sqlOf(orm), id, { url: endpoint.url, ciphertext })
   // nothing waits yet, so there is nothing to drain
-  await sqlOf(orm).updateTable('endpoints').set({ state: 'active' }).where('partner_id', '=', id).execute()
+  await sqlOf(orm)
+    .updateTable('endpoints')
+    .set({ state: 'active', paused_by: null })
+    .where('partner_id', '=', id)
+    .execute()
   return { id, key, endpoint }
 }
 

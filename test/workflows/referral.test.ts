@@ -5,6 +5,7 @@ import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 
 const DAY = 24 * 60 * 60
 describe('the referral workflow', () => {
@@ -130,15 +131,13 @@ describe('the referral workflow', () => {
   it('holds webhooks while the endpoint is paused and sends them in order once it is woken', async () => {
     const leadId = await newLead()
     await partner.endpoint.until(() => arrivalsOf(leadId).length === 1)
-    const pause = (state: 'paused' | 'active') =>
-      service.sql.updateTable('endpoints').set({ state }).execute()
-    await pause('paused')
+    await putEndpoints(service.sql, 'paused')
     await service.referrals.signal(leadId, 'contract_signed')
     await service.referrals.signal(leadId, 'escrow_funded')
     await recorded(leadId, 'escrow_funded')
     await until(async () => (await handleOf(leadId).query<{ next: number }>('state')).next === 2)
     expect(arrivalsOf(leadId)).toHaveLength(1)
-    await pause('active')
+    await putEndpoints(service.sql, 'active')
     await service.referrals.signal(leadId, 'wake')
     await partner.endpoint.until(() => arrivalsOf(leadId).length === 3)
     expect(arrivalsOf(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])

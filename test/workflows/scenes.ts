@@ -3,6 +3,7 @@ import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 
 const DAY_S = 24 * 60 * 60
 
@@ -33,8 +34,7 @@ export function stageOf(service: Service, partner: TestPartner): Stage {
       await advanceClock(service.sql, leadId, days * DAY_S)
       await send(leadId, 'clock_advanced')
     },
-    setEndpoint: (state) =>
-      service.sql.updateTable('endpoints').set({ state }).where('partner_id', '=', partner.id).execute(),
+    setEndpoint: (state) => putEndpoints(service.sql, state, { partnerId: partner.id }),
   }
 }
 

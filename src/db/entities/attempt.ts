@@ -16,6 +16,8 @@ export const Attempt = defineEntity({
     /** 1 for the delivery's first. */
     number: p.integer(),
     trigger: p.text().$type<AttemptTrigger>(),
+    /** The endpoint's revision that was called. */
+    endpointRevision: p.integer(),
     startedAt: instant().defaultRaw('clock_timestamp()'),
     finishedAt: instant().nullable(),
     durationMs: p.integer().nullable(),

@@ -22,6 +22,8 @@ export const Delivery = defineEntity({
     /** The place in the retry schedule. */
     failures: p.integer().default(0),
     nextAttemptAt: instant(),
+    /** When the attempt was made that brought `failures` to nine; null before it, and again after a resume. */
+    ninthAttemptAt: instant().nullable(),
     /** The attempt that may settle this delivery, until `leasedUntil`. */
     lease: p.text().nullable(),
     leasedUntil: instant().nullable(),

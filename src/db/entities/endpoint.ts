@@ -3,6 +3,8 @@ import { instant, oneOf } from './columns.ts'
 import { Partner } from './partner.ts'
 
 export const endpointStates = ['active', 'paused', 'draining'] as const
+/** Only who paused an endpoint, or staff, resumes it; what the service paused it probes by itself. */
+export const endpointPausers = ['staff', 'partner', 'service'] as const
 const endpointTroubles = ['failing', 'paused'] as const
 
 /** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
@@ -15,6 +17,9 @@ export const Endpoint = defineEntity({
     url: p.text().nullable(),
     state: p.text().$type<(typeof endpointStates)[number]>(),
     reason: p.text().nullable(),
+    pausedBy: p.text().$type<(typeof endpointPausers)[number]>().nullable(),
+    /** Rises with every change of the URL, pause and resume: what an older one answered says nothing of this one. */
+    revision: p.integer().default(1),
     /** Since when it is in this state. */
     since: instant().defaultRaw('now()'),
     /** The first failure after the last success; null while it works. */
@@ -25,6 +30,8 @@ export const Endpoint = defineEntity({
   },
   checks: [
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
+    { name: 'endpoints_paused_by_check', expression: oneOf('paused_by', endpointPausers) },
+    { name: 'endpoints_paused_check', expression: "(state = 'paused') = (paused_by is not null)" },
     { name: 'endpoints_trouble_check', expression: oneOf('trouble', endpointTroubles) },
     { name: 'endpoints_url_check', expression: "url is not null or state = 'paused'" },
   ],

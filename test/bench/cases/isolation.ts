@@ -10,6 +10,7 @@ import { percentile } from '../numbers.ts'
 import type { Row } from '../rows.ts'
 import { atRate } from './milestones.ts'
 import { type Sides, startSides } from './milestone-sides.ts'
+import { putEndpoints } from '../../support/endpoint-states.ts'
 
 type Sending = { attempt?: number | null; lastStartedTime?: unknown } | undefined
 
@@ -72,12 +73,7 @@ async function addHangingNeighbour({ deployment, addLead }: Sides) {
   const { id } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   await setEndpoint(sql, id, { url, ciphertext: encrypt(generateSecret()) })
-  const put = (state: 'active' | 'paused') =>
-    sql
-      .updateTable('endpoints')
-      .set({ state, reason: 'staff', failing_since: null, blocked_until: null })
-      .where('partner_id', '=', id)
-      .execute()
+  const put = (state: 'active' | 'paused') => putEndpoints(sql, state, { partnerId: id })
   await put('paused')
   const leads: number[] = []
   await forEachInFlight(Array.from({ length: NEIGHBOURS_LEADS }), async () => leads.push(await addLead(id)))

@@ -1,0 +1,159 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { findDraining, renewSchedules } from '../../src/db/draining.ts'
+import { pauseEndpoint, resumeEndpoint } from '../../src/db/endpoint-states.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { prepareDelivering } from '../support/delivering.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
+
+type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
+type Answer = Delivering['endpoint']['answer']
+
+const status =
+  (code: number, headers: Record<string, string> = {}): Answer =>
+  (_, response) =>
+    void response.writeHead(code, headers).end()
+
+describe('an attempt judges the endpoint that it called, as that was then', () => {
+  let on: Delivering
+  let leadId: number
+
+  beforeAll(async () => {
+    on = await prepareDelivering()
+  })
+
+  beforeEach(async () => {
+    on.endpoint.answer = status(200)
+    on.endpoint.arrivals.length = on.noticed.length = 0
+    leadId = await on.commitLead()
+    await setUrl(on.endpoint.url)
+    await putEndpoints(on.sql, 'active')
+  })
+
+  const setUrl = (url: string) => setEndpoint(on.sql, on.partnerId, { url, ciphertext: 'unused' })
+  const row = () =>
+    on.sql
+      .selectFrom('endpoints')
+      .selectAll()
+      .where('partner_id', '=', on.partnerId)
+      .executeTakeFirstOrThrow()
+  const delivery = () =>
+    on.sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
+  const failingSince = async (interval: string) =>
+    on.sql
+      .updateTable('endpoints')
+      .set({ failing_since: raw<Date>`now() - ${interval}::interval` })
+      .execute()
+
+  /** Lets `change` happen while the endpoint has the request; it answers afterwards. */
+  async function during(
+    change: () => Promise<unknown>,
+    answer: Answer,
+    trigger: 'scheduled' | 'probe' = 'scheduled',
+  ): Promise<string> {
+    const answered = Promise.withResolvers<void>()
+    on.endpoint.answer = (arrival, response) => void answered.promise.then(() => answer(arrival, response))
+    const delivering = on.deliver(leadId, 1, trigger).then(
+      ({ outcome }) => outcome,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    await on.endpoint.until((arrivals) => arrivals.length === 1)
+    await change()
+    answered.resolve()
+    return delivering
+  }
+
+  it('so a 410 of the URL before does not pause the new one', async () => {
+    const next = await startPartnerEndpoint()
+    expect(await during(() => setUrl(next.url), status(410))).toBe('failure 1: the endpoint answered 410')
+    expect(await row()).toMatchObject({ state: 'draining', paused_by: null, failing_since: null })
+    expect(on.noticed).toEqual([])
+  })
+
+  it('so the URL before cannot make the webhook wait for the new one', async () => {
+    const next = await startPartnerEndpoint()
+    await during(() => setUrl(next.url), status(503, { 'retry-after': '86400' }))
+    const { next_attempt_at: due, failures } = await delivery()
+    expect(failures).toBe(1)
+    expect(due.getTime() - Date.now()).toBeLessThan(10_000)
+  })
+
+  it('so a success of the URL before counts for its webhook, and not for the new one', async () => {
+    const next = await startPartnerEndpoint()
+    const change = async () => {
+      await setUrl(next.url)
+      await failingSince('1 hour')
+    }
+    expect(await during(change, status(200))).toBe('delivered')
+    expect((await row()).failing_since).not.toBeNull()
+  })
+
+  it.each([
+    ['410', status(410), '1 second'],
+    ['500 after 72 hours of failures', status(500), '72 hours'],
+  ])('so a pause by staff stays theirs, when %s comes after it', async (_, answer, since) => {
+    await failingSince(since)
+    expect(await during(() => pauseEndpoint(on.sql, on.partnerId), answer)).toBe('parked')
+    expect(await row()).toMatchObject({ state: 'paused', paused_by: 'staff', reason: 'staff' })
+    expect(await delivery()).toMatchObject({ state: 'pending', failures: 1, lease: null })
+  })
+
+  it('so a probe that is taken after staff paused delivers its webhook and resumes nothing', async () => {
+    await putEndpoints(on.sql, 'paused', { by: 'service' })
+    expect(await during(() => pauseEndpoint(on.sql, on.partnerId), status(200), 'probe')).toBe('delivered')
+    expect(await row()).toMatchObject({ state: 'paused', paused_by: 'staff' })
+    expect((await delivery()).state).toBe('delivered')
+  })
+
+  it('so a probe that is refused after a resume does not pause again', async () => {
+    await putEndpoints(on.sql, 'paused', { by: 'service' })
+    expect(await during(() => resumeEndpoint(on.sql, on.partnerId), status(410), 'probe')).toBe('unchanged')
+    expect((await row()).state).toBe('draining')
+  })
+
+  it('and one that began after the change judges as ever', async () => {
+    await pauseEndpoint(on.sql, on.partnerId)
+    await resumeEndpoint(on.sql, on.partnerId)
+    on.endpoint.answer = status(410)
+    expect(await on.deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'parked' })
+    expect(await row()).toMatchObject({ state: 'paused', paused_by: 'service', reason: 'gone' })
+    expect(on.noticed).toEqual(['paused'])
+  })
+
+  it('and is not made at all as a probe of what staff paused', async () => {
+    await pauseEndpoint(on.sql, on.partnerId)
+    expect(await on.deliver(leadId, 1, 'probe')).toMatchObject({ outcome: 'parked' })
+    expect(on.endpoint.arrivals).toEqual([])
+  })
+})
+
+describe('a resume gives a delivery a whole new schedule', () => {
+  it('so that it is not given up while the endpoint is down again', async () => {
+    const { sql, partnerId, endpoint, deliver, commitLead } = await prepareDelivering()
+    const leadId = await commitLead()
+    const fail = async (times: number) => {
+      endpoint.answer = status(500)
+      for (let failure = 1; failure <= times; failure += 1) {
+        await expect(deliver(leadId, 1, 'scheduled')).rejects.toThrow(/^failure \d+: /)
+        await sql
+          .updateTable('deliveries')
+          .set({ next_attempt_at: raw<Date>`now()` })
+          .where('state', '=', 'pending')
+          .execute()
+      }
+    }
+    await fail(9)
+    await pauseEndpoint(sql, partnerId)
+    const endpointId = (await resumeEndpoint(sql, partnerId)) ?? 0
+    const draining = await findDraining(sql, endpointId)
+    if (draining === undefined) throw new Error('it does not drain')
+    await renewSchedules(sql, draining, 0, 10)
+    // it takes something, and is down from then on
+    endpoint.answer = status(200)
+    expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    await fail(10)
+    const given = sql.selectFrom('deliveries').select(['state', 'failures']).where('lead_id', '=', leadId)
+    expect(await given.executeTakeFirst()).toEqual({ state: 'pending', failures: 10 })
+  })
+})
