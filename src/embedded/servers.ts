@@ -9,8 +9,11 @@ import { freePort } from './ports.ts'
 import { unprivilegedOwner } from './postgres-files.ts'
 import { postgresUrl, startPostgres } from './postgres.ts'
 import { findTemporal } from './temporal-binary.ts'
-import { saveSettings, type Settings } from './settings.ts'
+import { knownSettings, saveSettings, type Settings } from './settings.ts'
 import { startTemporal } from './temporal.ts'
+
+/** Raised with every change of the workflows that does not replay the histories of before. */
+export const HISTORIES = 2
 
 export interface ServerOptions {
   dataDirectory: string
@@ -86,9 +89,10 @@ async function keepUpToDate(
   isNew: boolean,
   { dataDirectory, settings, environment }: ServerOptions,
 ): Promise<void> {
-  if (isUpToDate(settings)) return
+  if (isUpToDate(settings) && settings.histories === HISTORIES) return
   if (!isNew) await setUp({ ...environment, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
   settings.searchAttributes = Object.keys(searchAttributes)
+  settings.histories = HISTORIES
   saveSettings(dataDirectory, settings)
 }
 
@@ -108,10 +112,12 @@ const kept = ['run.json', 'postgres']
  * Removes everything that earlier starts have left, when it is asked for or when the data directory was
  * deleted: its password is gone then, and PostgreSQL's data, kept elsewhere under root, is of no use. When
  * PostgreSQL's data alone is gone, Temporal's goes too: leads are numbered from 1 again, and would be taken for
- * those whose workflows are still there.
+ * those whose workflows are still there. It goes as well when its workflows are of a version that does not go on with
+ * this one: the worker starts them again from the record.
  */
 export function beginAnew(dataDirectory: string, asked: boolean, environment: NodeJS.ProcessEnv): void {
-  const isKnown = existsSync(path.join(dataDirectory, 'embedded.json'))
+  const settings = knownSettings(dataDirectory)
+  const isKnown = settings !== undefined
   const data = path.join(postgresFolder(dataDirectory), 'data')
   if (asked || !isKnown) rmSync(data, { recursive: true, force: true })
   const outdated = readdirSync(dataDirectory).filter(isOutdated)
@@ -119,7 +125,8 @@ export function beginAnew(dataDirectory: string, asked: boolean, environment: No
 
   function isOutdated(name: string): boolean {
     if (asked) return !kept.includes(name)
-    return name.startsWith('temporal.db') && !environment.DATABASE_URL && !existsSync(data)
+    if (!name.startsWith('temporal.db')) return false
+    return settings?.histories !== HISTORIES || (!environment.DATABASE_URL && !existsSync(data))
   }
 }
 

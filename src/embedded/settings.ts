@@ -18,20 +18,28 @@ export interface Settings {
   demo?: DemoPartner
   /** Those that Temporal's data file has. */
   searchAttributes?: string[]
+  /** The version of the workflows whose histories it has. */
+  histories?: number
 }
 
 const fileIn = (dataDirectory: string) => path.join(dataDirectory, 'embedded.json')
 
 /** The settings of this data directory, made up on its first use. */
 export function readSettings(dataDirectory: string): Settings {
-  const file = fileIn(dataDirectory)
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Settings
+  const known = knownSettings(dataDirectory)
+  if (known !== undefined) return known
   const settings = {
     postgresPassword: randomBytes(24).toString('base64url'),
     encryptionKey: randomBytes(32).toString('base64'),
   }
   saveSettings(dataDirectory, settings)
   return settings
+}
+
+/** Those that an earlier start has left; `undefined` when there are none. */
+export function knownSettings(dataDirectory: string): Settings | undefined {
+  const file = fileIn(dataDirectory)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Settings) : undefined
 }
 
 /** Only the owner can read them: they hold secrets. */

@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
-import { beginAnew, postgresFolder } from '../../src/embedded/servers.ts'
+import { beginAnew, HISTORIES, postgresFolder } from '../../src/embedded/servers.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const temporal = ['temporal.db', 'temporal.db-wal', 'temporal.log']
 let dataDirectory: string
 
-const write = (name: string) => writeFileSync(path.join(dataDirectory, name), '')
+const write = (name: string, content = '') => writeFileSync(path.join(dataDirectory, name), content)
 const left = () => readdirSync(dataDirectory).filter((name) => name !== 'postgres')
 
 beforeEach(() => {
@@ -17,7 +17,8 @@ beforeEach(() => {
   const data = path.join(postgresFolder(folder), 'data')
   mkdirSync(data, { recursive: true })
   atEnd(async () => rmSync(postgresFolder(folder), { recursive: true, force: true }))
-  ;['embedded.json', 'run.json', ...temporal].forEach(write)
+  write('embedded.json', JSON.stringify({ histories: HISTORIES }))
+  for (const name of ['run.json', ...temporal]) write(name)
 })
 
 const lose = (name: string) =>
@@ -42,6 +43,16 @@ test.each(['data', 'embedded.json'])('removes Temporal’s workflows when Postgr
   expect(left()).not.toContain('temporal.db-wal')
   expect(readdirSync(postgresFolder(dataDirectory))).not.toContain('data')
 })
+
+test.each([{}, { histories: HISTORIES - 1 }])(
+  'removes Temporal’s workflows of an older version, and nothing of the record: %j',
+  (settings) => {
+    write('embedded.json', JSON.stringify(settings))
+    beginAnew(dataDirectory, false, {})
+    expect(left()).toEqual(['embedded.json', 'run.json', 'temporal.log'])
+    expect(readdirSync(postgresFolder(dataDirectory))).toContain('data')
+  },
+)
 
 test('keeps Temporal’s workflows when the record is in a PostgreSQL of somebody else', () => {
   lose('data')
