@@ -82,6 +82,8 @@ export function ormOptions(databaseUrl: string, { connectMs, statementMs, silenc
     migrations: { path: `${import.meta.dirname}/migrations`, snapshot: false, silent: true },
     pool: { min: 0, max: 20 },
     driverOptions: {
+      // MikroORM leaves the query out, and `sslmode` with it
+      connectionString: databaseUrl,
       connectionTimeoutMillis: connectMs,
       ...(statementMs !== undefined && { statement_timeout: statementMs }),
       onPoolCreated: (pool: PostgresPool) => {
