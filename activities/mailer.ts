@@ -4,18 +4,19 @@ import type { Mailer } from './send-onboarding-email.ts'
 interface MailSettings {
   environment: 'sandbox' | 'production'
   smtpUrl: string | undefined
+  /** Whether the server keeps every mail to itself. */
+  isCatcher: boolean
   from: string
   allowDomains: readonly string[]
 }
 
 /**
- * Sends over SMTP. A sandbox mails nobody real: only to a catcher on this machine, or to the domains that are
- * named (`*` for all).
+ * Sends over SMTP. A sandbox mails nobody real: only through a catcher, or to the domains that are named
+ * (`*` for all).
  */
-export function createMailer({ environment, smtpUrl, from, allowDomains }: MailSettings): Mailer {
+export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomains }: MailSettings): Mailer {
   if (smtpUrl === undefined) return async () => 'not_allowed'
   const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 20_000 })
-  const isCatcher = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(smtpUrl).hostname)
   const mayMail = (address: string) =>
     environment === 'production' ||
     isCatcher ||

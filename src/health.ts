@@ -15,7 +15,7 @@ interface Health {
 
 /** `/livez`, `/readyz` and `/metrics` on METRICS_PORT, apart from the public port; nothing when it is not set. */
 export async function startHealthServer(
-  config: Pick<Config, 'HOST' | 'METRICS_PORT'>,
+  config: Pick<Config<'api'>, 'HOST' | 'METRICS_PORT'>,
   health: Health,
 ): Promise<HealthServer> {
   if (config.METRICS_PORT === undefined) return { port: undefined, close: async () => {} }

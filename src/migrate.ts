@@ -2,7 +2,7 @@ import { readConfig } from './config.ts'
 import { connect, migrate } from './db/orm.ts'
 import { fail, orFail } from './fail.ts'
 
-const config = orFail(() => readConfig())
+const config = orFail(() => readConfig('migrate'))
 const orm = await connect(config.DATABASE_URL)
 try {
   const applied = await migrate(orm)

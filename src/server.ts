@@ -12,7 +12,7 @@ import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { createResender } from './temporal/resend.ts'
 
-const config = orFail(() => readConfig())
+const config = orFail(() => readConfig('api'))
 const log = createLogger(config.LOG_LEVEL, 'api')
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
@@ -41,7 +41,7 @@ const health = await startHealthServer(config, { isReady: () => isReachable(sql)
 stopOnSignals()
 await listen(config)
 
-async function listen({ HOST, PORT }: Config): Promise<void> {
+async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
   try {
     await app.listen({
       host: HOST,
@@ -57,7 +57,7 @@ async function listen({ HOST, PORT }: Config): Promise<void> {
   process.send?.({ type: 'ready', port, metricsPort: health.port })
 }
 
-function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config) {
+function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {
   if (cert === undefined || key === undefined) return {}
   try {
     return { tls: { cert: readFileSync(cert), key: readFileSync(key) } }

@@ -38,16 +38,16 @@ try {
 }
 
 /** What the environment names, else the sandbox that runs beside us. */
-function settings(): { config: Config; environment: NodeJS.ProcessEnv } {
+function settings(): { config: Config<'staff'>; environment: NodeJS.ProcessEnv } {
   const environment = processEnvironment()
-  if (environment.DATABASE_URL) return { config: readConfig(), environment }
+  if (environment.DATABASE_URL) return { config: readConfig('staff'), environment }
   const sandbox = runningSandbox()
   if (sandbox.DATABASE_URL === undefined) {
     throw new Refusal(
       'Nothing to work on: run npm start for a sandbox, or set DATABASE_URL and the other variables of .env.example.',
     )
   }
-  const config = readConfig(sandbox)
+  const config = readConfig('staff', sandbox)
   return { config, environment: { ...environment, ...sandbox } }
 }
 

@@ -33,7 +33,7 @@ const POLL_CHECK_MS = 100
 const START_PATIENCE_MS = 10_000
 const REMEDY = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
 
-const config = orFail(() => readConfig())
+const config = orFail(() => readConfig('worker'))
 const log = createLogger(config.LOG_LEVEL, 'worker')
 const temporal = temporalSettings(processEnvironment())
 installLogger(log)
@@ -88,7 +88,7 @@ await Promise.all([
 log.info('worker stopped')
 if (process.connected) process.disconnect()
 
-function dependencies(settings: Config, { send }: Sender) {
+function dependencies(settings: Config<'worker'>, { send }: Sender) {
   const environment = settings.ENVIRONMENT
   const { SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token } = settings
   return {
@@ -110,6 +110,7 @@ function dependencies(settings: Config, { send }: Sender) {
     mailer: createMailer({
       environment,
       smtpUrl: settings.SMTP_URL,
+      isCatcher: settings.SMTP_CATCHER,
       from: settings.MAIL_FROM,
       allowDomains: settings.MAIL_ALLOW_DOMAINS,
     }),
@@ -126,7 +127,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** A wrong address would show as activities that fail, lead by lead. */
-async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config): Promise<void> {
+async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config<'worker'>): Promise<void> {
   const { host, pathname } = new URL(url)
   try {
     await insist(() => isReachable(database), START_PATIENCE_MS)
@@ -138,7 +139,10 @@ async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config): Pr
 }
 
 /** Without the key of a secret its partner's webhooks could not be signed, one by one. */
-async function requireEncryptionKeys(database: Sql, { ENCRYPTION_KEY: keys }: Config): Promise<void> {
+async function requireEncryptionKeys(
+  database: Sql,
+  { ENCRYPTION_KEY: keys }: Config<'worker'>,
+): Promise<void> {
   const ours = new Set(keys.map(keyId))
   const missing = (await keysOfLiveSecrets(database)).filter((used) => !ours.has(used.keyId))
   if (missing.length === 0) return

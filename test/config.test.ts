@@ -1,26 +1,26 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { type Config, ConfigError, readConfig, variableNames } from '../src/config.ts'
+import { ConfigError, type Program, readConfig } from '../src/config.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
-const sandbox = {
+const database = {
   ENVIRONMENT: 'sandbox',
   DATABASE_URL: 'postgresql://service:secret@127.0.0.1:5433/referrals',
-  ENCRYPTION_KEY: key(1),
 }
+const sandbox = { ...database, ENCRYPTION_KEY: key(1) }
+const remoteDatabase = 'postgresql://service:secret@db.example.com/referrals'
 const production = {
   ...sandbox,
   ENVIRONMENT: 'production',
+  DATABASE_URL: `${remoteDatabase}?sslmode=verify-full`,
   SMTP_URL: 'smtps://mail.example.com',
   SCORE_PROVIDER_URL: 'https://scores.example.com/gains',
 }
 const hosted = { ...sandbox, HOST: '0.0.0.0' }
 
-const refusalOf = (environment: NodeJS.ProcessEnv): string => {
+const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => {
   try {
-    readConfig({}, environment)
+    readConfig(program, {}, environment)
   } catch (error) {
     if (error instanceof ConfigError) return error.message
     throw error
@@ -29,150 +29,314 @@ const refusalOf = (environment: NodeJS.ProcessEnv): string => {
 }
 
 describe('defaults', () => {
-  test('the smallest configuration is a database, a key and the environment', () => {
-    expect(readConfig({}, sandbox)).toEqual({
-      ENVIRONMENT: 'sandbox',
-      HOST: '127.0.0.1',
-      PORT: 3000,
-      DATABASE_URL: sandbox.DATABASE_URL,
-      MAIL_FROM: 'Partner Referral Service <no-reply@localhost>',
-      MAIL_ALLOW_DOMAINS: [],
-      ENCRYPTION_KEY: [Buffer.alloc(32, 1)],
-      LOG_LEVEL: 'info',
-      RATE_LIMIT: 0,
-      WEBHOOK_ALLOW_PRIVATE_NETWORK: false,
-      WORKER_ACTIVITIES: 100,
-      WORKER_CACHED_WORKFLOWS: 500,
-      WORKER_WORKFLOW_TASKS: 20,
-    })
+  const everywhere = { ENVIRONMENT: 'sandbox', DATABASE_URL: sandbox.DATABASE_URL, ALLOW_PLAINTEXT: [] }
+  const processes = { HOST: '127.0.0.1', LOG_LEVEL: 'info' }
+  const senders = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
+
+  test.each<[Program, NodeJS.ProcessEnv, object]>([
+    ['api', database, { ...everywhere, ...processes, PORT: 3000, RATE_LIMIT: 0 }],
+    [
+      'worker',
+      sandbox,
+      {
+        ...everywhere,
+        ...processes,
+        ...senders,
+        SMTP_CATCHER: false,
+        MAIL_FROM: 'Partner Referral Service <no-reply@localhost>',
+        MAIL_ALLOW_DOMAINS: [],
+        WORKER_ACTIVITIES: 100,
+        WORKER_CACHED_WORKFLOWS: 500,
+        WORKER_WORKFLOW_TASKS: 20,
+      },
+    ],
+    ['staff', sandbox, { ...everywhere, ...senders }],
+    ['migrate', database, everywhere],
+    ['setup-temporal', database, everywhere],
+  ])('%s needs its environment and database, and a key where it sends', (program, environment, expected) => {
+    expect(readConfig(program, {}, environment)).toEqual(expected)
   })
 
   test('the environment comes before the defaults of the caller', () => {
-    expect(readConfig({ PORT: '1', LOG_LEVEL: 'debug' }, { ...sandbox, PORT: '2' })).toMatchObject({
+    expect(readConfig('api', { PORT: '1', LOG_LEVEL: 'debug' }, { ...sandbox, PORT: '2' })).toMatchObject({
       PORT: 2,
       LOG_LEVEL: 'debug',
     })
   })
 
   test('an empty variable counts as unset', () => {
-    expect(readConfig({ PORT: '4000' }, { ...sandbox, PORT: '', STAFF_EMAIL: '' })).toMatchObject({
+    expect(readConfig('api', { PORT: '4000' }, { ...sandbox, PORT: '', HOST: '' })).toMatchObject({
       PORT: 4000,
+      HOST: '127.0.0.1',
     })
-    expect(refusalOf({ ...sandbox, DATABASE_URL: '' })).toContain('DATABASE_URL is not set')
+    expect(refusalOf('api', { ...sandbox, DATABASE_URL: '' })).toContain('DATABASE_URL is not set')
   })
+
+  test.each<[Program, NodeJS.ProcessEnv]>([
+    ['api', { ...database, ENVIRONMENT: 'production' }],
+    ['migrate', { ...database, ENVIRONMENT: 'production' }],
+    ['staff', { ...sandbox, ENVIRONMENT: 'production' }],
+  ])(
+    '%s needs no mail server, score provider or other secret that it does not use',
+    (program, environment) => {
+      expect(refusalOf(program, { ...environment, SCORE_PROVIDER_URL: 'no URL' })).toBe('accepted')
+    },
+  )
 })
 
 describe('values', () => {
-  const readings: [string, NodeJS.ProcessEnv, Partial<Config>][] = [
-    ['ports', { ...sandbox, PORT: '0', METRICS_PORT: '9464' }, { PORT: 0, METRICS_PORT: 9464 }],
+  const readings: [string, Program, NodeJS.ProcessEnv, object][] = [
+    ['ports', 'api', { ...sandbox, PORT: '0', METRICS_PORT: '9464' }, { PORT: 0, METRICS_PORT: 9464 }],
     [
       'a flag',
+      'worker',
       { ...sandbox, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
       { WEBHOOK_ALLOW_PRIVATE_NETWORK: true },
     ],
-    [
-      'a flag that is off',
-      { ...hosted, TRUST_PROXY: '10.0.0.1', WEBHOOK_ALLOW_PRIVATE_NETWORK: 'false' },
-      {},
-    ],
+    ['a flag that is off', 'worker', { ...hosted, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'false' }, {}],
     [
       'a list of domains',
+      'worker',
       { ...sandbox, MAIL_ALLOW_DOMAINS: ' Example.com,,test.example ' },
       { MAIL_ALLOW_DOMAINS: ['example.com', 'test.example'] },
     ],
     [
       'older encryption keys after the current one',
+      'staff',
       { ...sandbox, ENCRYPTION_KEY: `${key(2)}, ${key(1)}` },
       { ENCRYPTION_KEY: [Buffer.alloc(32, 2), Buffer.alloc(32, 1)] },
     ],
-    ['a public address behind a named proxy', { ...hosted, TRUST_PROXY: '10.0.0.1' }, { HOST: '0.0.0.0' }],
+    [
+      'the ways on which plain text is allowed',
+      'worker',
+      { ...sandbox, ALLOW_PLAINTEXT: 'smtp, database' },
+      { ALLOW_PLAINTEXT: ['smtp', 'database'] },
+    ],
+    [
+      'a public address behind named proxies',
+      'api',
+      { ...hosted, TRUST_PROXY: '10.0.0.0/8, fd00::1,fc00::/7,loopback' },
+      { HOST: '0.0.0.0' },
+    ],
     [
       'a public address with TLS of its own',
+      'api',
       { ...hosted, TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' },
       {},
     ],
-    ['the loopback address by name', { ...sandbox, HOST: 'localhost' }, { HOST: 'localhost' }],
-    ['the loopback address of IPv6', { ...sandbox, HOST: '::1' }, { HOST: '::1' }],
-    ['a complete production', production, { ENVIRONMENT: 'production' }],
+    ['a public address for a worker’s probes', 'worker', hosted, { HOST: '0.0.0.0' }],
+    ['the loopback address by name', 'api', { ...sandbox, HOST: 'localhost' }, { HOST: 'localhost' }],
+    ['the loopback address of IPv6', 'api', { ...sandbox, HOST: '::1' }, { HOST: '::1' }],
+    ['a complete production', 'worker', production, { ENVIRONMENT: 'production' }],
+    [
+      'plain text wherever a sandbox likes',
+      'worker',
+      { ...production, ...plain(), ENVIRONMENT: 'sandbox' },
+      {},
+    ],
+    [
+      'plain text in production on each way that is named',
+      'worker',
+      { ...production, ...plain(), ALLOW_PLAINTEXT: 'smtp,score_provider,database' },
+      {},
+    ],
+    [
+      'a mail server of production that must speak STARTTLS',
+      'worker',
+      { ...production, SMTP_URL: 'smtp://mail.example.com:587?requireTLS=true' },
+      {},
+    ],
   ]
 
-  test.each(readings)('reads %s', (_what, environment, expected) => {
-    expect(readConfig({}, environment)).toMatchObject(expected)
+  function plain() {
+    return {
+      SMTP_URL: 'smtp://mail.example.com',
+      SCORE_PROVIDER_URL: 'http://scores.example.com',
+      DATABASE_URL: remoteDatabase,
+    }
+  }
+
+  test.each(readings)('reads %s', (_what, program, environment, expected) => {
+    expect(readConfig(program, {}, environment)).toMatchObject(expected)
+  })
+
+  test.each([
+    'postgresql://service@127.0.0.1/referrals',
+    'postgresql://service@[::1]:5432/referrals',
+    'postgresql://service@localhost/referrals?sslmode=disable',
+    'postgresql://service@nowhere/referrals?host=/var/run/postgresql',
+    `${remoteDatabase}?sslmode=require`,
+    `${remoteDatabase}?sslmode=verify-ca`,
+    `${remoteDatabase}?sslmode=disable&sslmode=verify-full`,
+  ])('takes %s in production', (url) => {
+    expect(refusalOf('api', { ...production, DATABASE_URL: url })).toBe('accepted')
   })
 })
 
 describe('refusals', () => {
-  const refusals: [NodeJS.ProcessEnv, string][] = [
-    [{ ENVIRONMENT: 'staging' }, 'ENVIRONMENT must be sandbox or production'],
-    [{ ENVIRONMENT: undefined }, 'ENVIRONMENT is not set'],
-    [{ DATABASE_URL: undefined }, 'DATABASE_URL is not set'],
-    [{ DATABASE_URL: 'mysql://localhost/x' }, 'DATABASE_URL must be a postgresql:// URL'],
-    [{ ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
-    [{ ENCRYPTION_KEY: 'c2hvcnQ=' }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
-    [{ ENCRYPTION_KEY: `${key(1)},` }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
-    [{ PORT: '70000' }, 'PORT must be a port number from 0 to 65535'],
-    [{ PORT: 'http' }, 'PORT must be a port number from 0 to 65535'],
-    [{ METRICS_PORT: '-1' }, 'METRICS_PORT must be a port number from 0 to 65535'],
-    [{ TEMPORAL_UI_URL: 'temporal:8080' }, 'TEMPORAL_UI_URL must be an http:// or https:// URL'],
-    [{ SCORE_PROVIDER_URL: 'ftp://scores.example' }, 'SCORE_PROVIDER_URL must be an http:// or https:// URL'],
-    [{ SMTP_URL: 'http://mail.example' }, 'SMTP_URL must be an smtp:// or smtps:// URL'],
-    [{ STAFF_EMAIL: 'staff' }, 'STAFF_EMAIL must be an e-mail address'],
-    [{ RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
-    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
-    [{ WEBHOOK_ALLOW_PRIVATE_NETWORK: 'yes' }, 'WEBHOOK_ALLOW_PRIVATE_NETWORK must be true or false'],
-    [{ TLS_CERT_FILE: 'c.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
-    [{ TLS_KEY_FILE: 'k.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
-    [{ HOST: '0.0.0.0' }, 'HOST 0.0.0.0 is not loopback'],
-    [{ HOST: '127.0.0.1.example.com' }, 'HOST 127.0.0.1.example.com is not loopback'],
+  const oneLine = /^[^\n;]+\. See \.env\.example\.$/
+
+  const refusals: [Program, NodeJS.ProcessEnv, string][] = [
+    ['api', { ENVIRONMENT: 'staging' }, 'ENVIRONMENT must be sandbox or production'],
+    ['api', { ENVIRONMENT: undefined }, 'ENVIRONMENT is not set'],
+    ['api', { DATABASE_URL: undefined }, 'DATABASE_URL is not set'],
+    ['api', { DATABASE_URL: 'mysql://localhost/x' }, 'DATABASE_URL must be a postgresql:// URL'],
+    ['worker', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
+    ['staff', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
+    ['worker', { ENCRYPTION_KEY: 'c2hvcnQ=' }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
+    ['worker', { ENCRYPTION_KEY: `${key(1)},` }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
+    ['api', { PORT: '70000' }, 'PORT must be a port number from 0 to 65535'],
+    ['api', { PORT: 'http' }, 'PORT must be a port number from 0 to 65535'],
+    ['api', { METRICS_PORT: '-1' }, 'METRICS_PORT must be a port number from 0 to 65535'],
+    ['staff', { TEMPORAL_UI_URL: 'temporal:8080' }, 'TEMPORAL_UI_URL must be an http:// or https:// URL'],
     [
-      { HOST: '::', TRUST_PROXY: '10.0.0.1', WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
+      'worker',
+      { SCORE_PROVIDER_URL: 'ftp://scores.example' },
+      'SCORE_PROVIDER_URL must be an http:// or https:// URL',
+    ],
+    ['worker', { SMTP_URL: 'http://mail.example' }, 'SMTP_URL must be an smtp:// or smtps:// URL'],
+    ['worker', { STAFF_EMAIL: 'staff' }, 'STAFF_EMAIL must be an e-mail address'],
+    ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
+    ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
+    [
+      'worker',
+      { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'yes' },
+      'WEBHOOK_ALLOW_PRIVATE_NETWORK must be true or false',
+    ],
+    ['worker', { SMTP_CATCHER: '127.0.0.1' }, 'SMTP_CATCHER must be true or false'],
+    ['api', { TLS_CERT_FILE: 'c.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
+    ['api', { TLS_KEY_FILE: 'k.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
+    [
+      'worker',
+      { TEMPORAL_WORKER_BUILD_ID: '1' },
+      'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID go together',
+    ],
+    ['api', { HOST: '0.0.0.0' }, 'HOST 0.0.0.0 is not loopback'],
+    ['api', { HOST: '127.0.0.1.example.com' }, 'HOST 127.0.0.1.example.com is not loopback'],
+    [
+      'worker',
+      { HOST: '::', WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
       'WEBHOOK_ALLOW_PRIVATE_NETWORK is for one machine only',
     ],
     [
-      { ENVIRONMENT: 'production', SCORE_PROVIDER_URL: production.SCORE_PROVIDER_URL },
-      'SMTP_URL is required',
+      'migrate',
+      { MIGRATION_DATABASE_URL: 'file:///x' },
+      'MIGRATION_DATABASE_URL must be a postgresql:// URL',
     ],
-    [{ ENVIRONMENT: 'production', SMTP_URL: production.SMTP_URL }, 'SCORE_PROVIDER_URL is required'],
+    [
+      'worker',
+      { ALLOW_PLAINTEXT: 'smtp,http' },
+      'ALLOW_PLAINTEXT must be one or more of smtp, score_provider, database',
+    ],
+    [
+      'migrate',
+      { ALLOW_PLAINTEXT: 'all' },
+      'ALLOW_PLAINTEXT must be one or more of smtp, score_provider, database',
+    ],
   ]
 
-  test.each(refusals)('%j is refused: %s', (change, expected) => {
-    const message = refusalOf({ ...sandbox, ...change })
+  test.each(refusals)('%s with %j is refused: %s', (program, change, expected) => {
+    const message = refusalOf(program, { ...sandbox, ...change })
     expect(message).toContain(`Configuration: ${expected}`)
-    expect(message).toMatch(/^[^\n;]+\. See \.env\.example\.$/)
+    expect(message).toMatch(oneLine)
+  })
+
+  test.each([
+    '0.0.0.0/0',
+    '::/0',
+    '10.0.0.1,0.0.0.0/0',
+    '0.0.0.0/1,128.0.0.0/1',
+    '::ffff:0:0/96',
+    '::/8',
+    '2000::/3',
+    'true',
+    '1',
+    '*',
+    'proxy.example.com',
+    '10.0.0.1,',
+    '10.0.0.0/33',
+    '10.0.0.0/255.0.0.0',
+  ])('trusts no proxies that are named as %s, in either environment', (proxies) => {
+    for (const environment of [sandbox, production]) {
+      const message = refusalOf('api', { ...environment, TRUST_PROXY: proxies })
+      expect(message).toContain('Configuration: TRUST_PROXY must be the proxies’ IP addresses or networks')
+      expect(message).toMatch(oneLine)
+    }
+  })
+
+  const unsafe: [Program, NodeJS.ProcessEnv, RegExp][] = [
+    ['worker', { SMTP_URL: '' }, /SMTP_URL is required/],
+    ['worker', { SCORE_PROVIDER_URL: '' }, /SCORE_PROVIDER_URL is required/],
+    ['worker', { SMTP_URL: 'smtp://mail.example.com:587' }, /SMTP_URL .* ALLOW_PLAINTEXT=smtp/],
+    ['worker', { SMTP_URL: 'smtp://127.0.0.1:25?requireTLS=false' }, /SMTP_URL .*[?]requireTLS=true/],
+    [
+      'worker',
+      { SMTP_URL: 'smtp://mail.example.com', ALLOW_PLAINTEXT: 'score_provider,database' },
+      /SMTP_URL .* ALLOW_PLAINTEXT=smtp/,
+    ],
+    [
+      'worker',
+      { SCORE_PROVIDER_URL: 'http://scores' },
+      /SCORE_PROVIDER_URL .* ALLOW_PLAINTEXT=score_provider/,
+    ],
+    [
+      'worker',
+      { SCORE_PROVIDER_URL: 'HTTP://scores' },
+      /SCORE_PROVIDER_URL .* ALLOW_PLAINTEXT=score_provider/,
+    ],
+    ['worker', { SMTP_CATCHER: 'true' }, /SMTP_CATCHER is for a sandbox: unset it/],
+    [
+      'worker',
+      { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
+      /WEBHOOK_ALLOW_PRIVATE_NETWORK is for a sandbox: unset/,
+    ],
+    [
+      'staff',
+      { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
+      /WEBHOOK_ALLOW_PRIVATE_NETWORK is for a sandbox: unset/,
+    ],
+    ...(['api', 'worker', 'staff', 'migrate', 'setup-temporal'] as const).map(
+      (program): [Program, NodeJS.ProcessEnv, RegExp] => [
+        program,
+        { DATABASE_URL: remoteDatabase },
+        /DATABASE_URL .* add [?]sslmode=verify-full, or set ALLOW_PLAINTEXT=database/,
+      ],
+    ),
+    [
+      'migrate',
+      { MIGRATION_DATABASE_URL: remoteDatabase },
+      /MIGRATION_DATABASE_URL .* ALLOW_PLAINTEXT=database/,
+    ],
+    ...['disable', 'allow', 'prefer', 'no-verify', ''].map((mode): [Program, NodeJS.ProcessEnv, RegExp] => [
+      'api',
+      { DATABASE_URL: `${remoteDatabase}?sslmode=${mode}` },
+      /DATABASE_URL .*sslmode=verify-full/,
+    ]),
+    [
+      'api',
+      { DATABASE_URL: 'postgresql://service@localhost/referrals?host=db.example.com' },
+      /DATABASE_URL .*sslmode=verify-full/,
+    ],
+  ]
+
+  test.each(unsafe)('production’s %s is refused with %j', (program, change, expected) => {
+    const message = refusalOf(program, { ...production, ...change })
+    expect(message).toMatch(expected)
+    expect(message).toMatch(oneLine)
   })
 
   test('one line names every faulty variable and repeats no secret', () => {
-    const message = refusalOf({ DATABASE_URL: 'mysql://u:s3cret@db/x', PORT: 'x', ENCRYPTION_KEY: 's3cret' })
+    const faulty = { DATABASE_URL: 'mysql://u:s3cret@db/x', METRICS_PORT: 'x', ENCRYPTION_KEY: 's3cret' }
+    const message = refusalOf('worker', faulty)
     expect(message.split('; ').map((fault) => fault.replace('Configuration: ', '').split(' ')[0])).toEqual([
       'ENVIRONMENT',
-      'PORT',
       'DATABASE_URL',
+      'METRICS_PORT',
       'ENCRYPTION_KEY',
     ])
-    expect(message).not.toMatch(/s3cret|\n/)
-  })
-})
-
-describe('.env.example', () => {
-  const example = readFileSync(path.join(import.meta.dirname, '../.env.example'), 'utf8')
-  const [ofService = '', ofCompose = ''] = example.split('# Only for docker compose')
-  const namesIn = (text: string) =>
-    Array.from(text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm), ([, name]) => name)
-
-  test('names each variable of the service, and beside them only those of Temporal', () => {
-    const ofTemporal = (name = '') => name.startsWith('TEMPORAL_') && !variableNames.includes(name)
-    const own = namesIn(ofService).filter((name) => !ofTemporal(name))
-    expect(new Set(own)).toEqual(new Set(variableNames))
-  })
-
-  test('names nothing twice, and everything under a comment', () => {
-    const names = namesIn(ofService + ofCompose)
-    expect(names).toEqual([...new Set(names)])
-    expect(example).not.toMatch(/\n\n(# )?[A-Z][A-Z0-9_]*=/)
-  })
-
-  test('holds no secret', () => {
-    expect(example).toMatch(/^ENCRYPTION_KEY=$/m)
-    expect(example.match(/^(# )?[A-Z_]*(KEY|PASSWORD|TOKEN)=.+$/gm)).toBeNull()
+    const unsafeOnes = { ...production, DATABASE_URL: remoteDatabase, SMTP_URL: 'smtp://u:s3cret@mail' }
+    const refused = refusalOf('worker', { ...unsafeOnes, SCORE_PROVIDER_URL: 'http://u:s3cret@scores' })
+    expect(refused.split('; ')).toHaveLength(3)
+    expect(message + refused).not.toMatch(/s(3)?ecret|\n/)
   })
 })

@@ -42,6 +42,7 @@ describe('after a whole journey with every kind of failure in it', () => {
     service = await prepareService({
       TEMPORAL_ADDRESS: temporal.address,
       SMTP_URL: mail.url.replace('//', `//mailer:${canary('SmtpPassword')}@`),
+      SMTP_CATCHER: 'true',
       LOG_LEVEL: 'trace',
     })
     partner = await service.addPartner()

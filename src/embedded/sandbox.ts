@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { ConfigError, readConfig, type Config } from '../config.ts'
+import { ConfigError, readConfig } from '../config.ts'
 import type { Sandbox } from './banner.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { startMailCatcher } from './mail-catcher.ts'
@@ -23,7 +23,7 @@ export async function startSandbox(
   options: SandboxOptions,
 ): Promise<{ sandbox: Sandbox; variables: Record<string, string> }> {
   const { dataDirectory, environment, settings } = options
-  const config = sandboxConfig(settings, environment)
+  const { port, encryptionKeys } = checkSettings(settings, environment)
   const endpoint = await receiveWebhooks(options)
   const mailFolder = path.join(dataDirectory, 'mail')
   const smtpUrl = environment.SMTP_URL || (await catchMails(mailFolder))
@@ -35,13 +35,15 @@ export async function startSandbox(
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     SMTP_URL: smtpUrl,
+    // a server that the environment names may write to real people
+    ...(!environment.SMTP_URL && { SMTP_CATCHER: 'true' }),
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
   const [demo, running] = await Promise.all([
-    prepareDatabase(database, endpoint.url, config, options).catch((error: unknown) => {
+    prepareDatabase(database, endpoint.url, encryptionKeys, options).catch((error: unknown) => {
       throw new Error(unusableDatabase(database.url, error, environment), { cause: error })
     }),
-    startOnTemporal(config.PORT, variables, options),
+    startOnTemporal(port, variables, options),
   ])
   const { api, temporal } = running
   return {
@@ -60,14 +62,20 @@ export async function startSandbox(
 }
 
 /** Faulty settings of the environment come to light before anything is started. */
-function sandboxConfig({ encryptionKey }: Settings, { ENVIRONMENT: given }: NodeJS.ProcessEnv): Config {
+function checkSettings({ encryptionKey }: Settings, { ENVIRONMENT: given }: NodeJS.ProcessEnv) {
   if (given && given !== 'sandbox') {
     throw new ConfigError(
       `npm start is the sandbox, and ENVIRONMENT is ${given}: unset it, or use npm run server and npm run worker.`,
     )
   }
-  const toCome = { DATABASE_URL: 'postgresql://127.0.0.1', ENCRYPTION_KEY: encryptionKey }
-  return readConfig({ ENVIRONMENT: 'sandbox', ...toCome })
+  const toCome = {
+    ENVIRONMENT: 'sandbox',
+    DATABASE_URL: 'postgresql://127.0.0.1',
+    ENCRYPTION_KEY: encryptionKey,
+  }
+  const { PORT: port } = readConfig('api', toCome)
+  const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', toCome)
+  return { port, encryptionKeys }
 }
 
 async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOptions) {
@@ -86,7 +94,7 @@ async function catchMails(folder: string): Promise<string> {
 async function prepareDatabase(
   database: PlannedDatabase,
   endpointUrl: string,
-  { ENCRYPTION_KEY: encryptionKeys }: Config,
+  encryptionKeys: readonly Buffer[],
   { dataDirectory, settings }: SandboxOptions,
 ): Promise<DemoPartner> {
   // Loaded while PostgreSQL starts: MikroORM takes half a second.

@@ -20,7 +20,7 @@ export interface Change {
 
 /** What the commands work with. Nothing connects before it is used. */
 export interface Desk {
-  config: Config
+  config: Config<'staff'>
   sql: Sql
   change: <Result>(work: (change: Change) => Promise<Result>) => Promise<Result>
   client: Client
@@ -36,7 +36,11 @@ export type Run = <Args extends unknown[]>(
 ) => (...args: Args) => Promise<void>
 
 /** @param actor who acts, as the audit names them. */
-export async function openDesk(config: Config, temporal: TemporalSettings, actor: string): Promise<Desk> {
+export async function openDesk(
+  config: Config<'staff'>,
+  temporal: TemporalSettings,
+  actor: string,
+): Promise<Desk> {
   const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
   const client = createTemporalClient(temporal)

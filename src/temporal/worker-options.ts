@@ -13,7 +13,7 @@ export const bundleOptions = {
 }
 
 type Settings = Pick<
-  Config,
+  Config<'worker'>,
   | 'WORKER_WORKFLOW_TASKS'
   | 'WORKER_ACTIVITIES'
   | 'WORKER_CACHED_WORKFLOWS'

@@ -26,6 +26,7 @@ describe('telling a partner and staff of an endpoint', () => {
     mailServer = await startMailServer()
     const mailer = createMailer({
       environment: 'production',
+      isCatcher: false,
       smtpUrl: mailServer.url,
       from: 'service@service.example',
       allowDomains: [],

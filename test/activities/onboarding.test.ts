@@ -7,8 +7,13 @@ import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { openDatabase } from '../support/open-database.ts'
 
-const MAIL = { to: 'ada@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
-const settings = { environment: 'sandbox', from: 'us@example.com', allowDomains: [] } as const
+const MAIL = { to: 'bea@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
+const settings = {
+  environment: 'sandbox',
+  from: 'us@example.com',
+  isCatcher: false,
+  allowDomains: [],
+} as const
 /** A mail server elsewhere, where nothing listens. */
 const elsewhere = 'smtp://mail.invalid:25'
 
@@ -25,7 +30,10 @@ describe('the onboarding e-mail', () => {
   const newLead = () =>
     sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, (facts) => JSON.stringify(facts)))
   const send = () =>
-    sendOnboardingEmailActivity({ sql, mailer: createMailer({ ...settings, smtpUrl: mailServer.url }) })
+    sendOnboardingEmailActivity({
+      sql,
+      mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
+    })
 
   it('goes to the borrower once, with a Message-ID that is the same at every attempt', async () => {
     const leadId = await newLead()
@@ -46,20 +54,30 @@ describe('the onboarding e-mail', () => {
   })
 
   it.each([
-    ['without a mail server', undefined, []],
-    ['through a mail server elsewhere', elsewhere, []],
-    ['to a domain that is not named', elsewhere, ['example.org', 'ample.com']],
+    ['without a mail server', () => undefined, []],
+    ['through a mail server elsewhere', () => elsewhere, []],
+    ['through a mail server on this machine, which may be a relay', () => mailServer.url, []],
+    ['to a domain that is not named', () => mailServer.url, ['example.org', 'ample.com']],
   ])('is not sent in a sandbox %s', async (_, smtpUrl, allowDomains) => {
-    const mailer = createMailer({ ...settings, smtpUrl, allowDomains })
+    const mailer = createMailer({ ...settings, smtpUrl: smtpUrl(), allowDomains })
     expect(await mailer(MAIL)).toBe('not_allowed')
+    expect(mailServer.recipients).not.toContain(MAIL.to)
   })
 
   it.each([
-    ['a sandbox, to a domain that is named', 'sandbox', ['example.com']],
-    ['a sandbox that names all', 'sandbox', ['*']],
-    ['production', 'production', []],
-  ] as const)('is sent in %s', async (_, environment, allowDomains) => {
-    const mailer = createMailer({ ...settings, environment, smtpUrl: elsewhere, allowDomains })
+    ['a sandbox, to a domain that is named', 'sandbox', false, ['example.com']],
+    ['a sandbox that names all', 'sandbox', false, ['*']],
+    ['a sandbox, to a catcher', 'sandbox', true, []],
+    ['production', 'production', false, []],
+  ] as const)('is sent in %s', async (_, environment, isCatcher, allowDomains) => {
+    const mailer = createMailer({ ...settings, environment, smtpUrl: elsewhere, isCatcher, allowDomains })
     await expect(mailer(MAIL)).rejects.toThrow('mail.invalid')
+  })
+
+  it('leaves production not even by its address where STARTTLS is required and the server has none', async () => {
+    const required = `${mailServer.url}?requireTLS=true&ignoreTLS=true`
+    const mailer = createMailer({ ...settings, environment: 'production', smtpUrl: required })
+    await expect(mailer({ ...MAIL, to: 'eve@example.com' })).rejects.toThrow('STARTTLS')
+    expect(mailServer.recipients).not.toContain('eve@example.com')
   })
 })

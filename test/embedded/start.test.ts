@@ -49,12 +49,13 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return child.exitCode
 }
 
-const recorded = () =>
-  (
-    JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8')) as {
-      processes: (ProcessIdentity & { name: string })[]
-    }
-  ).processes
+interface Recorded {
+  processes: (ProcessIdentity & { name: string })[]
+  environment: Record<string, string>
+}
+
+const runFile = (): Recorded => JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8'))
+const recorded = () => runFile().processes
 
 test('runs everything, refuses a second start, survives being killed and stops what was left', async () => {
   const first = await ready()
@@ -71,6 +72,11 @@ test('runs everything, refuses a second start, survives being killed and stops w
   const ping = (api: unknown) => fetch(`${String(api)}/ping`, { headers: { authorization } })
   expect((await ping(first.sandbox.api)).status).toBe(200)
   expect((await fetch(String(first.sandbox.temporal_ui))).status).toBe(200)
+
+  expect(runFile().environment).toMatchObject({
+    SMTP_URL: expect.stringMatching(/^smtp:\/\/127\.0\.0\.1:/),
+    SMTP_CATCHER: 'true',
+  })
 
   const second = start([])
   await once(second.child, 'close')
@@ -95,9 +101,17 @@ test('runs everything, refuses a second start, survives being killed and stops w
 test('uses running servers that the environment names, and starts none', async () => {
   const { url } = await freshDatabase()
   const { TEST_TEMPORAL_ADDRESS: address } = process.env
-  const given = { DATABASE_URL: url, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'given' }
+  const given = {
+    DATABASE_URL: url,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: 'given',
+    // a relay, for all we know
+    SMTP_URL: 'smtp://127.0.0.1:1',
+  }
   const { sandbox } = await ready(given)
   expect(sandbox).toMatchObject({ database_url: url, temporal_address: address, temporal_namespace: 'given' })
+  expect(runFile().environment).toMatchObject({ SMTP_URL: given.SMTP_URL })
+  expect(runFile().environment).not.toHaveProperty('SMTP_CATCHER')
   expect(
     recorded()
       .map(({ name }) => name)

@@ -21,7 +21,7 @@ describe('an endpoint that is away for ten days, with 50 leads living on', () =>
 
   beforeAll(async () => {
     mailServer = await startMailServer()
-    service = await prepareService({ SMTP_URL: mailServer.url, STAFF_EMAIL: STAFF })
+    service = await prepareService({ SMTP_URL: mailServer.url, SMTP_CATCHER: 'true', STAFF_EMAIL: STAFF })
     partner = await service.addPartner()
     await service.sql.updateTable('partners').set({ contact_email: CONTACT }).execute()
     leads = leadsOf(service, partner)

@@ -26,7 +26,7 @@ export async function staff(environment: Record<string, string>, args: string[],
 
 /** The desk that the commands work at, for calling them as functions. */
 export async function deskOf(environment: Record<string, string>): Promise<Desk> {
-  const desk = await openDesk(readConfig({}, environment), temporalSettings(environment), 'tester')
+  const desk = await openDesk(readConfig('staff', {}, environment), temporalSettings(environment), 'tester')
   atEnd(desk.close)
   return desk
 }

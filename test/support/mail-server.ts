@@ -18,6 +18,8 @@ export async function startMailServer() {
   const mailServer = {
     url: '',
     mails,
+    /** Everybody whom somebody wanted to mail, whatever came of it. */
+    recipients: [] as string[],
     refusing: false,
     refused: [] as string[],
     answering: Promise.resolve(),
@@ -29,6 +31,7 @@ export async function startMailServer() {
     onAuth: ({ username }, _session, done) => done(null, { user: username }),
     logger: false,
     onRcptTo: ({ address }, _session, done) => {
+      mailServer.recipients.push(address)
       if (!mailServer.refusing) return done()
       mailServer.refused.push(address)
       done(new Error(`<${address}>: mailbox is not available`))

@@ -32,6 +32,7 @@ describe('a run that continues as new', () => {
     stage = await prepareStage({
       TEMPORAL_ADDRESS: temporal.address,
       SMTP_URL: mails.url,
+      SMTP_CATCHER: 'true',
       SCORE_PROVIDER_URL: scores.url,
     })
   }, 60_000)

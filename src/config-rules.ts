@@ -1,0 +1,83 @@
+import type { Config, Program } from './config.ts'
+import { isLoopback } from './loopback.ts'
+import { isPlainDatabase, isPlainHttp, isPlainSmtp } from './plain-text.ts'
+
+/** What a program has read: any part of the settings. */
+type Settings = Partial<Config<'api'> & Config<'worker'> & Config<'staff'> & Config<'migrate'>>
+
+interface Fault {
+  /** The variable that is to be changed. */
+  name: string
+  /** What is wrong and what to do, to be read after the name. */
+  message: string
+}
+
+/** What is missing or unsafe in settings that are well-formed one by one. */
+export function faultsIn(program: Program, settings: Settings): Fault[] {
+  return [
+    ...addressFaults(program, settings),
+    ...pairFaults(settings),
+    ...(settings.ENVIRONMENT === 'production' ? productionFaults(program, settings) : []),
+  ]
+}
+
+function addressFaults(program: Program, settings: Settings): Fault[] {
+  const { HOST: host = '127.0.0.1', TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TRUST_PROXY: proxy } = settings
+  if (isLoopback(host)) return []
+  if (settings.WEBHOOK_ALLOW_PRIVATE_NETWORK) {
+    const message = 'is for one machine only: unset it, or set HOST to 127.0.0.1'
+    return [{ name: 'WEBHOOK_ALLOW_PRIVATE_NETWORK', message }]
+  }
+  // the other programs answer probes there, and nobody's data
+  if (program !== 'api' || proxy !== undefined || (cert !== undefined && key !== undefined)) return []
+  const message = `${host} is not loopback: set TLS_CERT_FILE and TLS_KEY_FILE, or name the TLS proxy in TRUST_PROXY`
+  return [{ name: 'HOST', message }]
+}
+
+const PAIRS = [
+  ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'set both or neither'],
+  ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID', 'set both for Worker Versioning, or neither'],
+] as const
+
+function pairFaults(settings: Settings): Fault[] {
+  return PAIRS.filter(
+    ([one, other]) => (settings[one] === undefined) !== (settings[other] === undefined),
+  ).map(([name, other, remedy]) => ({ name, message: `and ${other} go together: ${remedy}` }))
+}
+
+/** Real people’s data leaves a production: nothing is made up there, and nothing sent in plain text unasked. */
+function productionFaults(program: Program, settings: Settings): Fault[] {
+  const faults: Fault[] = []
+  const refuse = (name: string, message: string) => faults.push({ name, message })
+  const { SMTP_URL: smtp, SCORE_PROVIDER_URL: scores, ALLOW_PLAINTEXT: allowed = [] } = settings
+  if (program === 'worker' && smtp === undefined)
+    refuse('SMTP_URL', 'is required in production: onboarding mails need a mail server')
+  if (program === 'worker' && scores === undefined)
+    refuse('SCORE_PROVIDER_URL', 'is required in production: scores are never invented')
+  if (settings.SMTP_CATCHER)
+    refuse('SMTP_CATCHER', 'is for a sandbox: unset it, for production’s mails go to real people')
+  if (settings.WEBHOOK_ALLOW_PRIVATE_NETWORK)
+    refuse(
+      'WEBHOOK_ALLOW_PRIVATE_NETWORK',
+      'is for a sandbox: unset it, for production’s webhooks go to public addresses only',
+    )
+  if (smtp !== undefined && isPlainSmtp(smtp) && !allowed.includes('smtp'))
+    refuse(
+      'SMTP_URL',
+      'may send mails in plain text: use smtps://, require STARTTLS by adding ?requireTLS=true, or set ALLOW_PLAINTEXT=smtp',
+    )
+  if (scores !== undefined && isPlainHttp(scores) && !allowed.includes('score_provider'))
+    refuse(
+      'SCORE_PROVIDER_URL',
+      'would send its token in plain text: use https://, or set ALLOW_PLAINTEXT=score_provider',
+    )
+  if (allowed.includes('database')) return faults
+  for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const) {
+    if (settings[name] !== undefined && isPlainDatabase(settings[name]))
+      refuse(
+        name,
+        'would send borrowers’ data in plain text: add ?sslmode=verify-full, or set ALLOW_PLAINTEXT=database',
+      )
+  }
+  return faults
+}
