@@ -35,6 +35,8 @@ import { webhookBody } from './webhooks/body.ts'
 export interface AppDependencies {
   environment: Environment
   sql: Sql
+  /** Resolves once the database is known to be this deployment's: nothing is served from it before. */
+  deployment: () => Promise<unknown>
   log: Logger
   startReferral: (state: ReferralState) => void
   resendWebhook: ResendWebhook
@@ -50,7 +52,7 @@ export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silen
 
 /** The API: the one list of its plugins and routes. It listens to nothing yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { environment, sql, startReferral, resendWebhook: resend, rateLimit } = dependencies
+  const { environment, sql, deployment, startReferral, resendWebhook: resend, rateLimit } = dependencies
   const app = createServer(dependencies)
   await app.register(gracefulClose)
   await app.register(requestLog)
@@ -59,7 +61,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(rateLimits, { perMinute: rateLimit })
   await app.register(failures)
   await app.register(jsonBody)
-  await app.register(authentication, { sql, environment })
+  await app.register(authentication, { sql, environment, deployment })
   await app.register(openapi)
   await app.register(docsPage)
   await app.register(ping, { prefix: '/v1', environment })

@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts'
+import { OtherEnvironment } from './db/deployment.ts'
 
 /** Ends the process with one readable line: whoever started it can do something about it. */
 export function fail(message: string): never {
@@ -14,4 +15,10 @@ export function orFail<Value>(read: () => Value): Value {
     if (error instanceof ConfigError) fail(error.message)
     throw error
   }
+}
+
+/** For a failure of a database: ends the process when it belongs to the other environment. */
+export function failIfOtherEnvironment(error: unknown): never {
+  if (error instanceof OtherEnvironment) fail(error.message)
+  throw error
 }

@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
+import { remembered, requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
-import { fail, orFail } from './fail.ts'
+import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
+import { OtherDeployment } from './temporal/namespace-claim.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { createResender } from './temporal/resend.ts'
 
@@ -16,15 +18,21 @@ const config = orFail(() => readConfig('api'))
 const log = createLogger(config.LOG_LEVEL, 'api')
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
-const client = createTemporalClient(temporalSettings(processEnvironment()))
+const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
+// while PostgreSQL is away it is asked again, before anything is served from it
+await deployment().catch(() => undefined)
+const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
 
-const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) =>
-  log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it'),
-)
+const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) => {
+  // that is said once, not for each lead
+  if (err instanceof OtherDeployment) return
+  log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
+})
 const { registry, observeRequest } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
+  deployment,
   log,
   startReferral: (state) => starts.offer(state),
   resendWebhook: createResender({
@@ -37,7 +45,10 @@ const app = await buildApp({
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })
-const health = await startHealthServer(config, { isReady: () => isReachable(sql), registry })
+const health = await startHealthServer(config, {
+  isReady: () => deployment().then(() => isReachable(sql)),
+  registry,
+})
 stopOnSignals()
 await listen(config)
 

@@ -1,24 +1,56 @@
+import { parseArgs } from 'node:util'
 import { Connection } from '@temporalio/client'
-import { processEnvironment } from './config.ts'
-import { fail } from './fail.ts'
+import { type Config, processEnvironment, readConfig } from './config.ts'
+import { requireDeployment } from './db/deployment.ts'
+import { connect, sqlOf } from './db/orm.ts'
+import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { temporalSettings } from './temporal/client.ts'
+import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-claim.ts'
 import { ensureSearchAttributes } from './temporal/search-attributes.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6
 
-const { connectionOptions, namespace } = temporalSettings(processEnvironment())
+const takesOver = readOptions()
+const environment = processEnvironment()
+// without a database the namespace is left to the first worker
+const config = environment.DATABASE_URL ? orFail(() => readConfig('setup-temporal')) : undefined
+const { connectionOptions, namespace } = temporalSettings(environment)
+const deployment = config && (await deploymentOf(config))
 try {
   const connection = await Connection.connect(connectionOptions)
   await ensureNamespace(connection)
   const added = await ensureSearchAttributes(connection, namespace)
+  if (takesOver) await giveNamespace(connection.workflowService, namespace, deployment ?? '')
+  else if (deployment !== undefined) await claimNamespace(connection.workflowService, namespace, deployment)
   process.stdout.write(`Temporal is set up: namespace ${namespace}, ${added} search attributes added.\n`)
   await connection.close()
 } catch (error) {
+  if (error instanceof OtherDeployment) fail(error.message)
   const reason = error instanceof Error ? error.message : String(error)
   fail(
     `Temporal at ${connectionOptions.address} cannot be set up: ${reason}. Check TEMPORAL_ADDRESS and that it runs.`,
   )
+}
+
+function readOptions(): boolean {
+  try {
+    return parseArgs({ options: { 'take-over': { type: 'boolean' } } }).values['take-over'] ?? false
+  } catch {
+    return fail('npm run setup-temporal takes --take-over and nothing else: see docs/operations.md.')
+  }
+}
+
+async function deploymentOf({ DATABASE_URL: url, ENVIRONMENT }: Config<'setup-temporal'>): Promise<string> {
+  const orm = await connect(url)
+  try {
+    return await requireDeployment(sqlOf(orm), ENVIRONMENT).catch(failIfOtherEnvironment)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return fail(`The database cannot be used: ${reason}. Run npm run migrate first, or unset DATABASE_URL.`)
+  } finally {
+    await orm.close()
+  }
 }
 
 async function ensureNamespace({ workflowService }: Connection): Promise<void> {

@@ -19,6 +19,7 @@ const run: Run =
     const temporal = temporalSettings(environment)
     const desk = await openDesk(config, temporal, actor(who))
     try {
+      await desk.deployment()
       const answer = await act(desk, ...args)
       console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
       if (answer.failed) process.exitCode = 1

@@ -8,6 +8,7 @@ import { startSandbox } from './embedded/sandbox.ts'
 import { beginAnew } from './embedded/servers.ts'
 import { readSettings } from './embedded/settings.ts'
 import { createSupervisor, type Supervisor } from './embedded/supervisor.ts'
+import { OTHERS } from './temporal/namespace-claim.ts'
 
 const help = `npm start -- [--fresh] [--json]
 
@@ -46,9 +47,15 @@ function fail(line: string): never {
 async function end(supervisor: Supervisor, code: number, line: string): Promise<void> {
   if (ending) return
   ending = true
-  console.error(line)
+  console.error(remediedHere(line))
   await supervisor.stopAll()
   process.exit(code)
+}
+
+/** A deployment's remedies are not those of a sandbox whose Temporal is in the data directory. */
+function remediedHere(line: string): string {
+  if (processEnvironment().TEMPORAL_ADDRESS || !line.includes(OTHERS)) return line
+  return 'The workflows in .data/ are those of another database: name that one in DATABASE_URL, or unset it if it is the one in .data/, or begin anew with npm start -- --fresh.'
 }
 
 function endOnSignals(supervisor: Supervisor): void {

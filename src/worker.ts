@@ -8,18 +8,20 @@ import { httpScoreProvider, mockScoreProvider } from '../activities/score-provid
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/backlog.ts'
 import { backgroundPatience } from './db/mikro-orm.config.ts'
+import { requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
 import { keysOfLiveSecrets } from './db/secret-keys.ts'
-import { fail, orFail } from './fail.ts'
+import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
+import { reasonOf, requireNamespace } from './require-namespace.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
 import { createTemporalClient, temporalSettings, type TemporalSettings } from './temporal/client.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
+import { watchNamespace } from './temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './temporal/names.ts'
 import { isPolling } from './temporal/polling.ts'
 import { createReferrals } from './temporal/referrals.ts'
-import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { keepReconciled } from './temporal/reconcile-loop.ts'
 import { sweep } from './temporal/sweep.ts'
 import { workerOptions } from './temporal/worker-options.ts'
@@ -31,7 +33,6 @@ import { createSender, type Sender } from './webhooks/send.ts'
 const POLL_CHECK_MS = 100
 /** Temporal and PostgreSQL may be starting too. */
 const START_PATIENCE_MS = 10_000
-const REMEDY = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
 
 const config = orFail(() => readConfig('worker'))
 const log = createLogger(config.LOG_LEVEL, 'worker')
@@ -43,15 +44,16 @@ const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL, backgroundPatience)
 const sql = sqlOf(orm)
 await requireDatabase(sql, config)
+const deploymentId = await deploymentOf(sql, config)
 await requireEncryptionKeys(sql, config)
-const client = createTemporalClient(temporal)
+const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
 const referrals = createReferrals({ client, sql })
 const sender = createSender({
   environment: config.ENVIRONMENT,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
 })
 const metrics = createWorkerMetrics(log, () => readBacklog(sql))
-await requireNamespace()
+await requireNamespace({ client, guard })
 const worker = await Worker.create({
   ...workerOptions(config),
   workflowBundle: bundle,
@@ -70,6 +72,7 @@ const sweeping = sweep({
   signal: stopping.signal,
 })
 const reconciling = keepReconciled({ client, sql, referrals, log, signal: stopping.signal })
+const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
 const running = worker.run().catch((error: unknown) => fail(`The worker cannot go on: ${reasonOf(error)}`))
 await until(isReady)
@@ -77,7 +80,7 @@ log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is p
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
-await Promise.all([sweeping, reconciling])
+await Promise.all([sweeping, reconciling, watching])
 await Promise.all([
   sender.close(),
   health.close(),
@@ -153,19 +156,18 @@ async function requireEncryptionKeys(
   )
 }
 
-/** A workflow that sets an unknown search attribute would fail its task for ever: better not to begin. */
-async function requireNamespace(): Promise<void> {
-  const missing = await missingSearchAttributes(client.connection, temporal.namespace).catch(
-    (error: unknown) =>
-      fail(`Temporal’s namespace ${temporal.namespace} cannot be used: ${reasonOf(error)}. ${REMEDY}`),
+/** Where migrations are being applied, they are waited for. */
+async function deploymentOf(database: Sql, { ENVIRONMENT }: Config<'worker'>): Promise<string> {
+  const ask = () => requireDeployment(database, ENVIRONMENT).catch(failIfOtherEnvironment)
+  return insist(ask, START_PATIENCE_MS).catch((error: unknown) =>
+    fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
   )
-  if (missing.length === 0) return
-  fail(`Temporal’s namespace ${temporal.namespace} has no search attribute ${missing.join(', ')}. ${REMEDY}`)
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return 'details' in error && typeof error.details === 'string' ? error.details : error.message
+/** The guard has said why. */
+function stopOnLoss(): void {
+  process.exitCode = 1
+  if (worker.getState() === 'RUNNING') worker.shutdown()
 }
 
 async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {

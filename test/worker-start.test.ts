@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { connect, constants, createServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { searchAttributes } from '../src/domain/search-attributes.ts'
 import { anyPort } from './support/any-port.ts'
-import { atEnd } from './support/at-end.ts'
 import { registerNamespace } from './support/namespace.ts'
-import { refusedStart, startProcess } from './support/processes.ts'
+import { runToEnd, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
+import { temporalProxy } from './support/temporal-proxy.ts'
 import { until } from './support/until.ts'
 
 const NOTHING_THERE = 'nothing listens there'
 
 describe('a worker', () => {
   let service: Service
-  const refusals: Record<string, Awaited<ReturnType<typeof refusedStart>>> = {}
+  const refusals: Record<string, Awaited<ReturnType<typeof runToEnd>>> = {}
 
   /** What is wrong with the environment, and the line that says so. */
   const faults: Record<string, { environment: () => Promise<Record<string, string>>; says: RegExp }> = {
@@ -63,7 +60,7 @@ describe('a worker', () => {
     await service.addPartner()
     // at once, because two of them are given ten seconds to appear
     const refuse = async ([name, { environment }]: [string, (typeof faults)[string]]) => {
-      refusals[name] = await refusedStart('src/worker.ts', {
+      refusals[name] = await runToEnd('src/worker.ts', {
         ...service.environment,
         ...(await environment()),
       })
@@ -108,11 +105,14 @@ describe('a worker', () => {
   })
 
   it('is live from its start, and ready once it polls', async () => {
-    const proxy = await holdPolls(service.environment.TEMPORAL_ADDRESS)
+    const released = Promise.withResolvers<void>()
+    const address = await temporalProxy(service.environment.TEMPORAL_ADDRESS, async (call) => {
+      if (call === 'PollWorkflowTaskQueue') await released.promise
+    })
     const metricsPort = await anyPort()
     const environment = {
       ...service.environment,
-      TEMPORAL_ADDRESS: proxy.address,
+      TEMPORAL_ADDRESS: address,
       METRICS_PORT: `${metricsPort}`,
     }
     const ready = startProcess('src/worker.ts', environment)
@@ -120,41 +120,9 @@ describe('a worker', () => {
       (await fetch(`http://127.0.0.1:${metricsPort}/${probe}`).catch(() => undefined))?.status
     expect(await until(() => status('livez'))).toBe(200)
     expect(await status('readyz')).toBe(503)
-    proxy.release()
+    released.resolve()
     await ready
     expect(await status('readyz')).toBe(200)
     expect(await status('livez')).toBe(200)
   })
 })
-
-/** Before Temporal, a proxy that keeps every poll for workflow tasks waiting until it is told to `release` them. */
-async function holdPolls(target: string) {
-  const upstream = connect(`http://${target}`)
-  const released = Promise.withResolvers<void>()
-  const server = createServer()
-  server.on('stream', (inner, headers) => {
-    const forward = () => {
-      const outer = upstream.request(headers)
-      let trailers = {}
-      for (const stream of [inner, outer]) stream.on('error', () => {})
-      inner.on('wantTrailers', () => inner.sendTrailers(trailers))
-      outer.on('trailers', (received) => void (trailers = received))
-      outer.on('response', (answer, flags) => {
-        const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
-        inner.respond(answer, endStream ? { endStream } : { waitForTrailers: true })
-        if (!endStream) outer.pipe(inner)
-      })
-      inner.on('close', () => outer.close()).pipe(outer)
-    }
-    if (headers[':path']?.endsWith('/PollWorkflowTaskQueue')) void released.promise.then(forward)
-    else forward()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  atEnd(async () => {
-    upstream.destroy()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { address: `127.0.0.1:${port}`, release: released.resolve }
-}

@@ -5,6 +5,7 @@ import { ApiKey } from './entities/api-key.ts'
 import { Attempt } from './entities/attempt.ts'
 import { AuditEntry } from './entities/audit-entry.ts'
 import { Delivery } from './entities/delivery.ts'
+import { Deployment } from './entities/deployment.ts'
 import { EndpointSecret } from './entities/endpoint-secret.ts'
 import { Endpoint } from './entities/endpoint.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
@@ -25,6 +26,7 @@ export const entities = [
   IdempotencyKey,
   Notice,
   AuditEntry,
+  Deployment,
 ] as const
 
 /** PostgreSQL's type timestamptz. */

@@ -98,14 +98,15 @@ async function prepareDatabase(
   { dataDirectory, settings }: SandboxOptions,
 ): Promise<DemoPartner> {
   // Loaded while PostgreSQL starts: MikroORM takes half a second.
-  const [{ connect, migrate }, { provideDemoPartner }] = await Promise.all([
+  const [{ connect }, { migrateDeployment }, { provideDemoPartner }] = await Promise.all([
     import('../db/orm.ts'),
+    import('../db/deployment.ts'),
     import('./demo-partner.ts'),
     database.start(),
   ])
   const orm = await connect(database.url)
   try {
-    await migrate(orm)
+    await migrateDeployment(orm, 'sandbox')
     settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
     saveSettings(dataDirectory, settings)
     return settings.demo

@@ -99,10 +99,12 @@ async function keepUpToDate(
 /** A server that is not ours may lack the namespace and the search attributes. */
 async function setUp(environment: NodeJS.ProcessEnv): Promise<void> {
   const entry = path.join(import.meta.dirname, '../setup-temporal.ts')
-  await promisify(execFile)(process.execPath, [entry], { env: environment }).catch((error: unknown) => {
-    const { stderr, message } = error as Error & { stderr?: string }
-    throw new Error(stderr?.trim() || message, { cause: error })
-  })
+  await promisify(execFile)(process.execPath, [entry], { env: { ...environment, DATABASE_URL: '' } }).catch(
+    (error: unknown) => {
+      const { stderr, message } = error as Error & { stderr?: string }
+      throw new Error(stderr?.trim() || message, { cause: error })
+    },
+  )
 }
 
 /** The record of this very run, and what is the same for all data: PostgreSQL's programs. */

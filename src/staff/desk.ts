@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import type { Config } from '../config.ts'
 import { type AuditedAction, recordAudit } from '../db/audit.ts'
+import { remembered, requireDeployment } from '../db/deployment.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Em, type Orm, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
@@ -22,6 +23,10 @@ export interface Change {
 export interface Desk {
   config: Config<'staff'>
   sql: Sql
+  /** The deployment's id; rejects when the database is of the other environment. */
+  deployment: () => Promise<string>
+  /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow ask by themselves. */
+  requireOwnNamespace: () => Promise<void>
   change: <Result>(work: (change: Change) => Promise<Result>) => Promise<Result>
   client: Client
   referrals: Referrals
@@ -43,10 +48,13 @@ export async function openDesk(
 ): Promise<Desk> {
   const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
-  const client = createTemporalClient(temporal)
+  const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))
+  const { client, guard } = createTemporalClient(temporal, { deployment })
   return {
     config,
     sql,
+    deployment,
+    requireOwnNamespace: guard,
     change: (work) => inOneTransaction(orm, actor, work),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: PATIENCE_MS }),

@@ -9,11 +9,12 @@ const MOST_DELIVERIES = 10_000
 /** All that is known of a lead, from the record and from Temporal. */
 export async function show(desk: Desk, { id, ...lead }: LeadRecord): Promise<Answer> {
   const { sql } = desk
-  const [events, deliveries, attempts, workflow] = await Promise.all([
+  // first and alone: where it is another deployment's, nothing else is under way
+  const workflow = await describeReferral(desk.client, id)
+  const [events, deliveries, attempts] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
     findLeadAttempts(sql, id),
-    describeReferral(desk.client, id),
   ])
   const attemptsOf = (event: string) =>
     attempts.filter(({ event_id }) => event_id === event).map(({ event_id: _, ...attempt }) => attempt)

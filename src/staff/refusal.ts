@@ -1,4 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client'
+import { OtherEnvironment } from '../db/deployment.ts'
+import { OtherDeployment } from '../temporal/namespace-claim.ts'
 import { isDatabaseAway } from '../db/database-away.ts'
 
 /** What cannot be done, in one line that says what to do instead. */
@@ -8,7 +10,8 @@ const UNDEFINED_TABLE = '42P01'
 
 /** Any failure as one line for whoever typed the command: never a stack. */
 export function describeFailure(error: unknown, temporalAddress: string): string {
-  if (error instanceof Refusal) return error.message
+  if ([Refusal, OtherEnvironment, OtherDeployment].some((kind) => error instanceof kind))
+    return (error as Error).message
   if (isTemporalAway(error)) {
     return `Temporal does not answer at ${temporalAddress}: start it, or correct TEMPORAL_ADDRESS, and try again.`
   }

@@ -20,6 +20,7 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 
 /** What the workers do daily, now: after Temporal's data was lost for example. */
 async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Promise<Answer> {
+  await desk.requireOwnNamespace()
   const { open, started, refreshed } = dryRun
     ? await reconcile(desk, { dryRun })
     : await desk.change(async ({ audit }) => {

@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../workflows/messages.ts'
+import { OtherDeployment } from './namespace-claim.ts'
 import { referralId } from './names.ts'
 
 /** Who looks wants to see the record at least, soon. */
@@ -13,7 +14,11 @@ export interface ReferralDescription {
   notes: ReferralView['notes']
 }
 
-/** What Temporal knows of a lead's workflow. Never rejects. */
+/**
+ * What Temporal knows of a lead's workflow.
+ *
+ * @throws {OtherDeployment} only: another deployment's lead of the same number says nothing about ours.
+ */
 export async function describeReferral(client: Client, leadId: number): Promise<ReferralDescription> {
   const workflowId = referralId(leadId)
   const handle = client.workflow.getHandle(workflowId)
@@ -23,6 +28,7 @@ export async function describeReferral(client: Client, leadId: number): Promise<
     const view = await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
     return { workflowId, status: status.name, notes: view?.notes ?? [] }
   } catch (error) {
+    if (error instanceof OtherDeployment) throw error
     const status = error instanceof WorkflowNotFoundError ? 'NOT_FOUND' : 'UNKNOWN'
     return { workflowId, status, notes: [] }
   }

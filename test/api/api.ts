@@ -1,6 +1,7 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
+import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/keys.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'
@@ -42,6 +43,7 @@ export async function prepareApi({
   const app = await buildApp({
     environment,
     sql,
+    deployment: remembered(() => requireDeployment(sql, environment)),
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),
     resendWebhook: async ({ eventId }) => void resent.push(eventId),

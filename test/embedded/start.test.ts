@@ -1,9 +1,12 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, test } from '@jest/globals'
+import { requireDeployment } from '../../src/db/deployment.ts'
+import { connect, sqlOf } from '../../src/db/orm.ts'
 import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
 import { postgresFolder } from '../../src/embedded/servers.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -101,15 +104,20 @@ test('runs everything, refuses a second start, survives being killed and stops w
 test('uses running servers that the environment names, and starts none', async () => {
   const { url } = await freshDatabase()
   const { TEST_TEMPORAL_ADDRESS: address } = process.env
+  const namespace = `given-${randomBytes(4).toString('hex')}`
   const given = {
     DATABASE_URL: url,
     TEMPORAL_ADDRESS: address,
-    TEMPORAL_NAMESPACE: 'given',
+    TEMPORAL_NAMESPACE: namespace,
     // a relay, for all we know
     SMTP_URL: 'smtp://127.0.0.1:1',
   }
   const { sandbox } = await ready(given)
-  expect(sandbox).toMatchObject({ database_url: url, temporal_address: address, temporal_namespace: 'given' })
+  expect(sandbox).toMatchObject({
+    database_url: url,
+    temporal_address: address,
+    temporal_namespace: namespace,
+  })
   expect(runFile().environment).toMatchObject({ SMTP_URL: given.SMTP_URL })
   expect(runFile().environment).not.toHaveProperty('SMTP_CATCHER')
   expect(
@@ -117,6 +125,29 @@ test('uses running servers that the environment names, and starts none', async (
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual(['API', 'worker'])
+  await end(latest, 'SIGTERM')
+
+  const another = start([], { ...given, DATABASE_URL: (await freshDatabase()).url })
+  await once(another.child, 'close')
+  expect(another.errors.join()).toMatch(
+    new RegExp(`namespace ${namespace} belongs to another deployment .*--take-over`),
+  )
+})
+
+test('refuses the database of a production, and workflows in .data/ that are of another database', async () => {
+  const { url } = await freshDatabase()
+  const orm = await connect(url)
+  await requireDeployment(sqlOf(orm), 'production')
+  await orm.close()
+  const production = start([], { DATABASE_URL: url })
+  await once(production.child, 'close')
+  expect(production.errors.join()).toMatch(/belongs to a production deployment, and ENVIRONMENT is sandbox/)
+
+  const own = start([], { DATABASE_URL: (await freshDatabase()).url })
+  await once(own.child, 'close')
+  expect(own.errors.join()).toMatch(
+    /workflows in \.data\/ are those of another database.*npm start -- --fresh/,
+  )
 })
 
 test('stops in the middle of starting, too', async () => {

@@ -16,10 +16,10 @@ export interface ServiceProcess {
   kill: () => Promise<void>
 }
 
-type Entry = 'src/server.ts' | 'src/worker.ts'
+type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal'}.ts`
 
-function forkEntry(entry: Entry, environment: Record<string, string>): ChildProcess {
-  return fork(path.join(root, entry), [], {
+function forkEntry(entry: Entry, environment: Record<string, string>, args: string[] = []): ChildProcess {
+  return fork(path.join(root, entry), args, {
     cwd: root,
     execArgv: [],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
@@ -27,12 +27,13 @@ function forkEntry(entry: Entry, environment: Record<string, string>): ChildProc
   })
 }
 
-/** An entry point that is to refuse to start: its exit code, and what it wrote to stderr. */
-export async function refusedStart(
+/** An entry point that is to end by itself, for it refuses to start for example: its exit code and stderr. */
+export async function runToEnd(
   entry: Entry,
   environment: Record<string, string>,
+  args: string[] = [],
 ): Promise<{ code: number | null; stderr: string }> {
-  const child = forkEntry(entry, environment)
+  const child = forkEntry(entry, environment, args)
   const ended = once(child, 'close')
   atEnd(async () => void (await end(child, ended, 'SIGKILL')))
   child.stdout?.resume()

@@ -18,6 +18,8 @@ declare module 'fastify' {
 interface Options {
   sql: Sql
   environment: 'sandbox' | 'production'
+  /** Resolves once the database is known to be this deployment's. */
+  deployment: () => Promise<unknown>
 }
 
 const SCHEME = /^Service-Key (\S+)$/
@@ -27,8 +29,8 @@ const CACHED_KEYS = 10_000
 const TOUCH_MS = 60_000
 
 /** Keys and their owners. One answer for every refusal; the true reason is for the log. */
-export const authentication = plugin<Options>(async (app, { sql, environment }) => {
-  const ownerOf = cachedOwners((key) => findKeyOwner(sql, key))
+export const authentication = plugin<Options>(async (app, { sql, environment, deployment }) => {
+  const ownerOf = cachedOwners((key) => deployment().then(() => findKeyOwner(sql, key)))
   const touched = new Map<number, number>()
 
   function touch({ keyId }: KeyOwner): void {

@@ -1,0 +1,67 @@
+import { sql as raw } from 'kysely'
+import { v4 as uuid } from 'uuid'
+import type { Environment } from '../config.ts'
+import { migrate, type Orm, type Sql, sqlOf } from './orm.ts'
+
+/** The database holds the record of the other environment; `message` is one line that says what to do. */
+export class OtherEnvironment extends Error {
+  constructor(stored: Environment, asked: Environment) {
+    super(
+      `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.`,
+    )
+  }
+}
+
+/**
+ * The id of the deployment whose record the database holds. The first program that asks makes it one of
+ * `environment`, for good.
+ *
+ * @throws {OtherEnvironment} when it is one of the other environment.
+ */
+export async function requireDeployment(sql: Sql, environment: Environment): Promise<string> {
+  const find = sql.selectFrom('deployment').select(['id', 'environment'])
+  let stored = await find.executeTakeFirst()
+  if (stored === undefined) {
+    await create(sql, environment)
+    stored = await find.executeTakeFirstOrThrow()
+  }
+  if (stored.environment !== environment) throw new OtherEnvironment(stored.environment, environment)
+  return stored.id
+}
+
+/** Of programs that come at once, one makes it. */
+async function create(sql: Sql, environment: Environment): Promise<void> {
+  await sql
+    .insertInto('deployment')
+    .values({ id: uuid(), environment })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** `require`, which asks until there is an answer and never after that. Calls at once ask once. */
+export function remembered(require: () => Promise<string>): () => Promise<string> {
+  let known: Promise<string> | undefined
+  return () => {
+    known ??= require().catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+}
+
+/**
+ * Brings the schema of a deployment's database up to date; that of the other environment stays untouched.
+ *
+ * @returns how many migrations were applied.
+ * @throws {OtherEnvironment}
+ */
+export async function migrateDeployment(orm: Orm, environment: Environment): Promise<number> {
+  const sql = sqlOf(orm)
+  const { rows } = await raw<{ known: boolean }>`
+    select to_regclass('deployment') is not null as known`.execute(sql)
+  if (rows[0]?.known) await requireDeployment(sql, environment)
+  const applied = await migrate(orm)
+  await requireDeployment(sql, environment)
+  return applied
+}

@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant, oneOf } from './columns.ts'
+
+const environments = ['sandbox', 'production'] as const
+
+/** Whose record this database holds: its one row is made once and stays. */
+export const Deployment = defineEntity({
+  name: 'Deployment',
+  tableName: 'deployment',
+  properties: {
+    id: p.uuid().primary(),
+    environment: p.text().$type<(typeof environments)[number]>(),
+    createdAt: instant().defaultRaw('now()'),
+  },
+  checks: [{ name: 'deployment_environment_check', expression: oneOf('environment', environments) }],
+  indexes: [
+    {
+      name: 'deployment_only_one_index',
+      expression: 'create unique index deployment_only_one_index on deployment ((true))',
+    },
+  ],
+})

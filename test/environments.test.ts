@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { v4 as uuid } from 'uuid'
+import { switchableProxy } from './api/switchable-proxy.ts'
+import { anyPort } from './support/any-port.ts'
+import { runToEnd, startProcess } from './support/processes.ts'
+import { prepareService, type Service } from './support/service.ts'
+import { until } from './support/until.ts'
+import { staff } from './staff/desk.ts'
+
+const PRODUCTION = {
+  ENVIRONMENT: 'production',
+  SMTP_URL: 'smtps://mail.invalid',
+  SCORE_PROVIDER_URL: 'https://scores.invalid',
+  WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
+}
+
+describe.each(['sandbox', 'production'] as const)('the database of a %s', (stored) => {
+  const asked = stored === 'sandbox' ? 'production' : 'sandbox'
+  const refusal = `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.\n`
+  let service: Service
+  let environment: Record<string, string>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    environment = { ...service.environment, ...(asked === 'production' && PRODUCTION) }
+    await service.sql.insertInto('deployment').values({ id: uuid(), environment: stored }).execute()
+  })
+
+  it.each(['src/server.ts', 'src/worker.ts', 'src/migrate.ts', 'src/setup-temporal.ts'] as const)(
+    'is refused in one line by %s as the other environment',
+    async (entry) => {
+      expect(await runToEnd(entry, environment)).toEqual({ code: 1, stderr: refusal })
+    },
+  )
+
+  it('is refused by the staff command', async () => {
+    const answer = await staff(environment, ['partner', 'list'])
+    expect(answer).toEqual({ code: 1, stdout: '', stderr: refusal })
+  })
+
+  it('is not migrated', async () => {
+    const name = 'Migration20261121113500_deliveries_of_a_partner'
+    const { sql, orm } = service
+    await orm.em.getConnection().execute(`delete from mikro_orm_migrations where name = '${name}'`)
+    expect((await runToEnd('src/migrate.ts', environment)).stderr).toBe(refusal)
+    expect(await sql.selectFrom('deployment').select('environment').execute()).toEqual([
+      { environment: stored },
+    ])
+  })
+})
+
+describe('a database that is away when the API starts', () => {
+  it('is checked when it is back, before anything is served from it', async () => {
+    const service = await prepareService()
+    const partner = await service.addPartner()
+    const proxy = await switchableProxy(new URL(service.environment.DATABASE_URL))
+    await proxy.goAway()
+    const metricsPort = await anyPort()
+    const environment = { ...service.environment, DATABASE_URL: proxy.url, METRICS_PORT: `${metricsPort}` }
+    const api = await startProcess('src/server.ts', environment)
+    const status = async (url: string, init?: RequestInit) =>
+      (await fetch(url, init).catch(() => undefined))?.status
+    const ping = `http://127.0.0.1:${api.port}/v1/ping`
+    const authorized = { headers: { authorization: `Service-Key ${partner.key}` } }
+    expect(await status(ping)).toBe(200)
+    expect(await status(ping, authorized)).toBe(503)
+    expect(await status(`http://127.0.0.1:${metricsPort}/readyz`)).toBe(503)
+
+    await service.sql.insertInto('deployment').values({ id: uuid(), environment: 'production' }).execute()
+    await proxy.comeBack()
+    expect(await status(ping, authorized)).toBe(undefined)
+    await until(async () => api.output().includes('This database belongs to a production deployment'))
+    expect(await api.stop()).toBe(1)
+    await proxy.close()
+  })
+})

@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { connect, constants, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { atEnd } from './at-end.ts'
+
+/** What becomes of a call, by its name in the service: passed on, once that resolves, or refused with a gRPC status. */
+type Decide = (call: string) => Promise<number | void>
+
+/** A proxy before Temporal; answers its address. */
+export async function temporalProxy(target: string, decide: Decide): Promise<string> {
+  const upstream = connect(`http://${target}`)
+  const server = createServer()
+  server.on('stream', (inner, headers) => {
+    const refuse = (status: number) =>
+      inner.respond(
+        { 'content-type': 'application/grpc', 'grpc-status': String(status), 'grpc-message': 'not for you' },
+        { endStream: true },
+      )
+    const forward = () => {
+      const outer = upstream.request(headers)
+      let trailers = {}
+      for (const stream of [inner, outer]) stream.on('error', () => {})
+      inner.on('wantTrailers', () => inner.sendTrailers(trailers))
+      outer.on('trailers', (received) => void (trailers = received))
+      outer.on('response', (answer, flags) => {
+        const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+        inner.respond(answer, endStream ? { endStream } : { waitForTrailers: true })
+        if (!endStream) outer.pipe(inner)
+      })
+      inner.on('close', () => outer.close()).pipe(outer)
+    }
+    const call = headers[':path']?.split('/').at(-1) ?? ''
+    void decide(call).then((status) => (status === undefined ? forward() : refuse(status)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  atEnd(async () => {
+    upstream.destroy()
+    server.close()
+  })
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
