@@ -1,12 +1,15 @@
 import { readConfig } from './config.ts'
 import { migrateDeployment } from './db/deployment.ts'
 import { connect } from './db/orm.ts'
+import { provideServiceRole } from './db/service-role.ts'
 import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 
 const config = orFail(() => readConfig('migrate'))
-const orm = await connect(config.DATABASE_URL)
+const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
+const orm = await connect(ownerUrl ?? url)
 try {
   const applied = await migrateDeployment(orm, config.ENVIRONMENT).catch(failIfOtherEnvironment)
+  if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
 } catch (error) {
   fail(`The database cannot be migrated: ${error instanceof Error ? error.message : String(error)}`)

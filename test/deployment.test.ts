@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { atEnd } from './support/at-end.ts'
 import { LEAD } from './support/leads.ts'
-import type { ServiceProcess } from './support/processes.ts'
+import { type ServiceProcess, startProcess } from './support/processes.ts'
 import { holdRow } from './support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { makeCertificate } from './webhooks/certificate.ts'
@@ -34,11 +34,20 @@ describe('a deployment', () => {
     writeFileSync(files.TLS_KEY_FILE, key)
     service = await prepareService({ ...files, METRICS_PORT: '0' })
     partner = await service.addPartner()
-    ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
+    // the API gets no secret that it does not use
+    const ofApi = { ...service.environment, ENCRYPTION_KEY: '' }
+    ;[api, worker] = await Promise.all([startProcess('src/server.ts', ofApi), service.startWorker()])
   })
 
   const runEntry = (entry: string, environment: Record<string, string> = {}) =>
-    run(process.execPath, [path.join(root, entry)], { env: { ...service.environment, ...environment } })
+    run(process.execPath, [path.join(root, entry)], {
+      env: {
+        ...service.environment,
+        MIGRATION_DATABASE_URL: service.ownerUrl,
+        ENCRYPTION_KEY: '',
+        ...environment,
+      },
+    })
 
   function createLead(): Promise<{ status: number | undefined; body: unknown }> {
     return new Promise((resolve, reject) => {

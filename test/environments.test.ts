@@ -22,7 +22,9 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
 
   beforeAll(async () => {
     service = await prepareService()
-    environment = { ...service.environment, ...(asked === 'production' && PRODUCTION) }
+    const { environment: given, ownerUrl } = service
+    const ofAsked = asked === 'production' ? PRODUCTION : {}
+    environment = { ...given, MIGRATION_DATABASE_URL: ownerUrl, ...ofAsked }
     await service.sql.insertInto('deployment').values({ id: uuid(), environment: stored }).execute()
   })
 

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { createDatabase, dropDatabase, withDatabase } from './template-database.ts'
+import { asService, createDatabase, dropDatabase, withDatabase } from './template-database.ts'
 
 interface TestDatabase {
+  /** As its owner. */
   url: string
+  /** As the service, which may not change the schema. */
+  serviceUrl: string
   /** Removes it, with whatever is still connected. */
   drop(): Promise<void>
 }
@@ -14,5 +17,6 @@ export async function freshDatabase(): Promise<TestDatabase> {
     throw new Error('The databases for tests are made by test/support/global-setup.ts.')
   const name = `${template}_${randomBytes(4).toString('hex')}`
   await createDatabase(server, name, template)
-  return { url: withDatabase(server, name), drop: () => dropDatabase(server, name) }
+  const url = withDatabase(server, name)
+  return { url, serviceUrl: asService(url, template), drop: () => dropDatabase(server, name) }
 }

@@ -30,14 +30,15 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   const environment = {
     ENVIRONMENT: 'sandbox',
     PORT: '0',
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.serviceUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     ...overrides,
   }
-  const orm = await connect(environment.DATABASE_URL)
+  const ownerUrl = overrides.DATABASE_URL ?? database.url
+  const orm = await connect(ownerUrl)
   const sql = sqlOf(orm)
   const client = new Client({ connection, namespace })
   atEnd(async () => {
@@ -46,6 +47,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   })
   return {
     environment,
+    ownerUrl,
     sql,
     orm,
     client,

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { connect, migrate } from '../../src/db/orm.ts'
+import { migrateDeployment } from '../../src/db/deployment.ts'
+import { connect, sqlOf } from '../../src/db/orm.ts'
+import { provideServiceRole } from '../../src/db/service-role.ts'
 
 /**
  * Makes a database with all migrations applied, from which each test file copies its own in a few
@@ -10,10 +12,31 @@ import { connect, migrate } from '../../src/db/orm.ts'
 export async function makeTemplate(databaseUrl: string): Promise<string> {
   const name = `test_${randomBytes(4).toString('hex')}`
   await createDatabase(databaseUrl, name)
-  const orm = await connect(withDatabase(databaseUrl, name))
-  await migrate(orm)
+  const url = withDatabase(databaseUrl, name)
+  const orm = await connect(url)
+  await migrateDeployment(orm, 'sandbox')
+  await provideServiceRole(orm, asService(url, name))
+  // each copy is a deployment of its own
+  await sqlOf(orm).deleteFrom('deployment').execute()
   await orm.close()
   return name
+}
+
+/** The role of the service, as a deployment has it: it owns nothing. */
+const serviceRole = (template: string) => `${template}_service`
+
+/** A database's address for the service: with the role that was made with `template`. */
+export function asService(databaseUrl: string, template: string): string {
+  const url = new URL(databaseUrl)
+  url.username = serviceRole(template)
+  url.password = template
+  return url.href
+}
+
+/** Removes the template and its role, of which databases that were left behind still know. */
+export async function dropTemplate(databaseUrl: string, template: string): Promise<void> {
+  await dropDatabase(databaseUrl, template)
+  await execute(databaseUrl, `drop role ${serviceRole(template)}`).catch(() => undefined)
 }
 
 /** Creates a database, as a copy of `template` where given. */

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { parse } from 'yaml'
+import { programs, readConfig } from '../src/config.ts'
+
+interface Container {
+  image: string
+  environment?: Record<string, string | number>
+  mem_limit?: string
+  cpus?: number
+  pids_limit?: number
+  security_opt?: string[]
+}
+
+const text = readFileSync(path.join(import.meta.dirname, '../docker-compose.yml'), 'utf8')
+const compose: { services: Record<string, Container> } = parse(text, { merge: true })
+const all = Object.entries(compose.services)
+
+/** What `.env` holds in a sandbox, and what it holds besides in production. */
+const sandbox = {
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+  POSTGRES_PASSWORD: 'of-the-owner',
+  SERVICE_POSTGRES_PASSWORD: 'of-the-service',
+  TEMPORAL_POSTGRES_PASSWORD: 'of-temporal',
+  SMTP_URL: 'smtp://mailpit:1025',
+  SMTP_CATCHER: 'true',
+}
+const production = {
+  ...sandbox,
+  ENVIRONMENT: 'production',
+  SMTP_URL: 'smtps://mail.example.com',
+  SMTP_CATCHER: '',
+  SCORE_PROVIDER_URL: 'https://scores.example.com',
+  SCORE_PROVIDER_TOKEN: 'of-the-provider',
+}
+
+/** Compose's `${NAME}`, `${NAME:-default}`, `${NAME:?error}` and `${NAME:+instead}`, one in another. */
+function interpolate(value: string | number, variables: Record<string, string>): string {
+  const innermost = /\$\{(\w+)(?::([-?+])([^${}]*))?\}/
+  let done = String(value)
+  for (let found = innermost.exec(done); found !== null; found = innermost.exec(done)) {
+    const [whole, name = '', operator, other = ''] = found
+    const given = variables[name] ?? ''
+    if (operator === '?' && given === '') throw new Error(`${name} ${other}`)
+    const chosen = { '-': given || other, '+': given && other }[operator as '-' | '+'] ?? given
+    done = done.replace(whole, () => chosen)
+  }
+  return done
+}
+
+const environmentOf = (service: string, variables: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(compose.services[service]?.environment ?? {}).map(([name, value]) => [
+      name,
+      interpolate(value, variables),
+    ]),
+  )
+
+describe('docker-compose.yml', () => {
+  it.each(all)('gives %s an end to its memory, CPU and processes, and no new privileges', (_, container) => {
+    expect(container).toMatchObject({
+      mem_limit: expect.stringMatching(/^\d+[mg]$/),
+      cpus: expect.any(Number),
+      pids_limit: expect.any(Number),
+      security_opt: expect.arrayContaining(['no-new-privileges:true']),
+    })
+  })
+
+  it.each(Object.keys(programs) as (keyof typeof programs)[])(
+    'gives %s nothing that it does not read',
+    (program) => {
+      const temporal = program === 'migrate' ? [] : ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE']
+      const read = [...Object.keys(programs[program].shape), ...temporal]
+      const given = Object.keys(compose.services[program]?.environment ?? {})
+      expect(given.length).toBeGreaterThan(0)
+      expect(given.filter((name) => !read.includes(name))).toEqual([])
+    },
+  )
+
+  it.each(['api', 'worker', 'staff', 'migrate'] as const)(
+    'has %s start with what it gives, as a sandbox and as production',
+    (program) => {
+      for (const variables of [sandbox, production]) {
+        const environment = environmentOf(program, variables)
+        expect(readConfig(program, {}, environment)).toMatchObject({
+          ENVIRONMENT: 'ENVIRONMENT' in variables ? 'production' : 'sandbox',
+          ALLOW_PLAINTEXT: ['database'],
+        })
+      }
+    },
+  )
+
+  it('connects the service as a role that is not the owner, which migrate alone knows', () => {
+    const { POSTGRES_USER: owner } = environmentOf('postgres', sandbox)
+    for (const program of ['api', 'worker', 'staff', 'migrate'])
+      expect(new URL(environmentOf(program, sandbox).DATABASE_URL ?? '').username).not.toBe(owner)
+    const migrate = environmentOf('migrate', sandbox)
+    expect(new URL(migrate.MIGRATION_DATABASE_URL ?? '')).toMatchObject({
+      username: owner,
+      password: sandbox.POSTGRES_PASSWORD,
+    })
+  })
+
+  it('tells each secret to those who use it', () => {
+    const knowers = (secret: string) =>
+      all.flatMap(([name]) =>
+        Object.values(environmentOf(name, production)).some((value) => value.includes(secret)) ? name : [],
+      )
+    expect({
+      encryptionKey: knowers(production.ENCRYPTION_KEY),
+      owner: knowers(production.POSTGRES_PASSWORD),
+      service: knowers(production.SERVICE_POSTGRES_PASSWORD),
+      temporal: knowers(production.TEMPORAL_POSTGRES_PASSWORD),
+      scores: knowers(production.SCORE_PROVIDER_TOKEN),
+      mail: knowers(production.SMTP_URL),
+    }).toEqual({
+      encryptionKey: ['worker', 'staff'],
+      owner: ['migrate', 'postgres'],
+      service: ['api', 'worker', 'staff', 'migrate'],
+      temporal: ['temporal-postgres', 'temporal-schema', 'temporal'],
+      scores: ['worker'],
+      mail: ['worker'],
+    })
+  })
+
+  it('passes on what .env allows in plain text beside the database', () => {
+    const { ALLOW_PLAINTEXT } = environmentOf('worker', { ...production, ALLOW_PLAINTEXT: 'smtp' })
+    expect(ALLOW_PLAINTEXT).toBe('database,smtp')
+  })
+})

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
+import { provideServiceRole } from '../../src/db/service-role.ts'
+import { atEnd } from '../support/at-end.ts'
+import { runToEnd } from '../support/processes.ts'
+import { createDatabase, dropDatabase, withDatabase } from '../support/template-database.ts'
+
+const server = process.env.TEST_DATABASE_URL ?? ''
+const name = `roles_${randomBytes(4).toString('hex')}`
+const role = `${name}_service`
+
+async function execute(url: string, statement: string): Promise<unknown[]> {
+  const orm = await connect(url)
+  try {
+    return (await raw.raw(statement).execute(sqlOf(orm))).rows
+  } finally {
+    await orm.close()
+  }
+}
+
+function as(url: string, user: string, password: string): string {
+  const changed = new URL(url)
+  changed.username = user
+  changed.password = password
+  return changed.href
+}
+
+describe('the role that migrate makes for the service', () => {
+  const ownerUrl = withDatabase(server, name)
+  const url = as(ownerUrl, role, 'first-password')
+  const environment = { ENVIRONMENT: 'sandbox', MIGRATION_DATABASE_URL: ownerUrl, DATABASE_URL: url }
+  let orm: Orm
+
+  beforeAll(async () => {
+    await createDatabase(server, name)
+    const { stderr } = await runToEnd('src/migrate.ts', environment)
+    if (stderr !== '') throw new Error(stderr)
+    orm = await connect(url)
+    atEnd(async () => {
+      await orm.close()
+      await dropDatabase(server, name)
+      await execute(server, `drop role ${role}`)
+    })
+  })
+
+  const run = async (statement: string) => raw.raw(statement).execute(sqlOf(orm))
+
+  it('owns nothing, and is nobody who could', async () => {
+    const { rows } = await run(`
+      select (select count(*)::int from pg_class where relowner = oid_of) as owned,
+        (select rolsuper or rolcreaterole or rolcreatedb or rolbypassrls from pg_roles where oid = oid_of) as mighty
+      from (select current_user::regrole::oid as oid_of) as me`)
+    expect(rows).toEqual([{ owned: 0, mighty: false }])
+  })
+
+  it.each([
+    'create table more (id int)',
+    'drop table leads',
+    'alter table leads add column more int',
+    'alter table leads drop constraint leads_status_check',
+    'drop index leads_partner_id_index',
+    'truncate attempts',
+    'delete from audit',
+    'delete from leads',
+    "update audit set actor = 'nobody'",
+    'update lead_events set created_at = now()',
+    "update deployment set environment = 'production'",
+    'delete from mikro_orm_migrations',
+    'create role accomplice superuser',
+  ])('may not %s', async (statement) => {
+    await expect(run(statement)).rejects.toThrow(/permission denied|must be owner/)
+  })
+
+  it('may write to the audit and read it', async () => {
+    await run("insert into audit (actor, action) values ('somebody', 'test')")
+    expect((await run('select actor from audit')).rows).toEqual([{ actor: 'somebody' }])
+  })
+
+  it('gets the password of DATABASE_URL when that was changed', async () => {
+    const changed = as(url, role, 'second-password')
+    await expect(execute(changed, 'select 1')).rejects.toThrow('password authentication failed')
+    expect((await runToEnd('src/migrate.ts', { ...environment, DATABASE_URL: changed })).code).toBe(0)
+    expect(await execute(changed, 'select 1 as one')).toEqual([{ one: 1 }])
+    const back = await runToEnd('src/migrate.ts', environment)
+    expect(back).toEqual({ code: 0, stderr: '' })
+  })
+
+  it.each([
+    ['is the owner', ownerUrl, /names the role \S+, which owns the tables/],
+    ['has another database', as(server, role, 'first-password'), /name different databases/],
+  ])('is refused where DATABASE_URL %s', async (_, faulty, says) => {
+    const { code, stderr } = await runToEnd('src/migrate.ts', { ...environment, DATABASE_URL: faulty })
+    expect({ code, lines: stderr.trimEnd().split('\n') }).toEqual({
+      code: 1,
+      lines: [expect.stringMatching(says)],
+    })
+  })
+
+  it('is granted its rights by an owner who may not make roles, where it is there', async () => {
+    const plain = `${name}_plain`
+    await execute(server, `create role ${plain} login password 'plain'`)
+    await createDatabase(server, plain)
+    atEnd(async () => {
+      await dropDatabase(server, plain)
+      await execute(server, `drop role ${plain}`)
+    })
+    await execute(server, `alter database ${plain} owner to ${plain}`)
+    const plainOwner = as(withDatabase(server, plain), plain, 'plain')
+    const given = { ...environment, MIGRATION_DATABASE_URL: plainOwner }
+    const migrated = await runToEnd('src/migrate.ts', {
+      ...given,
+      DATABASE_URL: withDatabase(url, plain),
+    })
+    expect(migrated).toEqual({ code: 0, stderr: '' })
+    const missing = as(plainOwner, `${role}_missing`, 'x')
+    const { stderr } = await runToEnd('src/migrate.ts', { ...given, DATABASE_URL: missing })
+    expect(stderr).toMatch(
+      /^The database cannot be migrated: the owner has no right to make the role \S+_missing: create it .*\n$/,
+    )
+  })
+
+  it('is made once by migrations at the same time', async () => {
+    const owner = await connect(ownerUrl)
+    await Promise.all([1, 2, 3].map(() => provideServiceRole(owner, url)))
+    await owner.close()
+    expect(await execute(url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+})
