@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { v4 as uuid } from 'uuid'
 import { switchableProxy } from './api/switchable-proxy.ts'
 import { anyPort } from './support/any-port.ts'
-import { runToEnd, startProcess } from './support/processes.ts'
+import { type Entry, runToEnd, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
 import { staff } from './staff/desk.ts'
@@ -17,6 +17,11 @@ const PRODUCTION = {
 describe.each(['sandbox', 'production'] as const)('the database of a %s', (stored) => {
   const asked = stored === 'sandbox' ? 'production' : 'sandbox'
   const refusal = `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.\n`
+  // each program one way round, and one of them the other way
+  const entries: Entry[] =
+    stored === 'sandbox'
+      ? ['src/server.ts', 'src/worker.ts', 'src/migrate.ts', 'src/setup-temporal.ts']
+      : ['src/worker.ts']
   let service: Service
   let environment: Record<string, string>
 
@@ -28,12 +33,9 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
     await service.sql.insertInto('deployment').values({ id: uuid(), environment: stored }).execute()
   })
 
-  it.each(['src/server.ts', 'src/worker.ts', 'src/migrate.ts', 'src/setup-temporal.ts'] as const)(
-    'is refused in one line by %s as the other environment',
-    async (entry) => {
-      expect(await runToEnd(entry, environment)).toEqual({ code: 1, stderr: refusal })
-    },
-  )
+  it.each(entries)('is refused in one line by %s as the other environment', async (entry) => {
+    expect(await runToEnd(entry, environment)).toEqual({ code: 1, stderr: refusal })
+  })
 
   it('is refused by the staff command', async () => {
     const answer = await staff(environment, ['partner', 'list'])
@@ -41,13 +43,12 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
   })
 
   it('is not migrated', async () => {
-    const name = 'Migration20261121113500_deliveries_of_a_partner'
-    const { sql, orm } = service
-    await orm.em.getConnection().execute(`delete from mikro_orm_migrations where name = '${name}'`)
+    const { orm } = service
+    const unapplied = "name like '%_deliveries_of_a_partner'"
+    const execute = async (sql: string) => (await orm.em.getConnection().execute(sql)) as unknown
+    await execute(`delete from mikro_orm_migrations where ${unapplied}`)
     expect((await runToEnd('src/migrate.ts', environment)).stderr).toBe(refusal)
-    expect(await sql.selectFrom('deployment').select('environment').execute()).toEqual([
-      { environment: stored },
-    ])
+    expect(await execute(`select name from mikro_orm_migrations where ${unapplied}`)).toEqual([])
   })
 })
 

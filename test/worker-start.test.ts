@@ -49,6 +49,15 @@ describe('a worker', () => {
       environment: async () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
       says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, which the signing secret of 1 endpoint needs: add it after the current one, separated by a comma; if it is lost, run npm run staff -- endpoint rotate-secret PARTNER --overlap 0$/,
     },
+    'a production would mail in plain text': {
+      environment: async () => ({
+        ENVIRONMENT: 'production',
+        WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
+        SMTP_URL: 'smtp://127.0.0.1',
+        SCORE_PROVIDER_URL: 'https://scores.example.com',
+      }),
+      says: /^Configuration: SMTP_URL may send mails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See \.env\.example\.$/,
+    },
     'ENCRYPTION_KEY is not set': {
       environment: async () => ({ ENCRYPTION_KEY: '' }),
       says: /^Configuration: ENCRYPTION_KEY is not set\. See \.env\.example\.$/,

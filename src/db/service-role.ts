@@ -14,6 +14,8 @@ const FEWER_RIGHTS: Record<string, string> = {
 const LOCK = 7_247_001
 const INSUFFICIENT_PRIVILEGE = '42501'
 const AUTHENTICATION_FAILED = ['28P01', '28000']
+/** No such table, no right to it, no such database. */
+const ELSEWHERE = ['42P01', INSUFFICIENT_PRIVILEGE, '3D000']
 
 /**
  * Makes the role that `serviceUrl` names able to run the service, and to do nothing else: it owns nothing, and
@@ -55,7 +57,7 @@ async function giveLogin(trx: Sql, role: string, password: string, serviceUrl: s
   const statement = raw.raw(exists ? 'alter' : 'create')
   const secret = password === '' ? raw`` : raw` password ${raw.lit(scramVerifier(password))}`
   await raw`${statement} role ${raw.id(role)} login${secret}`.execute(trx).catch((error: unknown) => {
-    if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error
+    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
     const task = exists
       ? 'give it the password of DATABASE_URL'
       : 'create it with the password of DATABASE_URL'
@@ -72,7 +74,7 @@ async function canLogIn(url: string): Promise<boolean> {
     await raw`select 1`.execute(sqlOf(orm))
     return true
   } catch (error) {
-    if (AUTHENTICATION_FAILED.includes(String((error as { code?: unknown }).code))) return false
+    if (AUTHENTICATION_FAILED.includes(codeOf(error))) return false
     throw error
   } finally {
     await orm.close()
@@ -99,12 +101,21 @@ async function grantRights(trx: Sql, role: string): Promise<void> {
 /** The two URLs could name two databases, and each would look well. */
 async function requireSameDatabase(sql: Sql, serviceUrl: string): Promise<void> {
   const orm = await connect(serviceUrl)
-  const idOf = (database: Sql) => database.selectFrom('deployment').select('id').executeTakeFirstOrThrow()
+  const idOf = async (database: Sql) =>
+    (await database.selectFrom('deployment').select('id').executeTakeFirst())?.id
   try {
-    const [ofOwner, ofService] = await Promise.all([idOf(sql), idOf(sqlOf(orm)).catch(() => undefined)])
-    if (ofOwner.id === ofService?.id) return
+    const ofService = await idOf(sqlOf(orm)).catch(undefinedIfElsewhere)
+    if (ofService !== undefined && ofService === (await idOf(sql))) return
   } finally {
     await orm.close()
   }
   throw new Error('DATABASE_URL and MIGRATION_DATABASE_URL name different databases: correct one of them')
+}
+
+function undefinedIfElsewhere(error: unknown): undefined {
+  if (!ELSEWHERE.includes(codeOf(error))) throw error
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

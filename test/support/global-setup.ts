@@ -15,7 +15,8 @@ const onSpawn = (launched: Launched) => started.push(launched)
 
 /**
  * Starts one PostgreSQL and one Temporal server for the whole run, unless TEST_DATABASE_URL or
- * TEST_TEMPORAL_ADDRESS names one that is running; tests find both in these variables.
+ * TEST_TEMPORAL_ADDRESS names one that is running, where its user may create databases and roles; tests find both in
+ * these variables.
  */
 export default async function globalSetup(): Promise<void> {
   stopWhateverHappens()

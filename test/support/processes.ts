@@ -16,7 +16,7 @@ export interface ServiceProcess {
   kill: () => Promise<void>
 }
 
-type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal'}.ts`
+export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal'}.ts`
 
 function forkEntry(entry: Entry, environment: Record<string, string>, args: string[] = []): ChildProcess {
   return fork(path.join(root, entry), args, {
