@@ -11,7 +11,7 @@ const FEWER_RIGHTS: Record<string, string> = {
   lead_events: 'select, insert',
   mikro_orm_migrations: 'select',
 }
-const LOCK = 7_247_001
+const LOCK = 7_247_003
 const INSUFFICIENT_PRIVILEGE = '42501'
 const AUTHENTICATION_FAILED = ['28P01', '28000']
 /** No such table, no right to it, no such database. */
