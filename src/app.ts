@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import { answerClientError, answerConnect, requireHost } from './api/client-errors.ts'
+import { type ConnectionLimits, connectionLimits, serverOptions } from './api/connections.ts'
 import { createLead } from './api/create-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
@@ -22,6 +23,7 @@ import { requestLog } from './api/plugins/request-log.ts'
 import { requestMetrics } from './api/plugins/request-metrics.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
+import type { TlsFiles } from './api/tls.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
 import type { Environment } from './config.ts'
 import type { Patience } from './db/mikro-orm.config.ts'
@@ -43,7 +45,9 @@ export interface AppDependencies {
   observeRequest: ObserveRequest
   /** Requests a minute of each partner, and of each address without a key; 0 is no limit. */
   rateLimit: number
-  tls?: { cert: Buffer; key: Buffer }
+  /** Where they differ from the usual ones. */
+  limits?: Partial<ConnectionLimits>
+  tls?: TlsFiles
   trustProxy?: string
 }
 
@@ -53,8 +57,9 @@ export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silen
 /** The API: the one list of its plugins and routes. It listens to nothing yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
   const { environment, sql, deployment, startReferral, resendWebhook: resend, rateLimit } = dependencies
-  const app = createServer(dependencies)
-  await app.register(gracefulClose)
+  const limits = { ...connectionLimits, ...dependencies.limits }
+  const app = createServer(dependencies, limits)
+  await app.register(gracefulClose, { stopMs: limits.stopMs })
   await app.register(requestLog)
   await app.register(requestMetrics, { observeRequest: dependencies.observeRequest })
   await app.register(securityHeaders)
@@ -84,30 +89,27 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
 }
 
 const BODY_LIMIT = 64 * 1024
-/** A whole request must have arrived in this time; Fastify turns Node's own limit off. */
-const REQUEST_TIMEOUT_MS = 30_000
 
-function createServer({ log, tls, trustProxy }: AppDependencies): FastifyInstance {
-  // a request without Host reaches our own check, which answers in our shape
-  const http = { requireHostHeader: false }
+function createServer({ log, tls, trustProxy }: AppDependencies, limits: ConnectionLimits): FastifyInstance {
   const app = fastify({
+    ...serverOptions(limits, tls),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => uuidv7(),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     clientErrorHandler: answerClientError,
     rewriteUrl: readableUrl,
     return503OnClosing: false,
     ...(trustProxy !== undefined && { trustProxy }),
-    ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' as const } } : { http }),
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   // answers are typed by their schemas, and tests hold them against these: checking each again costs much
   app.setSerializerCompiler(() => JSON.stringify)
   app.addHook('onRequest', requireHost)
-  app.server.on('connect', answerConnect)
+  const { server } = app
+  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
+  server.on('connect', answerConnect)
   // an Expect that we do not know is ignored, as HTTP allows; Node would answer it with an empty 417
-  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   return app as unknown as FastifyInstance
 }

@@ -77,6 +77,7 @@ export const programs = {
       Number.MAX_SAFE_INTEGER,
       'must be a whole number of requests a minute, 0 for no limit',
     ).default(0),
+    MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a whole number from 1 to 1000000').default(1000),
   }),
   worker: z.object({
     ...everywhere,

@@ -13,23 +13,34 @@ interface Health {
   registry: { contentType: string; metrics(): Promise<string> }
 }
 
+/** Of orchestrators and Prometheus, which are few. */
+const MAX_CONNECTIONS = 100
+const TIME_LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 }
+
 /** `/livez`, `/readyz` and `/metrics` on METRICS_PORT, apart from the public port; nothing when it is not set. */
 export async function startHealthServer(
   config: Pick<Config<'api'>, 'HOST' | 'METRICS_PORT'>,
   health: Health,
 ): Promise<HealthServer> {
   if (config.METRICS_PORT === undefined) return { port: undefined, close: async () => {} }
-  const server = createServer(({ url = '' }, response) => {
+  const server = createServer(TIME_LIMITS, ({ url = '' }, response) => {
     const [path] = url.split('?', 1)
     answer(path, response, health).catch(() => response.writeHead(500).end())
   })
+  server.maxConnections = MAX_CONNECTIONS
+  server.timeout = TIME_LIMITS.requestTimeout
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(config.METRICS_PORT, config.HOST, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    // a probe loses nothing by being cut off, and a silent connection would keep the process from ending
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
   }
 }
 

@@ -28,7 +28,7 @@ const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) => 
   if (err instanceof OtherDeployment) return
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
 })
-const { registry, observeRequest } = createApiMetrics()
+const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
@@ -42,9 +42,11 @@ const app = await buildApp({
   }),
   observeRequest,
   rateLimit: config.RATE_LIMIT,
+  limits: { maxConnections: config.MAX_CONNECTIONS },
   ...readTls(config),
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })
+app.server.on('drop', countRefusedConnection)
 const health = await startHealthServer(config, {
   isReady: () => deployment().then(() => isReachable(sql)),
   registry,
@@ -55,7 +57,8 @@ await listen(config)
 async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
   try {
     await app.listen({
-      host: HOST,
+      // Fastify makes two servers of localhost, and the second would have none of our limits
+      host: HOST === 'localhost' ? '127.0.0.1' : HOST,
       port: PORT,
       listenTextResolver: (address) => `API is listening at ${address}/v1`,
     })

@@ -34,7 +34,7 @@ describe('defaults', () => {
   const senders = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
 
   test.each<[Program, NodeJS.ProcessEnv, object]>([
-    ['api', database, { ...everywhere, ...processes, PORT: 3000, RATE_LIMIT: 0 }],
+    ['api', database, { ...everywhere, ...processes, PORT: 3000, RATE_LIMIT: 0, MAX_CONNECTIONS: 1000 }],
     [
       'worker',
       sandbox,
@@ -197,6 +197,7 @@ describe('refusals', () => {
     ['worker', { SMTP_URL: 'http://mail.example' }, 'SMTP_URL must be an smtp:// or smtps:// URL'],
     ['worker', { STAFF_EMAIL: 'staff' }, 'STAFF_EMAIL must be an e-mail address'],
     ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
+    ['api', { MAX_CONNECTIONS: '0' }, 'MAX_CONNECTIONS must be a whole number from 1 to 1000000'],
     ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
     [
       'worker',

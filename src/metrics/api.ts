@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
 /** What is known of a request once it is answered; `route` is its pattern, never the path as it came. */
 export interface AnsweredRequest {
@@ -11,7 +11,11 @@ export interface AnsweredRequest {
 export type ObserveRequest = (request: AnsweredRequest) => void
 
 /** The API's metrics, in a registry of its own. */
-export function createApiMetrics(): { registry: Registry; observeRequest: ObserveRequest } {
+export function createApiMetrics(): {
+  registry: Registry
+  observeRequest: ObserveRequest
+  countRefusedConnection: () => void
+} {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
@@ -22,8 +26,14 @@ export function createApiMetrics(): { registry: Registry; observeRequest: Observ
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
     registers: [registry],
   })
+  const refusedConnections = new Counter({
+    name: 'http_connections_refused_total',
+    help: 'Connections closed unanswered because there were MAX_CONNECTIONS',
+    registers: [registry],
+  })
   return {
     registry,
+    countRefusedConnection: () => refusedConnections.inc(),
     observeRequest: ({ method, route, status, seconds }) =>
       requests.observe({ method, route, status }, seconds),
   }

@@ -1,6 +1,7 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
+import type { ConnectionLimits } from '../../src/api/connections.ts'
 import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/keys.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
@@ -12,6 +13,9 @@ import { freshDatabase } from '../support/database.ts'
 interface ApiOptions {
   environment?: 'sandbox' | 'production'
   rateLimit?: number
+  limits?: Partial<ConnectionLimits>
+  tls?: { cert: string; key: string }
+  trustProxy?: string
   /** Another address of the database: a proxy's, for example. */
   through?: (url: string) => Promise<string> | string
 }
@@ -33,6 +37,7 @@ export async function prepareApi({
   environment = 'sandbox',
   rateLimit = 0,
   through = String,
+  ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
   const orm = await connect(await through(database.url), apiPatience)
@@ -49,6 +54,7 @@ export async function prepareApi({
     resendWebhook: async ({ eventId }) => void resent.push(eventId),
     observeRequest: () => {},
     rateLimit,
+    ...more,
   })
   await app.ready()
   open.push(async () => {
