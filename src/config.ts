@@ -108,6 +108,9 @@ export type Program = keyof typeof programs
 export type Config<Name extends Program> = z.output<(typeof programs)[Name]>
 export type Environment = Config<'api'>['ENVIRONMENT']
 
+/** Defaults that a sandbox does not have. */
+const inProduction = { RATE_LIMIT: '600' }
+
 /**
  * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, as
  * compose files and CI systems pass them; what the program does not read is not looked at.
@@ -120,13 +123,14 @@ export function readConfig<Name extends Program>(
   environment: NodeJS.ProcessEnv = process.env,
 ): Config<Name> {
   const set = Object.entries(environment).filter(([, value]) => value !== '')
-  const values: Record<string, unknown> = { ...defaults, ...Object.fromEntries(set) }
+  const given: Record<string, string | undefined> = { ...defaults, ...Object.fromEntries(set) }
+  const values = { ...(given.ENVIRONMENT === 'production' && inProduction), ...given }
   const result = programs[program].safeParse(values)
   const issues = result.success
     ? faultsIn(program, result.data)
     : result.error.issues.map(({ path, code, message }) => {
         const name = String(path[0])
-        const isMissing = code !== 'custom' && values[name] === undefined
+        const isMissing = code !== 'custom' && given[name] === undefined
         return { name, message: isMissing ? 'is not set' : message }
       })
   if (result.success && issues.length === 0) return result.data as Config<Name>

@@ -128,6 +128,9 @@ describe('values', () => {
     ['the loopback address by name', 'api', { ...sandbox, HOST: 'localhost' }, { HOST: 'localhost' }],
     ['the loopback address of IPv6', 'api', { ...sandbox, HOST: '::1' }, { HOST: '::1' }],
     ['a complete production', 'worker', production, { ENVIRONMENT: 'production' }],
+    ['production with its rate limit', 'api', production, { RATE_LIMIT: 600 }],
+    ['production without a rate limit', 'api', { ...production, RATE_LIMIT: '0' }, { RATE_LIMIT: 0 }],
+    ['a sandbox with a rate limit', 'api', { ...sandbox, RATE_LIMIT: '60' }, { RATE_LIMIT: 60 }],
     [
       'plain text wherever a sandbox likes',
       'worker',

@@ -10,7 +10,8 @@ type Environment = keyof typeof PREFIXES
 const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/
 
 const checksum = (secret: string) => crc32(secret).toString(16).padStart(8, '0')
-const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
+/** What is stored of a key. SHA-256 is enough: the key is random, not a password. */
+export const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 
 /**
  * A new key: prefix of the environment, 256 random bits and their CRC-32, in hex. The checksum lets secret
@@ -52,12 +53,12 @@ export interface KeyOwner {
   partnerId: number
 }
 
-/** Whose key it is, or why it opens nothing. SHA-256 is enough: the key is random, not a password. */
-export async function findKeyOwner(sql: Sql, key: string): Promise<KeyOwner | KeyRefusal> {
+/** Whose key has this hash, or why it opens nothing. */
+export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | KeyRefusal> {
   const row = await sql
     .selectFrom('api_keys')
     .select(['id', 'partner_id', 'expires_at', 'revoked_at'])
-    .where('hash', '=', hashOf(key))
+    .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return 'unknown'
   if (row.revoked_at !== null) return 'revoked'

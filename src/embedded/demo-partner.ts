@@ -1,5 +1,5 @@
 import { setEndpoint } from '../db/endpoints.ts'
-import { findKeyOwner, issueKey } from '../db/keys.ts'
+import { findKeyOwner, hashOf, issueKey } from '../db/keys.ts'
 import { sqlOf, type Em, type Orm } from '../db/orm.ts'
 import { addPartner } from '../db/partners.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
@@ -33,7 +33,7 @@ export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promis
 }
 
 async function isValid(orm: Orm, key: string): Promise<boolean> {
-  return typeof (await findKeyOwner(sqlOf(orm), key)) !== 'string'
+  return typeof (await findKeyOwner(sqlOf(orm), hashOf(key))) !== 'string'
 }
 
 async function endpointUrlOf(orm: Orm, partnerId: number): Promise<string | null | undefined> {

@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
-import { type Answer, type Api, prepareApi } from './api.ts'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { type Answer, type Api, type ApiPartner, prepareApi } from './api.ts'
+import { until } from '../support/until.ts'
+import { switchableProxy } from './switchable-proxy.ts'
 
 const LIMIT = 5
 
@@ -53,5 +55,97 @@ describe('rate limits', () => {
     const free = await prepareApi({ rateLimit: 0 })
     const statuses = await codes(200, () => free.send({ method: 'GET', url: '/v1/ping' }))
     expect(new Set(statuses)).toEqual(new Set([200]))
+  })
+})
+
+describe('an address with too many refused keys', () => {
+  let api: Api
+  let proxy: Awaited<ReturnType<typeof switchableProxy>>
+  let foreign: ApiPartner
+  beforeAll(async () => {
+    foreign = await (await prepareApi()).addPartner()
+  })
+  const prepare = async (rateLimit: number) => {
+    api = await prepareApi({
+      rateLimit,
+      through: async (url) => {
+        proxy = await switchableProxy(new URL(url))
+        return proxy.url
+      },
+    })
+  }
+  beforeEach(() => prepare(LIMIT))
+  afterEach(() => proxy.close())
+
+  const get = (authorization: string, remoteAddress = '203.0.113.7') =>
+    api.send({ method: 'GET', url: '/v1/ping', headers: { authorization }, remoteAddress })
+  const withKey = ({ key }: ApiPartner, address?: string) => get(`Service-Key ${key}`, address)
+  /** Well formed, and of this environment, but nobody's here: only PostgreSQL can tell. */
+  const unknownKey = (address?: string) => withKey(foreign, address)
+  const lastRefusal = () =>
+    JSON.parse(api.logged.findLast((line) => line.includes('"authentication"')) ?? '{}').authentication
+  const statuses = async (count: number, call: () => Promise<Answer>) =>
+    Promise.all(Array.from({ length: count }, async () => (await call()).status))
+
+  it('is stopped before PostgreSQL is asked', async () => {
+    for (let count = 0; count < LIMIT; count += 1) expect((await unknownKey()).status).toBe(401)
+    await proxy.goAway()
+    const stopped = await unknownKey()
+    expect([stopped.status, stopped.body.error?.code]).toEqual([429, 'RATE_LIMITED'])
+    expect(Number(stopped.headers['retry-after'])).toBeGreaterThan(0)
+    // whoever is asked about says 503
+    expect((await unknownKey('203.0.113.8')).status).toBe(503)
+  })
+
+  it('has PostgreSQL asked no more often for keys that come all at once', async () => {
+    await proxy.goAway()
+    const all = await statuses(4 * LIMIT, unknownKey)
+    expect(all.filter((status) => status === 503)).toHaveLength(LIMIT)
+    expect(all.filter((status) => status === 429)).toHaveLength(3 * LIMIT)
+  })
+
+  it('is stopped by keys that PostgreSQL is not needed for, too', async () => {
+    expect(await statuses(LIMIT, () => get('Bearer x'))).toEqual(Array(LIMIT).fill(401))
+    await proxy.goAway()
+    expect((await unknownKey()).status).toBe(429)
+  })
+
+  it('leaves the keys alone that were good within the last ten minutes', async () => {
+    const [neighbour, newcomer] = [await api.addPartner(), await api.addPartner()]
+    expect((await withKey(neighbour)).status).toBe(200)
+    await statuses(2 * LIMIT, unknownKey)
+    expect((await withKey(neighbour)).status).toBe(200)
+    expect((await withKey(newcomer)).status).toBe(429)
+    expect((await withKey(newcomer, '203.0.113.8')).status).toBe(200)
+    expect((await withKey(newcomer)).status).toBe(200)
+  })
+
+  it('has a key refused within a second of its being revoked, and stopped from then on', async () => {
+    await proxy.close()
+    await prepare(20 * LIMIT)
+    const neighbour = await api.addPartner()
+    expect((await withKey(neighbour)).status).toBe(200)
+    await statuses(40 * LIMIT, unknownKey)
+    await api.sql
+      .updateTable('api_keys')
+      .set({ revoked_at: new Date() })
+      .where('id', '=', neighbour.keyId)
+      .execute()
+    const revokedAt = performance.now()
+    const refused = await until(async () => {
+      const { status } = await withKey(neighbour)
+      return status === 200 ? undefined : status
+    })
+    expect(performance.now() - revokedAt).toBeLessThan(1000)
+    // the refusal is one too many
+    expect(refused).toBe(429)
+    expect(lastRefusal()).toBe('revoked')
+    await proxy.goAway()
+    expect((await withKey(neighbour)).status).toBe(429)
+  })
+
+  it('takes nothing from good keys, however many are tried for the first time', async () => {
+    const partners = await Promise.all(Array.from({ length: 3 * LIMIT }, () => api.addPartner()))
+    for (const partner of partners) expect((await withKey(partner)).status).toBe(200)
   })
 })

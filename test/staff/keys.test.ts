@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { findKeyOwner } from '../../src/db/keys.ts'
+import { findKeyOwner, hashOf } from '../../src/db/keys.ts'
 import type { Desk } from '../../src/staff/desk.ts'
 import * as key from '../../src/staff/key.ts'
 import * as partner from '../../src/staff/partner.ts'
@@ -21,7 +21,7 @@ describe('the keys of a partner', () => {
   }
   const issue = async () => (await key.issue(desk, id)).json as { key_id: number; key: string }
   const rotate = async (overlap: number) => (await key.rotate(desk, id, { overlap })).json as { key: string }
-  const owner = (of: { key: string }) => findKeyOwner(desk.sql, of.key)
+  const owner = (of: { key: string }) => findKeyOwner(desk.sql, hashOf(of.key))
 
   it('open the API for their partner', async () => {
     id = await newPartner()

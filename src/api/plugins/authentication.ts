@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { findKeyOwner, type KeyOwner, type KeyRefusal, refuseKey, touchKey } from '../../db/keys.ts'
+import { findKeyOwner, hashOf, type KeyOwner, type KeyRefusal, refuseKey, touchKey } from '../../db/keys.ts'
 import type { Sql } from '../../db/orm.ts'
 import { ApiError } from '../../errors.ts'
+import { recentKeys } from '../recent-keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +31,8 @@ const TOUCH_MS = 60_000
 
 /** Keys and their owners. One answer for every refusal; the true reason is for the log. */
 export const authentication = plugin<Options>(async (app, { sql, environment, deployment }) => {
-  const ownerOf = cachedOwners((key) => deployment().then(() => findKeyOwner(sql, key)))
+  const ownerOf = cachedOwners((hash) => deployment().then(() => findKeyOwner(sql, hash)))
+  const recent = recentKeys(() => performance.now())
   const touched = new Map<number, number>()
 
   function touch({ keyId }: KeyOwner): void {
@@ -41,21 +43,34 @@ export const authentication = plugin<Options>(async (app, { sql, environment, de
     )
   }
 
+  async function refused(request: FastifyRequest, reason: string): Promise<ApiError> {
+    request.refusal = reason
+    await app.limitRefusals(request)
+    return refusal(reason, environment)
+  }
+
+  async function lookUp(request: FastifyRequest, hash: string): Promise<KeyOwner> {
+    const owner = await ownerOf(hash)
+    if (typeof owner === 'string') {
+      recent.delete(hash)
+      throw await refused(request, owner)
+    }
+    recent.add(hash)
+    return owner
+  }
+
   app.decorateRequest('partnerId', 0)
   app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
     const [, key] = SCHEME.exec(authorization ?? '') ?? []
-    const owner =
-      key === undefined
-        ? authorization === undefined
-          ? 'missing'
-          : 'wrong_scheme'
-        : (refuseKey(key, environment) ?? (await ownerOf(key)))
-    if (typeof owner === 'string') {
-      request.refusal = owner
-      await app.limitAddress(request)
-      throw refusal(owner, environment)
+    if (key === undefined) {
+      throw await refused(request, authorization === undefined ? 'missing' : 'wrong_scheme')
     }
+    const fault = refuseKey(key, environment)
+    if (fault !== undefined) throw await refused(request, fault)
+    const hash = hashOf(key)
+    const find = () => lookUp(request, hash)
+    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, find))
     request.partnerId = owner.partnerId
     touch(owner)
     await app.limitPartner(request)
@@ -63,24 +78,24 @@ export const authentication = plugin<Options>(async (app, { sql, environment, de
 })
 
 /** Remembers a live key's owner for a second from when it was asked for; requests at once ask once. */
-function cachedOwners(find: (key: string) => Promise<KeyOwner | KeyRefusal>) {
+function cachedOwners(find: (hash: string) => Promise<KeyOwner | KeyRefusal>) {
   const cache = new Map<string, { owner: Promise<KeyOwner | KeyRefusal>; until: number }>()
-  return async (key: string): Promise<KeyOwner | KeyRefusal> => {
+  return async (hash: string): Promise<KeyOwner | KeyRefusal> => {
     const now = performance.now()
-    const cached = cache.get(key)
+    const cached = cache.get(hash)
     if (cached !== undefined && cached.until > now) return cached.owner
     if (cache.size >= CACHED_KEYS) cache.clear()
-    const entry = { owner: find(key), until: now + CACHE_MS }
-    cache.set(key, entry)
+    const entry = { owner: find(hash), until: now + CACHE_MS }
+    cache.set(hash, entry)
     const forget = () => {
-      if (cache.get(key) === entry) cache.delete(key)
+      if (cache.get(hash) === entry) cache.delete(hash)
     }
     entry.owner.then((owner) => typeof owner === 'string' && forget(), forget)
     return entry.owner
   }
 }
 
-function refusal(reason: KeyRefusal | 'missing' | 'wrong_scheme', environment: string): ApiError {
+function refusal(reason: string, environment: string): ApiError {
   const message =
     reason === 'wrong_environment'
       ? `Authentication failed: this is the ${environment}, and the key belongs to the other environment.`
