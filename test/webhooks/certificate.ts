@@ -14,6 +14,7 @@ interface Request {
   /** Who signs it; itself when left out. */
   issuer?: Certificate
   isAuthority?: boolean
+  keyType?: 'ec' | 'rsa'
   /** In days from today. */
   from?: number
   until?: number
@@ -24,10 +25,16 @@ export function makeCertificate({
   host,
   issuer,
   isAuthority = false,
+  keyType = 'ec',
   from = -1,
   until = 1,
 }: Request): Certificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { publicKey, privateKey } =
+    keyType === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const signer = issuer?.privateKey ?? privateKey
+  const algorithm = signer.asymmetricKeyType === 'rsa' ? rsaWithSha256 : ecdsaWithSha256
   const name = sequence(set(sequence(oid('550403'), der(0x0c, Buffer.from(host)))))
   const subjectAltName = extension('551d11', sequence(der(0x82, Buffer.from(host))))
   const basicConstraints = extension(
@@ -37,15 +44,15 @@ export function makeCertificate({
   const signed = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
-    ecdsaWithSha256,
+    algorithm,
     issuer?.name ?? name,
     sequence(time(from), time(until)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(basicConstraints, subjectAltName)),
   )
-  const signature = sign('sha256', signed, issuer?.privateKey ?? privateKey)
-  const certificate = sequence(signed, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature))
+  const signature = sign('sha256', signed, signer)
+  const certificate = sequence(signed, algorithm, der(0x03, Buffer.from([0]), signature))
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -56,9 +63,13 @@ export function makeCertificate({
 
 function der(tag: number, ...content: Buffer[]): Buffer {
   const value = Buffer.concat(content)
-  const long = [value.length >> 8, value.length & 255]
-  const length = value.length < 128 ? [value.length] : [0x82, ...long]
-  return Buffer.concat([Buffer.from([tag, ...length]), value])
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(value)]), value])
+}
+
+/** In as few bytes as there can be, which DER wants and strict readers insist on. */
+function lengthOf({ length }: Buffer): number[] {
+  if (length < 128) return [length]
+  return length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255]
 }
 
 function sequence(...content: Buffer[]): Buffer {
@@ -83,3 +94,4 @@ function time(days: number): Buffer {
 }
 
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'))
+const rsaWithSha256 = sequence(oid('2a864886f70d01010b'), der(0x05))
