@@ -1,3 +1,4 @@
+import proxyAddr from '@fastify/proxy-addr'
 import { validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -16,6 +17,7 @@ import { readableUrl } from './api/paths.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
 import { failures } from './api/plugins/failures.ts'
+import { httpsRequired } from './api/plugins/https-required.ts'
 import { jsonBody } from './api/plugins/json-body.ts'
 import { rateLimits } from './api/plugins/rate-limits.ts'
 import { gracefulClose } from './api/plugins/graceful-close.ts'
@@ -48,6 +50,7 @@ export interface AppDependencies {
   /** Where they differ from the usual ones. */
   limits?: Partial<ConnectionLimits>
   tls?: TlsFiles
+  /** Addresses and networks of TLS proxies, comma-separated. */
   trustProxy?: string
 }
 
@@ -58,11 +61,13 @@ export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silen
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
   const { environment, sql, deployment, startReferral, resendWebhook: resend, rateLimit } = dependencies
   const limits = { ...connectionLimits, ...dependencies.limits }
-  const app = createServer(dependencies, limits)
+  const isProxy = proxiesOf(dependencies.trustProxy)
+  const app = createServer(dependencies, limits, isProxy)
   await app.register(gracefulClose, { stopMs: limits.stopMs })
   await app.register(requestLog)
   await app.register(requestMetrics, { observeRequest: dependencies.observeRequest })
   await app.register(securityHeaders)
+  await app.register(httpsRequired, { isProxy })
   await app.register(rateLimits, { perMinute: rateLimit })
   await app.register(failures)
   await app.register(jsonBody)
@@ -88,9 +93,20 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   return app
 }
 
+/** Whether an address is one of the named proxies. */
+function proxiesOf(trustProxy: string | undefined): (address: string) => boolean {
+  if (trustProxy === undefined) return () => false
+  const isNamed = proxyAddr.compile(trustProxy.split(',').map((entry) => entry.trim()))
+  return (address) => isNamed(address, 0)
+}
+
 const BODY_LIMIT = 64 * 1024
 
-function createServer({ log, tls, trustProxy }: AppDependencies, limits: ConnectionLimits): FastifyInstance {
+function createServer(
+  { log, tls }: AppDependencies,
+  limits: ConnectionLimits,
+  isProxy: (address: string) => boolean,
+): FastifyInstance {
   const app = fastify({
     ...serverOptions(limits, tls),
     loggerInstance: log,
@@ -100,7 +116,7 @@ function createServer({ log, tls, trustProxy }: AppDependencies, limits: Connect
     clientErrorHandler: answerClientError,
     rewriteUrl: readableUrl,
     return503OnClosing: false,
-    ...(trustProxy !== undefined && { trustProxy }),
+    trustProxy: isProxy,
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   // answers are typed by their schemas, and tests hold them against these: checking each again costs much

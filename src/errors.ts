@@ -6,6 +6,11 @@ export const errorCatalogue = {
     message:
       'Authentication failed: send the header "Authorization: Service-Key <API_KEY>" with a valid key.',
   },
+  HTTPS_REQUIRED: {
+    status: 403,
+    message:
+      'Use HTTPS: this request came over plain HTTP. Others may have read its key on the way: have it replaced.',
+  },
   NOT_FOUND: { status: 404, message: 'There is no such path.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take this method.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },

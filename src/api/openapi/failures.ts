@@ -2,7 +2,13 @@ import { type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../../
 import type { Operation } from './operations.ts'
 
 /** Errors that any request can get; the second list those with a body. */
-const everywhere: ErrorCode[] = ['AUTH_FAILED', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE']
+const everywhere: ErrorCode[] = [
+  'AUTH_FAILED',
+  'HTTPS_REQUIRED',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+]
 const withBody: ErrorCode[] = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
 /** Messages that say more than the catalogue's default. */

@@ -47,6 +47,8 @@ function toApiError(error: FastifyError): ApiError {
 }
 
 function codeOfStatus(status: number): ErrorCode {
+  // of the files of the reference, for a path that names none
+  if (status === 403) return 'NOT_FOUND'
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
