@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { type DeliveryFilter, deliveryPage } from './delivery-page.ts'
 import { deliveryStates } from './entities/delivery.ts'
 import type { Sql } from './orm.ts'
 
@@ -6,26 +7,17 @@ import type { Sql } from './orm.ts'
 export const deliveryStatuses = [...deliveryStates, 'held'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-interface DeliveryFilter {
-  partnerId?: number
-  leadId?: number
-  states?: readonly DeliveryStatus[]
-  /** Events recorded from then on, and before then. */
-  since?: Date
-  until?: Date
-  /** Only those older than this event. */
-  before?: string
-  limit: number
-}
-
 const status = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
 /** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
 export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
-  const { leadId, before, limit } = filter
-  const deliveries = matching(sql, filter)
+  const deliveries = sql
+    .selectFrom(deliveryPage(sql, filter).as('page'))
+    .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .leftJoinLateral(
       (eb) =>
         eb
@@ -42,30 +34,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(['deliveries.failures', 'deliveries.next_attempt_at', 'deliveries.settled_at'])
     .select(['latest.number as attempts', 'latest.status as last_status'])
     .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
-    .limit(limit)
-  return leadId === undefined || before !== undefined
-    ? deliveries.orderBy('deliveries.event_id', 'desc').execute()
-    : deliveries.orderBy('deliveries.sequence').execute()
-}
-
-function matching(sql: Sql, { partnerId, leadId, states, since, until, before }: DeliveryFilter) {
-  return sql
-    .selectFrom('deliveries')
-    .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-    .$if(partnerId !== undefined, (query) => query.where('deliveries.partner_id', '=', partnerId ?? 0))
-    .$if(leadId !== undefined, (query) => query.where('deliveries.lead_id', '=', leadId ?? 0))
-    .$if(states !== undefined, (query) => query.where(inStates(states ?? [])))
-    .$if(since !== undefined, (query) => query.where('lead_events.created_at', '>=', since ?? null))
-    .$if(until !== undefined, (query) => query.where('lead_events.created_at', '<', until ?? null))
-    .$if(before !== undefined, (query) => query.where('deliveries.event_id', '<', before ?? ''))
-}
-
-/** `pending` are all open ones, held or not. */
-function inStates(states: readonly DeliveryStatus[]) {
-  const [held, ...others] = [states.includes('held'), ...states.filter((state) => state !== 'held')]
-  const stored =
-    others.length === 0 ? raw<boolean>`false` : raw<boolean>`deliveries.state in (${raw.join(others)})`
-  if (!held) return stored
-  return raw<boolean>`(${stored} or (deliveries.state = 'pending' and endpoints.state = 'paused'))`
+  return filter.leadId !== undefined && filter.before === undefined
+    ? deliveries.orderBy('deliveries.sequence').execute()
+    : deliveries.orderBy('deliveries.event_id', 'desc').execute()
 }

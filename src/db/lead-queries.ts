@@ -27,13 +27,21 @@ export async function findLead(sql: Sql, partnerId: number, leadId: number) {
 
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
-/** A lead's whole history, oldest first; `undefined` when the partner has no such lead. */
+/**
+ * A lead's whole history, oldest first; `undefined` when the partner has no such lead. Whose it is comes first: of a
+ * foreign lead not one event is read, so the time of the answer tells nothing about it.
+ */
 export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
   const rows = await sql
     .selectFrom('lead_events')
     .select(['event_name', 'event_payload', 'created_at'])
-    .where('lead_id', '=', leadId)
-    .where('partner_id', '=', partnerId)
+    .where('lead_id', '=', (eb) =>
+      eb
+        .selectFrom('leads')
+        .select('leads.id')
+        .where('leads.id', '=', leadId)
+        .where('leads.partner_id', '=', partnerId),
+    )
     .orderBy('position')
     .execute()
   // every lead has at least its lead_received, so no rows means no such lead

@@ -29,6 +29,8 @@ export const entities = [
   Deployment,
 ] as const
 
+export const migrationsFolder = `${import.meta.dirname}/migrations`
+
 /** PostgreSQL's type timestamptz. */
 const TIMESTAMPTZ = 1184
 
@@ -81,7 +83,8 @@ export function ormOptions(databaseUrl: string, { connectMs, statementMs, silenc
     entities: [...entities],
     extensions: [Migrator],
     forceUtcTimezone: true,
-    migrations: { path: `${import.meta.dirname}/migrations`, snapshot: false, silent: true },
+    // each in a transaction of its own: one that makes an index concurrently would wait for all before it
+    migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
     pool: { min: 0, max: 20 },
     driverOptions: {
       // MikroORM leaves the query out, and `sslmode` with it

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
 import { type Generated, type Kysely, sql as raw } from 'kysely'
 import { type entities, ormOptions, type Patience } from './mikro-orm.config.ts'
@@ -11,17 +12,20 @@ export type Orm = Awaited<ReturnType<typeof connect>>
 export type Em = EntityManager
 
 const MIGRATION_LOCK = 7_247_000
+const LOCK_POLL_MS = 100
 
 /**
- * Brings the schema up to date. Two processes that try at once take turns, under an advisory lock.
+ * Brings the schema up to date. Two processes that try at once take turns, under an advisory lock. It is polled:
+ * a statement that waits holds a snapshot, and `create index concurrently` waits until all older ones are gone.
  *
  * @returns how many migrations were applied.
  */
 export async function migrate(orm: Orm): Promise<number> {
+  const lock = raw<{ locked: boolean }>`select pg_try_advisory_lock(${MIGRATION_LOCK}) as locked`
   return sqlOf(orm)
     .connection()
     .execute(async (connection) => {
-      await raw`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
+      while ((await lock.execute(connection)).rows[0]?.locked !== true) await delay(LOCK_POLL_MS)
       try {
         return (await orm.migrator.up()).length
       } finally {

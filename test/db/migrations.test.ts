@@ -1,19 +1,77 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
-import { migrate, type Orm } from '../../src/db/orm.ts'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { connect, migrate, type Orm, type Sql } from '../../src/db/orm.ts'
+import { insertLead } from '../../src/db/new-lead.ts'
+import { atEnd } from '../support/at-end.ts'
+import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { until } from '../support/until.ts'
+
+const INDEX = 'deliveries_state_index'
 
 describe('the migrations', () => {
   let orm: Orm
+  let sql: Sql
+  let url: string
+  let partnerId: number
 
-  beforeAll(async () => {
-    ;({ orm } = await openDatabase())
+  beforeEach(async () => {
+    ;({ orm, sql, url, partnerId } = await openDatabase())
   })
 
+  /** Takes the database back to where the index is still to be made. */
+  async function withoutIndex(): Promise<void> {
+    await raw`drop index ${raw.id(INDEX)}`.execute(sql)
+    await raw`delete from mikro_orm_migrations where name like '%deliveries_by_state'`.execute(sql)
+  }
+  const difference = () => orm.schema.getUpdateSchemaSQL({ wrap: false })
+  /** How many sessions of this database have a statement like `pattern` under way, or had it last. */
+  const sessionsWith = async (pattern: string, condition = 'true') => {
+    const { rows } = await raw`select from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and query like ${pattern}
+        and ${raw.raw(condition)}`.execute(sql)
+    return rows.length
+  }
+
   it('make exactly what the entities define', async () => {
-    expect(await orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('')
+    expect(await difference()).toBe('')
   })
 
   it('are applied once, even by processes that try at the same time', async () => {
     expect(await Promise.all([migrate(orm), migrate(orm), migrate(orm)])).toEqual([0, 0, 0])
+  })
+
+  it('make an index while others write, though another process waits to migrate too', async () => {
+    await withoutIndex()
+    const other = await connect(url)
+    atEnd(() => other.close())
+    const written = Promise.withResolvers<void>()
+    const writing = sql.transaction().execute(async (trx) => {
+      await raw`lock table deliveries in row exclusive mode`.execute(trx)
+      await written.promise
+    })
+    const first = migrate(orm)
+    await until(
+      async () => (await sessionsWith('create index concurrently%', `wait_event_type = 'Lock'`)) > 0,
+    )
+    const second = migrate(other)
+    await until(async () => (await sessionsWith('%_advisory_lock%')) === 2)
+    written.resolve()
+    await writing
+    expect(await Promise.all([first, second])).toEqual([1, 0])
+    expect(await difference()).toBe('')
+  })
+
+  it('make an index anew of which a process that was cut off left an invalid one', async () => {
+    await withoutIndex()
+    for (let count = 0; count < 2; count += 1)
+      await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+    const cutOff = raw`create unique index concurrently ${raw.id(INDEX)} on deliveries (partner_id)`
+    await expect(cutOff.execute(sql)).rejects.toThrow('could not create unique index')
+    expect(await migrate(orm)).toBe(1)
+    const { rows } = await raw`select indisvalid, indisunique from pg_index
+      where indexrelid = to_regclass(${INDEX})`.execute(sql)
+    expect(rows).toEqual([{ indisvalid: true, indisunique: false }])
+    expect(await difference()).toBe('')
   })
 })

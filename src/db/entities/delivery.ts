@@ -37,7 +37,7 @@ export const Delivery = defineEntity({
   ],
   uniques: [{ name: 'deliveries_sequence_unique', properties: ['lead', 'sequence'] }],
   indexes: [
-    { name: 'deliveries_partner_id_event_id_index', properties: ['partner', 'event'] },
+    { name: 'deliveries_state_index', properties: ['state', 'partner', 'event'] },
     {
       name: 'deliveries_open_index',
       expression: `create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending'`,

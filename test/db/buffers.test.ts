@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { type DeliveryStatus, findDeliveries } from '../../src/db/deliveries.ts'
+import { deliveryStates } from '../../src/db/entities/delivery.ts'
+import { findEvents } from '../../src/db/lead-queries.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners.ts'
+import { buffersRead } from '../support/buffers.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const DELIVERIES = 50_000
+const LEADS = 5
+/** How many deliveries are in each state but the common one, the oldest of all. */
+const RARE = 3
+const PAGE = 50
+/** Pages of PostgreSQL for a page of 50 rows, each with its event, endpoint and attempts, and for a few rows. */
+const LIMIT = { page: 1000, few: 150 }
+
+describe('the pages that PostgreSQL reads', () => {
+  let sql: Sql
+  const partners = { delivered: 0, pending: 0 }
+
+  beforeAll(async () => {
+    const { sql: database, orm } = await openDatabase()
+    sql = database
+    for (const common of ['delivered', 'pending'] as const) {
+      const { id } = await addPartner(orm.em.fork(), { name: 'Large Lender' })
+      partners[common] = id
+      await fill(id, common)
+    }
+    await raw`vacuum analyze leads, lead_events, deliveries, endpoints, attempts`.execute(sql)
+  }, 60_000)
+
+  /** Leads with 10,000 events each, whose deliveries are in the state `common` but for the oldest of all. */
+  async function fill(partnerId: number, common: 'delivered' | 'pending'): Promise<void> {
+    const number = raw<number>`generate_series(0, ${DELIVERIES - 1}) as n`
+    const lead = raw`(select min(id) from leads where partner_id = ${partnerId}) + n % ${LEADS}`
+    const eventId = raw`'evt_019aa200-0000-7000-8000-' || lpad(to_hex(${partnerId} * 1000000 + n), 12, '0')`
+    const rare = raw`(array['delivered', 'given_up', 'canceled', 'pending'])[1 + n / ${RARE}]`
+    await raw`
+      insert into leads (partner_id, first_name, last_name, email, phone, status, next_position, next_sequence,
+        last_event_at, created_at, updated_at)
+      select ${partnerId}, 'Ada', 'Miller', 'ada@example.com', '555', 'score_update', 10001, 10001, now(), now(), now()
+      from generate_series(1, 2000)`.execute(sql)
+    await raw`
+      insert into lead_events (id, lead_id, partner_id, position, event_name, dedupe_key, txid, created_at)
+      select ${eventId}, ${lead}, ${partnerId}, 1 + n / ${LEADS}, 'score_update', n, n::text::xid8, now()
+      from ${number}`.execute(sql)
+    await raw`
+      insert into deliveries (event_id, lead_id, partner_id, sequence, body, next_attempt_at, state, settled_at)
+      select ${eventId}, ${lead}, ${partnerId}, 1 + n / ${LEADS}, repeat('x', 300), now(), state,
+        case state when 'pending' then null else now() end
+      from ${number}, lateral (select coalesce(${rare}, ${common}) as state) as of_it`.execute(sql)
+  }
+
+  const setEndpoint = (partnerId: number, state: 'active' | 'paused') =>
+    sql
+      .updateTable('endpoints')
+      .set({ state, url: 'https://lender.example/webhooks' })
+      .where('partner_id', '=', partnerId)
+      .execute()
+  const page = (partnerId: number, states?: DeliveryStatus[], before = 'evt_g') => {
+    const filter = { partnerId, ...(states && { states }), before, limit: PAGE }
+    return (database: Sql) => findDeliveries(database, filter)
+  }
+
+  describe.each(['delivered', 'pending'] as const)(
+    'for 50 of a partner’s 50,000 deliveries, mostly %s,',
+    (common) => {
+      /** How many rows a page has, and whether reading it costs no more than they do. */
+      async function read(states?: DeliveryStatus[], before?: string) {
+        const find = page(partners[common], states, before)
+        const { length: rows } = await find(sql)
+        const limit = rows === PAGE ? LIMIT.page : LIMIT.few
+        return { rows, isBounded: (await buffersRead(sql, find)) < limit }
+      }
+      const bounded = (rows: number) => ({ rows, isBounded: true })
+      const rowsOf = (state: DeliveryStatus) => (state === common ? PAGE : RARE)
+
+      it.each(['active', 'paused'] as const)(
+        'are as many as their rows need, whatever the state, at an endpoint that is %s',
+        async (state) => {
+          await setEndpoint(partners[common], state)
+          for (const status of deliveryStates) expect(await read([status])).toEqual(bounded(rowsOf(status)))
+          expect(await read(['held'])).toEqual(bounded(state === 'paused' ? rowsOf('pending') : 0))
+        },
+      )
+
+      it('are as many as their rows need for several states, and for all', async () => {
+        await setEndpoint(partners[common], 'paused')
+        expect(await read(['given_up', 'canceled'])).toEqual(bounded(2 * RARE))
+        expect(await read(['given_up', 'held'])).toEqual(bounded(common === 'pending' ? PAGE : 2 * RARE))
+        expect(await read([...deliveryStates, 'held'])).toEqual(bounded(PAGE))
+        expect(await read()).toEqual(bounded(PAGE))
+      })
+
+      it('are as many as their rows need from a cursor on, to the last', async () => {
+        const all = await sql
+          .selectFrom('deliveries')
+          .select('event_id')
+          .where('partner_id', '=', partners[common])
+          .orderBy('event_id')
+          .execute()
+        const middle = all[DELIVERIES / 2]?.event_id
+        expect(await read([common], middle)).toEqual(bounded(PAGE))
+        expect(await read(['given_up'], middle)).toEqual(bounded(RARE))
+        expect(await read(undefined, middle)).toEqual(bounded(PAGE))
+        expect(await read(undefined, all[4]?.event_id)).toEqual(bounded(4))
+      })
+    },
+  )
+
+  it('are as many for another partner’s lead of 10,000 events as for one that nobody has', async () => {
+    const { id: foreign } = await sql
+      .selectFrom('leads')
+      .select('id')
+      .where('partner_id', '=', partners.delivered)
+      .orderBy('id')
+      .executeTakeFirstOrThrow()
+    const events = (leadId: number) => (database: Sql) => findEvents(database, partners.pending, leadId)
+    expect(await events(foreign)(sql)).toBeUndefined()
+    const unknown = await buffersRead(sql, events(2_000_000))
+    expect(await buffersRead(sql, events(foreign))).toBe(unknown)
+    expect(await findEvents(sql, partners.delivered, foreign)).toHaveLength(10_000)
+  })
+})
