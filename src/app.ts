@@ -16,6 +16,7 @@ import { openapi } from './api/openapi/document.ts'
 import { readableUrl } from './api/paths.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
+import { currentSchema } from './api/plugins/current-schema.ts'
 import { failures } from './api/plugins/failures.ts'
 import { httpsRequired } from './api/plugins/https-required.ts'
 import { jsonBody } from './api/plugins/json-body.ts'
@@ -39,6 +40,8 @@ import { webhookBody } from './webhooks/body.ts'
 export interface AppDependencies {
   environment: Environment
   sql: Sql
+  /** Whether the database's schema is as new as the routes need. */
+  isSchemaCurrent: () => Promise<boolean>
   /** Resolves once the database is known to be this deployment's: nothing is served from it before. */
   deployment: () => Promise<unknown>
   log: Logger
@@ -70,6 +73,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(httpsRequired, { isProxy })
   await app.register(rateLimits, { perMinute: rateLimit })
   await app.register(failures)
+  await app.register(currentSchema, { isSchemaCurrent: dependencies.isSchemaCurrent })
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, deployment })
   await app.register(openapi)

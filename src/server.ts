@@ -4,6 +4,7 @@ import { apiPatience, buildApp } from './app.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
+import { watchSchema } from './db/schema-version.ts'
 import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
@@ -18,8 +19,10 @@ const config = orFail(() => readConfig('api'))
 const log = createLogger(config.LOG_LEVEL, 'api')
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
+const isSchemaCurrent = watchSchema(sql, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
-// while PostgreSQL is away it is asked again, before anything is served from it
+// while PostgreSQL is away both are asked again, before anything is served from it
+await isSchemaCurrent().catch(() => false)
 await deployment().catch(() => undefined)
 const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
 
@@ -32,6 +35,7 @@ const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
+  isSchemaCurrent,
   deployment,
   log,
   startReferral: (state) => starts.offer(state),
@@ -48,7 +52,7 @@ const app = await buildApp({
 })
 app.server.on('drop', countRefusedConnection)
 const health = await startHealthServer(config, {
-  isReady: () => deployment().then(() => isReachable(sql)),
+  isReady: async () => (await isSchemaCurrent()) && deployment().then(() => isReachable(sql)),
   registry,
 })
 stopOnSignals()

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import { CommanderError } from 'commander'
 import { type Config, ConfigError, processEnvironment, readConfig } from './config.ts'
+import { olderSchema } from './db/schema-version.ts'
 import { runningSandbox } from './embedded/run-file.ts'
 import { openDesk, type Run } from './staff/desk.ts'
 import { staffProgram } from './staff/program.ts'
@@ -19,6 +20,8 @@ const run: Run =
     const temporal = temporalSettings(environment)
     const desk = await openDesk(config, temporal, actor(who))
     try {
+      const remedy = await olderSchema(desk.sql)
+      if (remedy !== undefined) throw new Refusal(remedy)
       await desk.deployment()
       const answer = await act(desk, ...args)
       console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)

@@ -10,6 +10,7 @@ import { readBacklog } from './db/backlog.ts'
 import { backgroundPatience } from './db/mikro-orm.config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
+import { olderSchema } from './db/schema-version.ts'
 import { keysOfLiveSecrets } from './db/secret-keys.ts'
 import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
@@ -44,6 +45,7 @@ const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL, backgroundPatience)
 const sql = sqlOf(orm)
 await requireDatabase(sql, config)
+await requireSchema(sql)
 const deploymentId = await deploymentOf(sql, config)
 await requireEncryptionKeys(sql, config)
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
@@ -139,6 +141,15 @@ async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config<'wor
       `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
     )
   }
+}
+
+/** A migration may be under way. */
+async function requireSchema(database: Sql): Promise<void> {
+  const refuseOlder = async () => {
+    const remedy = await olderSchema(database)
+    if (remedy !== undefined) throw new Error(remedy)
+  }
+  await insist(refuseOlder, START_PATIENCE_MS).catch((error: unknown) => fail(reasonOf(error)))
 }
 
 /** Without the key of a secret its partner's webhooks could not be signed, one by one. */

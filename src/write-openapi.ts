@@ -9,6 +9,7 @@ const orm = await connect('postgresql://127.0.0.1/none')
 const app = await buildApp({
   environment: 'sandbox',
   sql: sqlOf(orm),
+  isSchemaCurrent: async () => true,
   deployment: async () => {},
   log: createLogger('silent', 'api'),
   startReferral: () => {},

@@ -6,8 +6,6 @@ import { isDatabaseAway } from '../db/database-away.ts'
 /** What cannot be done, in one line that says what to do instead. */
 export class Refusal extends Error {}
 
-const UNDEFINED_TABLE = '42P01'
-
 /** Any failure as one line for whoever typed the command: never a stack. */
 export function describeFailure(error: unknown, temporalAddress: string): string {
   if ([Refusal, OtherEnvironment, OtherDeployment].some((kind) => error instanceof kind))
@@ -17,9 +15,6 @@ export function describeFailure(error: unknown, temporalAddress: string): string
   }
   if (isDatabaseAway(error))
     return `PostgreSQL does not answer: start it, or correct DATABASE_URL (${lineOf(error)})`
-  if (error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE) {
-    return 'The database has no tables yet: run npm run migrate.'
-  }
   return `It could not be done: ${lineOf(error)}`
 }
 

@@ -6,6 +6,7 @@ import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/keys.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'
+import { watchSchema } from '../../src/db/schema-version.ts'
 import type { ReferralState } from '../../src/domain/referral.ts'
 import { createLogger } from '../../src/logger.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -48,6 +49,7 @@ export async function prepareApi({
   const app = await buildApp({
     environment,
     sql,
+    isSchemaCurrent: watchSchema(sql, (remedy) => void logged.push(remedy)),
     deployment: remembered(() => requireDeployment(sql, environment)),
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),

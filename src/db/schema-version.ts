@@ -1,0 +1,61 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { sql as raw } from 'kysely'
+import { migrationsFolder } from './mikro-orm.config.ts'
+import type { Sql } from './orm.ts'
+
+const UNDEFINED_TABLE = '42P01'
+
+/**
+ * What is to be done when the database's schema is older than this code needs, in one line; `undefined` when it
+ * is not. A newer one is fine: in a deployment that rolls, the old processes work on after the migration.
+ */
+export async function olderSchema(sql: Sql): Promise<string | undefined> {
+  const applied = new Set(await appliedMigrations(sql))
+  const missing = neededMigrations().filter((name) => !applied.has(name))
+  if (missing.length === 0) return undefined
+  const [first, ...others] = missing
+  const which = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`
+  return `The database’s schema is older than this version needs (${which} not applied): run npm run migrate.`
+}
+
+/**
+ * Whether the schema is as new as this code needs. Once it is, PostgreSQL is not asked any more; until then
+ * whoever asks at a time shares one answer, and `onOlder` hears once what is to be done.
+ */
+export function watchSchema(sql: Sql, onOlder: (remedy: string) => void): () => Promise<boolean> {
+  let isCurrent = false
+  let isTold = false
+  let asking: Promise<boolean> | undefined
+
+  async function ask(): Promise<boolean> {
+    const remedy = await olderSchema(sql)
+    if (remedy !== undefined && !isTold) onOlder(remedy)
+    isTold ||= remedy !== undefined
+    isCurrent = remedy === undefined
+    return isCurrent
+  }
+
+  return async () => {
+    if (isCurrent) return true
+    asking ??= ask().finally(() => (asking = undefined))
+    return asking
+  }
+}
+
+/** Those in the folder, by name, in their order. */
+function neededMigrations(): string[] {
+  return readdirSync(migrationsFolder)
+    .map((file) => path.parse(file).name)
+    .toSorted()
+}
+
+async function appliedMigrations(sql: Sql): Promise<string[]> {
+  try {
+    const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations`.execute(sql)
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE) return []
+    throw error
+  }
+}
