@@ -1,11 +1,17 @@
+/** Somebody else holds a lock for longer than this session waits. */
+const LOCK_TIMEOUT = '55P03'
 /**
  * Network errors, and PostgreSQL's classes 08 (connection), 53 (resources) and 57 (shutdown, starting up,
- * a statement that took too long); 25006 is a replica that has not taken over yet.
+ * a statement that took too long); 25006 is a replica that has not taken over yet, 25P03 a transaction that stood
+ * still for too long.
  */
-const CODES = /^(E[A-Z]+|08.{3}|53.{3}|57P0[1-5]|57014|25006)$/
+const CODES = /^(E[A-Z]+|08.{3}|53.{3}|57P0[1-5]|57014|25006|25P03|55P03)$/
 const MESSAGES = /connection terminated|timeout exceeded when trying to connect|connection timeout/i
 
-/** Whether an error says that PostgreSQL cannot be reached now, rather than that a statement is wrong. */
+/**
+ * Whether an error says that PostgreSQL cannot do it now, because it cannot be reached or because somebody else holds
+ * a lock, rather than that a statement is wrong: the same may be tried again in a moment.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause = error; isErrorLike(cause); cause = cause.cause) {
     if (CODES.test(String(cause.code)) || MESSAGES.test(cause.message)) return true
@@ -13,6 +19,11 @@ export function isDatabaseAway(error: unknown): boolean {
     if (cause.errors?.some(isDatabaseAway)) return true
   }
   return false
+}
+
+/** Whether an error says that a lock was waited for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return isErrorLike(error) && (error.code === LOCK_TIMEOUT || isLockTimeout(error.cause))
 }
 
 interface ErrorLike {

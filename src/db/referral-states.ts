@@ -70,14 +70,18 @@ function troubleOf({ sequence, failures, status, error_code }: OpenDelivery): De
   return failures === 0 ? null : { sequence, failures, reason: failureReason(status, error_code) }
 }
 
-/** Leads committed longer than `olderThanMs` ago whose workflow is not known to be started. */
-export async function unstartedLeads(sql: Sql, olderThanMs: number, limit: number): Promise<number[]> {
+/** Leads committed longer than `olderThanMs` ago, but for some, whose workflow is not known to be started. */
+export async function unstartedLeads(
+  sql: Sql,
+  { olderThanMs, but, limit }: { olderThanMs: number; but: readonly number[]; limit: number },
+): Promise<number[]> {
   const rows = await sql
     .selectFrom('leads')
     .select('id')
     .where('workflow_started_at', 'is', null)
     .where('closed_at', 'is', null)
     .where('created_at', '<', raw<Date>`now() - ${olderThanMs} * interval '1 millisecond'`)
+    .$if(but.length > 0, (query) => query.where('id', 'not in', but))
     .orderBy('created_at')
     .limit(limit)
     .execute()

@@ -1,7 +1,7 @@
-import { isGrpcServiceError } from '@temporalio/client'
 import { OtherEnvironment } from '../db/deployment.ts'
 import { OtherDeployment } from '../temporal/namespace-claim.ts'
-import { isDatabaseAway } from '../db/database-away.ts'
+import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
+import { isTemporalAway } from '../temporal/temporal-away.ts'
 
 /** What cannot be done, in one line that says what to do instead. */
 export class Refusal extends Error {}
@@ -13,17 +13,10 @@ export function describeFailure(error: unknown, temporalAddress: string): string
   if (isTemporalAway(error)) {
     return `Temporal does not answer at ${temporalAddress}: start it, or correct TEMPORAL_ADDRESS, and try again.`
   }
+  if (isLockTimeout(error)) return 'Somebody else is changing the same thing: try again in a few seconds.'
   if (isDatabaseAway(error))
     return `PostgreSQL does not answer: start it, or correct DATABASE_URL (${lineOf(error)})`
   return `It could not be done: ${lineOf(error)}`
-}
-
-/** Whether an error is Temporal's server being away, rather than its answer. */
-function isTemporalAway(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (isGrpcServiceError(cause)) return [1, 4, 14].includes(cause.code)
-  }
-  return false
 }
 
 function lineOf(error: unknown): string {

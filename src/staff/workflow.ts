@@ -21,7 +21,7 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 /** What the workers do daily, now: after Temporal's data was lost for example. */
 async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Promise<Answer> {
   await desk.requireOwnNamespace()
-  const { open, started, refreshed } = dryRun
+  const { open, started, refreshed, failed } = dryRun
     ? await reconcile(desk, { dryRun })
     : await desk.change(async ({ audit }) => {
         const done = await reconcile(desk)
@@ -31,11 +31,13 @@ async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Pr
       })
   const [start, tell] = dryRun ? ['Would start', 'would tell'] : ['Started', 'told']
   return {
-    json: { dry_run: dryRun, open, started, refreshed },
+    json: { dry_run: dryRun, open, started, refreshed, failed },
     text: [
       `${start} ${count(started)} of ${open} open leads from the record${listed(started)};`,
       `${tell} ${count(refreshed)} to read the record again${listed(refreshed)}.`,
+      ...(failed.length === 0 ? [] : [`Could not reach ${count(failed)}${listed(failed)}: try again.`]),
     ].join(' '),
+    ...(failed.length > 0 && { failed: true as const }),
   }
 }
 

@@ -40,8 +40,11 @@ export async function keepReconciled(options: Options): Promise<void> {
   }
 }
 
-async function repair(options: Options, isFull: boolean): Promise<number> {
-  if (!isFull) return (await restartEnded(options, Date.now() - LOOK_BACK_MS)).length
-  const { started } = await reconcile(options)
+async function repair({ log, ...options }: Options, isFull: boolean): Promise<number> {
+  const onFailure = (err: unknown, leadId: number) =>
+    log.error({ err, lead_id: leadId }, 'cannot bring a lead’s workflow to what the record says')
+  const dependencies = { ...options, onFailure }
+  if (!isFull) return (await restartEnded(dependencies, Date.now() - LOOK_BACK_MS)).length
+  const { started } = await reconcile(dependencies)
   return started.length
 }

@@ -14,6 +14,8 @@ interface Dependencies {
   sql: Sql
   referrals: Referrals
   signal?: AbortSignal
+  /** Hears of each lead whose workflow could not be started or spoken to; the others have their turn. */
+  onFailure?: (error: unknown, leadId: number) => void
 }
 
 export interface Reconciliation {
@@ -23,6 +25,8 @@ export interface Reconciliation {
   started: number[]
   /** Workflows that show another status than the record: told to read it again. */
   refreshed: number[]
+  /** Leads of which neither could be done. */
+  failed: number[]
 }
 
 /**
@@ -30,7 +34,7 @@ export interface Reconciliation {
  * not over, because somebody terminated it for example.
  */
 export async function restartEnded(dependencies: Dependencies, sinceMs: number): Promise<number[]> {
-  const { client, sql, referrals, signal } = dependencies
+  const { client, sql, referrals, signal, onFailure } = dependencies
   const since = new Date(sinceMs).toISOString()
   const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${since}'`
   const ended = new Set<number>()
@@ -44,7 +48,8 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
     if (await isRunning(client, id)) return
     if (await referrals.startFromRecord(id)) started.push(id)
   }
-  await forEachInFlight(ids, start, signal)
+  const failed = await forEachInFlight(ids, start, signal)
+  for (const { item, error } of failed) onFailure?.(error, item)
   return started
 }
 
@@ -59,28 +64,33 @@ export async function reconcile(
   dependencies: Dependencies,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<Reconciliation> {
-  const { client, sql, referrals, signal } = dependencies
+  const { client, sql, referrals, signal, onFailure } = dependencies
   const running = await runningLeads(client)
-  const result: Reconciliation = { open: 0, started: [], refreshed: [] }
-  const put = async ({ id, status }: OpenLead) => {
-    result.open += 1
-    if (!running.has(id)) {
-      result.started.push(id)
-      if (!dryRun) await referrals.startFromRecord(id)
-    } else if (running.get(id) !== status) await refresh(id)
+  const result: Reconciliation = { open: 0, started: [], refreshed: [], failed: [] }
+  const start = async (id: number) => {
+    if (!dryRun) await referrals.startFromRecord(id)
+    result.started.push(id)
   }
   const refresh = async (id: number) => {
-    result.refreshed.push(id)
     if (!dryRun) await referrals.signal(id, 'clock_advanced')
+    result.refreshed.push(id)
+  }
+  const forEach = async (ids: Iterable<number>, put: (id: number) => Promise<void>) => {
+    for (const { item, error } of await forEachInFlight(ids, put, signal)) {
+      result.failed.push(item)
+      onFailure?.(error, item)
+    }
   }
   for (let afterId = 0, page: OpenLead[] = []; ; afterId = page.at(-1)?.id ?? 0) {
     page = await openLeads(sql, afterId, PAGE)
-    await forEachInFlight(page, put, signal)
+    result.open += page.length
+    const differing = page.filter(({ id, status }) => running.get(id) !== status).map(({ id }) => id)
+    await forEach(differing, (id) => (running.has(id) ? refresh(id) : start(id)))
     for (const { id } of page) running.delete(id)
     if (page.length < PAGE) break
   }
   // what still runs is over by the record; such a workflow ends once it has read that
-  await forEachInFlight([...running.keys()], refresh, signal)
+  await forEach(running.keys(), refresh)
   return result
 }
 

@@ -8,6 +8,7 @@ import type { Sql } from '../db/orm.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
 import type { StartEndpoint } from './endpoints.ts'
 import { forEachInFlight } from './in-flight.ts'
+import { rememberFailures } from './remembered-failures.ts'
 import type { Referrals } from './referrals.ts'
 
 const INTERVAL_MS = 1000
@@ -32,10 +33,11 @@ interface SweepOptions {
  */
 export async function sweep(options: SweepOptions): Promise<void> {
   const { sql, log, signal } = options
+  const turns = createTurns(options)
   let failing = false
   for (let turn = 0; !signal.aborted; turn += 1) {
     try {
-      const started = await sweepAlone(sql, () => startLeftOut(options, turn))
+      const started = await sweepAlone(sql, () => turns.take(turn % ENDPOINTS_EVERY === 0))
       if (started > 0) log.info({ started }, 'started workflows that were left out')
       failing = false
     } catch (error) {
@@ -47,22 +49,38 @@ export async function sweep(options: SweepOptions): Promise<void> {
   }
 }
 
-async function startLeftOut(
-  { sql, referrals, startEndpoint, observe, signal }: SweepOptions,
-  turn: number,
-): Promise<number> {
-  const isEndpointsTurn = turn % ENDPOINTS_EVERY === 0
-  // first, because it needs no Temporal
-  if (isEndpointsTurn) for (const notice of await endpointTurns(sql)) observe.noticed(notice)
-  const leadIds = await unstartedLeads(sql, MIN_AGE_MS, PAGE)
-  await forEachInFlight(leadIds, (leadId) => referrals.startFromRecord(leadId), signal)
-  if (isEndpointsTurn) {
-    const endpoints = await endpointsAtWork(sql, PAGE)
-    await forEachInFlight(
-      endpoints,
-      ({ id, isDraining }) => startEndpoint(id, { quietly: !isDraining }),
-      signal,
-    )
+function createTurns({ sql, referrals, startEndpoint, observe, log, signal }: SweepOptions) {
+  const leads = rememberFailures((err, id) =>
+    log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
+  )
+  const endpoints = rememberFailures((err, id) =>
+    log.error({ err, endpoint_id: id }, 'cannot start an endpoint’s workflow; trying again every minute'),
+  )
+
+  async function startLeads(): Promise<number> {
+    const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but: leads.resting(), limit: PAGE })
+    const failed = await forEachInFlight(ids, (id) => referrals.startFromRecord(id), signal)
+    leads.learn(ids, failed)
+    return ids.length - failed.length
   }
-  return leadIds.length
+
+  async function startEndpoints(): Promise<void> {
+    const resting = new Set(endpoints.resting())
+    const atWork = (await endpointsAtWork(sql, PAGE)).filter(({ id }) => !resting.has(id))
+    const draining = new Set(atWork.filter(({ isDraining }) => isDraining).map(({ id }) => id))
+    const ids = atWork.map(({ id }) => id)
+    const start = (id: number) => startEndpoint(id, { quietly: !draining.has(id) })
+    endpoints.learn(ids, await forEachInFlight(ids, start, signal))
+  }
+
+  return {
+    /** Answers how many leads were started. */
+    async take(isEndpointsTurn: boolean): Promise<number> {
+      // first, because it needs no Temporal
+      if (isEndpointsTurn) for (const notice of await endpointTurns(sql)) observe.noticed(notice)
+      const started = await startLeads()
+      if (isEndpointsTurn) await startEndpoints()
+      return started
+    },
+  }
 }

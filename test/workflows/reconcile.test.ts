@@ -105,4 +105,17 @@ describe('the record, against the workflows that run', () => {
     expect((await reconcile(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
   })
+
+  it('starts every other lead though one cannot be started, and says which', async () => {
+    const broken = await leads.commit()
+    const lost = await started()
+    const events = service.sql.updateTable('lead_events').set({ dedupe_key: 'score_update#99999999999' })
+    await events.where('lead_id', '=', broken).execute()
+    await handleOf(lost).terminate()
+    await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Terminated'`, 1)
+    const heard: number[] = []
+    const onFailure = (_: unknown, leadId: number) => void heard.push(leadId)
+    expect(await reconcile({ ...service, onFailure })).toMatchObject({ started: [lost], failed: [broken] })
+    expect(heard).toEqual([broken])
+  })
 })

@@ -51,7 +51,7 @@ export async function startSides(servers: Started) {
   }
   const service: Side = {
     begin: (count) =>
-      forEachInFlight(Array.from({ length: count }), async () => {
+      forEachOf(Array.from({ length: count }), async () => {
         expected += 1
         const leadId = await insert(1)
         const called = webhooks.called(leadId)
@@ -68,7 +68,7 @@ export async function startSides(servers: Started) {
   }
   const floor: Side = {
     begin: (count) =>
-      forEachInFlight(
+      forEachOf(
         Array.from({ length: count }, (_, n) => n + 1),
         async (index) => {
           const called = noops.called(index)
@@ -111,4 +111,10 @@ function waitingRoom() {
       }),
     arrive: (workflow: number) => waiting.get(workflow)?.shift()?.(),
   }
+}
+
+/** A measurement in which one fails is none. */
+async function forEachOf<Item>(items: Iterable<Item>, work: (item: Item) => Promise<unknown>): Promise<void> {
+  const [failed] = await forEachInFlight(items, work)
+  if (failed !== undefined) throw failed.error
 }

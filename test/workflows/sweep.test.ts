@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { Client, Connection } from '@temporalio/client'
+import { createLogger } from '../../src/logger.ts'
+import { createReferrals } from '../../src/temporal/referrals.ts'
+import { sweep } from '../../src/temporal/sweep.ts'
+import { atEnd } from '../support/at-end.ts'
+import { endpointOf } from '../support/endpoint-states.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** More than are started at a time. */
+const BROKEN = 9
+
+describe('the sweep', () => {
+  let service: Service
+  let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+  })
+
+  /** A lead whose row somebody has damaged: its state cannot be read from the record. */
+  async function brokenLead(): Promise<number> {
+    const leadId = await leads.commit()
+    await service.sql
+      .updateTable('lead_events')
+      .set({ dedupe_key: 'score_update#99999999999' })
+      .where('lead_id', '=', leadId)
+      .execute()
+    return leadId
+  }
+
+  it('starts everything else though some leads cannot be started, and says so once for each', async () => {
+    const broken: number[] = []
+    for (let count = 0; count < BROKEN; count += 1) broken.push(await brokenLead())
+    const good = await leads.commit()
+    await service.sql.updateTable('endpoints').set({ state: 'draining', reason: 'resumed' }).execute()
+    const worker = await service.startWorker()
+    await partner.endpoint.until(() => leads.arrivals(good).length === 1)
+    const endpoint = await endpointOf(service, partner).workflow()
+    await until(() => endpoint.describe().catch(() => undefined))
+    // in a later turn
+    const later = await leads.commit()
+    await partner.endpoint.until(() => leads.arrivals(later).length === 1)
+    const told = worker
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('cannot start a lead’s workflow'))
+      .map((line) => (JSON.parse(line) as { lead_id: number }).lead_id)
+    expect(told.toSorted((a, b) => a - b)).toEqual(broken)
+    await worker.kill()
+  })
+
+  it('ends its turn soon when Temporal is away, however many leads wait', async () => {
+    for (let count = 0; count < 40; count += 1) await leads.commit()
+    await until(async () => {
+      const young = service.sql.selectFrom('leads').select('id').where('workflow_started_at', 'is', null)
+      return (await young.where('created_at', '>', new Date(Date.now() - 1000)).execute()).length === 0
+    })
+    const client = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) })
+    atEnd(() => client.connection.close())
+    const referrals = createReferrals({ client, sql: service.sql, callLimitMs: 500 })
+    const stopping = new AbortController()
+    const lines: string[] = []
+    const asked: number[] = []
+    await sweep({
+      sql: service.sql,
+      referrals: {
+        ...referrals,
+        startFromRecord: (leadId) => {
+          asked.push(leadId)
+          return referrals.startFromRecord(leadId)
+        },
+      },
+      startEndpoint: async () => {},
+      observe: { noticed: () => {} },
+      log: createLogger('info', 'worker', {
+        write: (line) => {
+          lines.push(line)
+          stopping.abort()
+        },
+      }),
+      signal: stopping.signal,
+    })
+    expect(lines).toEqual([expect.stringContaining('cannot start workflows that were left out')])
+    // those that are broken, and as many as are started at a time
+    expect(asked.length).toBeLessThanOrEqual(BROKEN + 8)
+  })
+})
