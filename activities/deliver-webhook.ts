@@ -1,6 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
 import { type Begun, beginAttempt, type ReadSecrets, type StartedAttempt } from '../src/db/begin-attempt.ts'
 import { deliveryQueue } from '../src/db/delivery-queue.ts'
+import { LEASE_SECONDS } from '../src/db/endpoint-busy.ts'
 import type { AttemptTrigger } from '../src/db/entities/attempt.ts'
 import {
   type AttemptOutcome,
@@ -8,7 +9,9 @@ import {
   type FailureFacts,
   type Finished,
 } from '../src/db/finish-attempt.ts'
+import { leadPartners } from '../src/db/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
+import type { PartnerGate } from '../src/db/partner-gate.ts'
 import { failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { afterFailure, attemptDelayMs, nextAttemptAt, restMs } from '../src/webhooks/schedule.ts'
@@ -31,6 +34,8 @@ export interface DeliveryAnswer {
 
 export interface DeliveryDependencies {
   sql: Sql
+  /** One for all of a process. */
+  gate: PartnerGate
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
   observe: Pick<WorkerObserver, 'attempted' | 'noticed' | 'unreadable'>
@@ -49,17 +54,26 @@ const WORTH_TELLING = [1, 4]
  * that Temporal does the waiting and no place in the schedule is lost to a crash or a deployment.
  */
 export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
-  const { sql, encryptionKeys, observe } = dependencies
+  const { sql, gate, encryptionKeys, observe } = dependencies
   const readSecrets = secretReader(encryptionKeys)
+  const partnerOf = leadPartners(sql)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
     const delayMs = (failures: number) => attemptDelayMs(failures, Math.random)
-    const begun = await beginAttempt(sql, leadId, sequence, trigger, delayMs, readSecrets)
+    const until = performance.now() + LEASE_SECONDS * 1000
+    const partnerId = await partnerOf(leadId)
+    if (partnerId === undefined) return { outcome: 'unknown', ...(await deliveryQueue(sql, leadId)) }
+    const begun = await gate.begin(partnerId, () =>
+      beginAttempt(sql, leadId, sequence, trigger, delayMs, readSecrets),
+    )
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     const tell = (failures: number, reason: string) => {
       const trouble = { sequence, failures, reason }
       if (WORTH_TELLING.includes(failures)) dependencies.signalLead?.(leadId, 'delivery_trouble', trouble)
     }
-    const outcome = begun.kind === 'send' ? await attempt(dependencies, begun, trigger, tell) : settle(begun)
+    // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
+    const finish: Finish = (write) => insist(() => gate.finish(partnerId, write), until - performance.now())
+    const outcome =
+      begun.kind === 'send' ? await attempt(dependencies, begun, trigger, { tell, finish }) : settle(begun)
     return { outcome, ...(await deliveryQueue(sql, leadId)) }
   }
 }
@@ -89,20 +103,23 @@ const reasons = {
   leased: 'another request of this delivery is in flight',
   not_yet: 'the next attempt is not due yet',
   busy: 'the endpoint is left alone, or has enough requests in flight',
+  locked: 'somebody else is changing the endpoint or this delivery',
 }
+
+type Finish = <Result>(write: () => Promise<Result>) => Promise<Result>
 
 async function attempt(
   { sql, send, observe }: DeliveryDependencies,
   started: StartedAttempt,
   trigger: AttemptTrigger,
-  tell: (failures: number, reason: string) => void,
+  { tell, finish }: { tell: (failures: number, reason: string) => void; finish: Finish },
 ): Promise<DeliveryAnswer['outcome']> {
   const { eventId: id, attemptId, body, url, secrets } = started
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
   const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
-  const finished = await insist(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
+  const finished = await finish(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
   finished.notices?.forEach((notice) => observe.noticed(notice))
   if (finished.kind === 'failed') tell(finished.failures, failureReason(outcome.status, outcome.errorCode))
   return conclude(finished, outcome)

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { WebhookBody } from '../src/db/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
+import type { PartnerGate } from '../src/db/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { Referrals } from '../src/temporal/referrals.ts'
 import { closeLeadActivity } from './close-lead.ts'
@@ -17,6 +18,7 @@ import { wakeLeadsActivity } from './wake-leads.ts'
 
 export interface ActivityDependencies {
   sql: Sql
+  gate: PartnerGate
   webhookBody: WebhookBody
   send: SendWebhook
   encryptionKeys: readonly Buffer[]

@@ -29,8 +29,8 @@ import { resendWebhook } from './api/resend-webhook.ts'
 import type { TlsFiles } from './api/tls.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
 import type { Environment } from './config.ts'
-import type { Patience } from './db/mikro-orm.config.ts'
 import type { Sql } from './db/orm.ts'
+import { IDLE_IN_TRANSACTION_MS, type Patience } from './db/session-options.ts'
 import type { ReferralState } from './domain/referral.ts'
 import type { WebhookFacts } from './domain/webhook-facts.ts'
 import type { ObserveRequest } from './metrics/api.ts'
@@ -58,7 +58,13 @@ export interface AppDependencies {
 }
 
 /** A partner hears SERVICE_UNAVAILABLE within two seconds rather than waiting with us. */
-export const apiPatience: Patience = { connectMs: 1000, statementMs: 1200, silenceMs: 1500 }
+export const apiPatience: Patience = {
+  connectMs: 1000,
+  lockMs: 1000,
+  statementMs: 1200,
+  silenceMs: 1500,
+  idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+}
 
 /** The API: the one list of its plugins and routes. It listens to nothing yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {

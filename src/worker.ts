@@ -7,9 +7,10 @@ import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/backlog.ts'
-import { backgroundPatience } from './db/mikro-orm.config.ts'
+import { workerPatience } from './db/mikro-orm.config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
+import { createPartnerGate } from './db/partner-gate.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { keysOfLiveSecrets } from './db/secret-keys.ts'
 import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
@@ -42,7 +43,7 @@ installLogger(log)
 // the longest part of starting, and it needs no connection: whatever else is starting becomes ready meanwhile
 const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
-const orm = await connect(config.DATABASE_URL, backgroundPatience)
+const orm = await connect(config.DATABASE_URL, workerPatience)
 const sql = sqlOf(orm)
 await requireDatabase(sql, config)
 await requireSchema(sql)
@@ -98,6 +99,7 @@ function dependencies(settings: Config<'worker'>, { send }: Sender) {
   const { SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token } = settings
   return {
     sql,
+    gate: createPartnerGate(),
     log,
     send,
     observe: metrics.observe,

@@ -27,7 +27,7 @@ export type Begun =
   | StartedAttempt
   | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
   | { kind: 'settled'; state: DeliveryState }
-  | { kind: 'again'; reason: 'leased' | 'not_yet' | 'busy'; afterMs: number }
+  | { kind: 'again'; reason: 'leased' | 'not_yet' | 'busy' | 'locked'; afterMs: number }
   | { kind: 'parked' }
   | { kind: 'unknown' }
 

@@ -6,7 +6,9 @@ const LOCK_TIMEOUT = '55P03'
  * still for too long.
  */
 const CODES = /^(E[A-Z]+|08.{3}|53.{3}|57P0[1-5]|57014|25006|25P03|55P03)$/
-const MESSAGES = /connection terminated|timeout exceeded when trying to connect|connection timeout/i
+/** The last of these hides what ended the connection when a transaction is rolled back on it. */
+const MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|connection timeout|is not queryable/i
 
 /**
  * Whether an error says that PostgreSQL cannot do it now, because it cannot be reached or because somebody else holds

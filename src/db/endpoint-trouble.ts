@@ -18,19 +18,25 @@ export const troubleGoesOn = raw<'failing' | null>`case when trouble is not null
 
 /**
  * Endpoints that somebody paused or that recovered since this was last asked: each turn is answered once.
- * A pause by an attempt is known where it happens, and not answered here.
+ * A pause by an attempt is known where it happens, and not answered here; an endpoint that somebody has locked has its
+ * turn the next time.
  */
 export async function endpointTurns(sql: Sql): Promise<EndpointNotice[]> {
   const { rows } = await raw<{ id: number; partner_id: number; state: string; reason: string | null }>`
-    update endpoints e set trouble = case e.state when 'paused' then 'paused' end
-    where e.url is not null and (
-      (e.state = 'paused' and e.trouble is distinct from 'paused')
-      or (e.state = 'active' and e.trouble is not null and e.failing_since is null and not exists (
-        select from deliveries
-        where partner_id = e.partner_id and state = 'pending' and failures >= ${FAILING_AFTER}
-      ))
+    with turned as (
+      select e.id from endpoints e
+      where e.url is not null and (
+        (e.state = 'paused' and e.trouble is distinct from 'paused')
+        or (e.state = 'active' and e.trouble is not null and e.failing_since is null and not exists (
+          select from deliveries
+          where partner_id = e.partner_id and state = 'pending' and failures >= ${FAILING_AFTER}
+        ))
+      )
+      for no key update skip locked
     )
-    returning id, partner_id, state, reason
+    update endpoints e set trouble = case e.state when 'paused' then 'paused' end
+    from turned where e.id = turned.id
+    returning e.id, e.partner_id, e.state, e.reason
   `.execute(sql)
   return rows.map(({ id, partner_id, state, reason }) => ({
     kind: state === 'paused' ? 'paused' : 'recovered',

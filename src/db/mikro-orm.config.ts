@@ -13,6 +13,7 @@ import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
 import { Notice } from './entities/notice.ts'
 import { Partner } from './entities/partner.ts'
+import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 
 export const entities = [
   Partner,
@@ -63,21 +64,24 @@ function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('release', (_error, { connection }) => connection.stream.setTimeout(0))
 }
 
-/** How long to wait for PostgreSQL, each in milliseconds. */
-export interface Patience {
-  connectMs: number
-  /** PostgreSQL itself ends a statement after this time, a wait for a lock included. */
-  statementMs?: number
-  /** Longer than `statementMs`, which leaves the connection whole. */
-  silenceMs?: number
+/** A migration may take long, and waits for the locks that it needs, whatever limits its role has. */
+const UNLIMITED: Patience = { connectMs: 2000, lockMs: 0, statementMs: 0, idleInTransactionMs: 0 }
+
+/** Staff: their statements may take a while, but a network that swallows packets is noticed. */
+export const backgroundPatience: Patience = {
+  connectMs: 2000,
+  lockMs: 5000,
+  idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+  silenceMs: 15_000,
 }
 
-const PATIENT: Patience = { connectMs: 2000 }
+export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15_000, silenceMs: 17_000 }
 
-/** Worker and staff: their statements may take a while, but a network that swallows packets is noticed. */
-export const backgroundPatience: Patience = { connectMs: 2000, silenceMs: 15_000 }
+/** A peer that is silent for so long is asked whether it is still there. */
+const KEEPALIVE_MS = 10_000
 
-export function ormOptions(databaseUrl: string, { connectMs, statementMs, silenceMs } = PATIENT) {
+export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
+  const { connectMs, silenceMs } = patience
   return defineConfig({
     clientUrl: databaseUrl,
     entities: [...entities],
@@ -87,10 +91,11 @@ export function ormOptions(databaseUrl: string, { connectMs, statementMs, silenc
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
     pool: { min: 0, max: 20 },
     driverOptions: {
-      // MikroORM leaves the query out, and `sslmode` with it
-      connectionString: databaseUrl,
+      // with the query, and `sslmode` in it, which MikroORM leaves out
+      ...sessionOptions(databaseUrl, patience),
       connectionTimeoutMillis: connectMs,
-      ...(statementMs !== undefined && { statement_timeout: statementMs }),
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_MS,
       onPoolCreated: (pool: PostgresPool) => {
         parseMoments(pool)
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)

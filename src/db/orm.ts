@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
 import { type Generated, type Kysely, sql as raw } from 'kysely'
-import { type entities, ormOptions, type Patience } from './mikro-orm.config.ts'
+import { type entities, ormOptions } from './mikro-orm.config.ts'
+import type { Patience } from './session-options.ts'
 
 /** Connects lazily: the first query opens the first connection. */
 export async function connect(databaseUrl: string, patience?: Patience) {

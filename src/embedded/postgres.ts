@@ -66,6 +66,8 @@ function serverSettings(port: number, durable: boolean, settings: string[]): str
     'unix_socket_directories=',
     'timezone=UTC',
     'log_timezone=UTC',
+    // who waits for a lock finds out that its client is gone; Windows cannot tell
+    ...(process.platform === 'win32' ? [] : ['client_connection_check_interval=2s']),
     ...fast,
     ...settings,
   ]

@@ -56,7 +56,7 @@ describe('the pages that PostgreSQL reads', () => {
   const setEndpoint = (partnerId: number, state: 'active' | 'paused') =>
     sql
       .updateTable('endpoints')
-      .set({ state, url: 'https://lender.example/webhooks' })
+      .set({ state, paused_by: state === 'paused' ? 'staff' : null, url: 'https://lender.example/webhooks' })
       .where('partner_id', '=', partnerId)
       .execute()
   const page = (partnerId: number, states?: DeliveryStatus[], before = 'evt_g') => {

@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
+import { Client } from 'pg'
 import { connect } from '../../src/db/orm.ts'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { freePort } from '../../src/embedded/ports.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { until } from '../support/until.ts'
 
 const folder = temporaryFolder()
 const data = path.join(folder, 'data')
@@ -57,6 +59,29 @@ test('keeps what was committed before a SIGKILL', async () => {
   await killed.ended
   const { url, stop } = await start()
   expect(await query(url, 'select * from kept')).toEqual([{ one: 1 }])
+  await stop()
+})
+
+test('ends a statement that waits for a lock once its client is gone', async () => {
+  const { url, stop } = await start()
+  const connected = async () => {
+    const client = new Client(url)
+    await client.connect()
+    return client
+  }
+  const [holding, lost, looking] = [await connected(), await connected(), await connected()]
+  lost.on('error', () => {})
+  await holding.query('begin; lock table kept')
+  const waiting = lost.query('begin; lock table kept').catch(() => 'lost')
+  const waiters = async () => {
+    const { rowCount } = await looking.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)
+    return rowCount
+  }
+  await until(async () => (await waiters()) === 1)
+  lost.connection.stream.destroy()
+  expect(await waiting).toBe('lost')
+  await until(async () => (await waiters()) === 0)
+  await Promise.all([holding.end(), looking.end()])
   await stop()
 })
 

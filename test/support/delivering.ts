@@ -1,6 +1,7 @@
 import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
 import { setEndpoint } from '../../src/db/endpoints.ts'
 import { insertLead } from '../../src/db/new-lead.ts'
+import { createPartnerGate } from '../../src/db/partner-gate.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { createSender } from '../../src/webhooks/send.ts'
@@ -25,7 +26,14 @@ export async function prepareDelivering() {
     unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
-  const deliver = deliverWebhookActivity({ sql, send, encryptionKeys: [KEY], signalLead: () => {}, observe })
+  const deliver = deliverWebhookActivity({
+    sql,
+    gate: createPartnerGate(),
+    send,
+    encryptionKeys: [KEY],
+    signalLead: () => {},
+    observe,
+  })
   const commitLead = () =>
     sql
       .transaction()

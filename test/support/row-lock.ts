@@ -7,7 +7,11 @@ import { until } from './until.ts'
  *
  * @returns `reached`, which resolves once somebody waits for the row, and `release`.
  */
-export async function holdRow(sql: Sql, table: 'leads' | 'deliveries' | 'partners', where: string) {
+export async function holdRow(
+  sql: Sql,
+  table: 'leads' | 'lead_events' | 'deliveries' | 'endpoints' | 'partners',
+  where: string,
+) {
   const held = Promise.withResolvers<number>()
   const released = Promise.withResolvers<void>()
   const holding = sql.transaction().execute(async (trx) => {

@@ -1,0 +1,47 @@
+/** How long to wait for PostgreSQL, each in milliseconds. PostgreSQL itself keeps those of locks, statements and transactions. */
+export interface Patience {
+  connectMs: number
+  /** For a lock that somebody else holds. */
+  lockMs?: number
+  /** For a statement, its waits for locks included; longer than `lockMs`, which says better what was wrong. */
+  statementMs?: number
+  /** For the next statement of a transaction: a process that vanishes in one keeps its locks for no longer. */
+  idleInTransactionMs?: number
+  /** For a sign of life; longer than `statementMs`, which leaves the connection whole. */
+  silenceMs?: number
+}
+
+export const IDLE_IN_TRANSACTION_MS = 10_000
+
+/** By which PostgreSQL notices in 25 s, instead of two hours, that our machine is gone; in seconds, the last in milliseconds. */
+const KEEPALIVE = {
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 25_000,
+}
+
+/**
+ * How pg connects, with the settings of a session in the startup parameter `options`: they hold from its first
+ * statement, and cost no way to PostgreSQL and back. Those that DATABASE_URL gives come last and win.
+ */
+export function sessionOptions(
+  databaseUrl: string,
+  { lockMs, statementMs, idleInTransactionMs }: Patience,
+): { connectionString: string; options: string } {
+  const settings = {
+    ...KEEPALIVE,
+    lock_timeout: lockMs,
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+  }
+  const ours = Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined ? [] : [`-c ${name}=${value}`],
+  )
+  const url = new URL(databaseUrl)
+  const given = url.searchParams.getAll('options')
+  // what stays in the URL would take the place of ours
+  url.searchParams.delete('options')
+  const connectionString = given.length === 0 ? databaseUrl : url.href
+  return { connectionString, options: [...ours, ...given].join(' ') }
+}

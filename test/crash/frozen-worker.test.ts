@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { Client } from '@temporalio/client'
+import { sql as raw } from 'kysely'
+import { SWEEP_LOCK } from '../../src/db/sweep-lock.ts'
+import { createReferrals } from '../../src/temporal/referrals.ts'
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
+import { leadsOf } from '../support/leads.ts'
+import { registerNamespace } from '../support/namespace.ts'
+import type { ServiceProcess } from '../support/processes.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const WAITING = 10
+const OTHERS = 20
+/** Many times what they take when nobody holds anything. */
+const PROMPT_MS = 1500
+
+/**
+ * A worker that is frozen with its connections open, as a host that is paused: in the middle of beginning an attempt,
+ * with the lock of the partner's endpoint, and of a sweep. It works on a namespace of its own, because what Temporal
+ * hands to a frozen worker waits for Temporal, and this is about what waits for PostgreSQL.
+ */
+describe('a worker that is frozen', () => {
+  let service: Service
+  let elsewhere: Service
+  let blocked: TestPartner
+  let other: TestPartner
+  let swept: TestPartner
+  let frozen: ServiceProcess
+  let inside: number
+  let frozenAt: number
+
+  beforeAll(async () => {
+    service = await prepareService()
+    elsewhere = await inNamespaceOfItsOwn(service)
+    ;[blocked, other, swept] = await Promise.all([
+      service.addPartner(),
+      service.addPartner(),
+      service.addPartner(),
+    ])
+    frozen = await service.startWorker({ TEMPORAL_NAMESPACE: elsewhere.namespace })
+    const sweeping = await leadsOf(service, swept).commit()
+    const sweep = await holdRow(service.sql, 'leads', `id = ${sweeping}`)
+    inside = await leadsOf(service, blocked).commit()
+    // what beginAttempt needs after it has the endpoint
+    const begin = await holdRow(service.sql, 'lead_events', `lead_id = ${inside}`)
+    await until(sweepStandsStill)
+    await Promise.all([elsewhere.referrals.startFromRecord(inside), begin.reached()])
+    process.kill(frozen.pid, 'SIGSTOP')
+    frozenAt = performance.now()
+    await Promise.all([sweep.release(), begin.release()])
+    await service.startWorker()
+  }, 60_000)
+
+  /** Whether somebody has held the sweep's lock for so long that the first sign of life went over its connection. */
+  async function sweepStandsStill(): Promise<boolean> {
+    const { rows } = await raw`select from pg_locks join pg_stat_activity using (pid)
+      where datname = current_database() and objid = ${SWEEP_LOCK} and query = 'select 1'`.execute(
+      service.sql,
+    )
+    return rows.length > 0
+  }
+
+  async function inNamespaceOfItsOwn({ client, sql, ...rest }: Service): Promise<Service> {
+    const { connection } = client
+    const namespace = `test-${randomBytes(6).toString('hex')}`
+    await registerNamespace(connection, namespace)
+    await ensureSearchAttributes(connection, namespace)
+    const own = new Client({ connection, namespace })
+    return { ...rest, sql, namespace, client: own, referrals: createReferrals({ client: own, sql }) }
+  }
+
+  it('keeps its partner’s webhooks waiting for less than 20 s, and no other’s', async () => {
+    const ofBlocked = leadsOf(service, blocked)
+    const ofOther = leadsOf(service, other)
+    const waiting = await Promise.all(Array.from({ length: WAITING }, () => ofBlocked.start()))
+    const goOnMs = blocked.endpoint
+      .until(() => waiting.every((leadId) => ofBlocked.arrivals(leadId).length > 0))
+      .then(() => performance.now() - frozenAt)
+    const tookMs: number[] = []
+    for (let count = 0; count < OTHERS; count += 1) {
+      const begun = performance.now()
+      const leadId = await ofOther.start()
+      await other.endpoint.until(() => ofOther.arrivals(leadId).length === 1)
+      tookMs.push(performance.now() - begun)
+    }
+    // all but one in twenty
+    expect(tookMs.toSorted((a, b) => a - b).at(-2)).toBeLessThan(PROMPT_MS)
+    expect(await goOnMs).toBeLessThan(20_000)
+  })
+
+  it('keeps no lead that nobody has started waiting for longer', async () => {
+    const leads = leadsOf(service, swept)
+    const leadId = await leads.commit()
+    await swept.endpoint.until(() => leads.arrivals(leadId).length === 1)
+    expect(performance.now() - frozenAt).toBeLessThan(20_000)
+  })
+
+  it('does no harm once it is thawed: it goes on, and repeats no webhook', async () => {
+    process.kill(frozen.pid, 'SIGCONT')
+    const leads = leadsOf(elsewhere, blocked)
+    const later = await leads.start()
+    await blocked.endpoint.until(() => leads.arrivals(later).length === 1)
+    await blocked.endpoint.until(() => leads.arrivals(inside).length > 0)
+    expect(await frozen.stop()).toBe(0)
+    for (const { endpoint } of [blocked, other, swept]) {
+      const ids = endpoint.arrivals.map(({ id }) => id)
+      expect(ids).toEqual([...new Set(ids)])
+    }
+  })
+})

@@ -1,0 +1,35 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
+import { endpointTurns } from '../../src/db/endpoint-trouble.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import type { Em, Sql } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { holdRow } from '../support/row-lock.ts'
+
+describe('what operators hear of endpoints', () => {
+  let sql: Sql
+  let em: () => Em
+
+  beforeAll(async () => {
+    const database = await openDatabase()
+    sql = database.sql
+    em = () => database.orm.em.fork()
+  })
+
+  async function pausedPartner(): Promise<number> {
+    const { id } = await addPartner(em(), { name: 'Lender' })
+    await setEndpoint(sql, id, { url: 'https://lender.example/webhooks', ciphertext: 'x' })
+    await pauseEndpoint(sql, id)
+    return id
+  }
+
+  it('does not wait for an endpoint that somebody has locked, which has its turn later', async () => {
+    const [locked, free] = [await pausedPartner(), await pausedPartner()]
+    const lock = await holdRow(sql, 'endpoints', `partner_id = ${locked}`)
+    expect(await endpointTurns(sql)).toEqual([expect.objectContaining({ kind: 'paused', partnerId: free })])
+    await lock.release()
+    expect(await endpointTurns(sql)).toEqual([expect.objectContaining({ kind: 'paused', partnerId: locked })])
+    expect(await endpointTurns(sql)).toEqual([])
+  })
+})
