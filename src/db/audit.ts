@@ -1,7 +1,8 @@
+import type { auditOutcomes } from './entities/audit-entry.ts'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
 
-/** What somebody of the staff did. `detail` holds ids and settings, never secrets or personal data. */
+/** What somebody of the staff does. `detail` holds ids, settings and counts, never secrets or personal data. */
 export interface AuditedAction {
   action: string
   partnerId?: number
@@ -9,15 +10,30 @@ export interface AuditedAction {
   detail?: Record<string, unknown>
 }
 
-export async function recordAudit(
-  trx: Sql,
-  actor: string,
-  { action, partnerId = null, leadId = null, detail = null }: Nullable<AuditedAction>,
-): Promise<void> {
-  await trx
-    .insertInto('audit')
-    .values({ actor, action, partner_id: partnerId, lead_id: leadId, detail: jsonb(detail) })
-    .execute()
+interface AuditRow extends AuditedAction {
+  outcome: (typeof auditOutcomes)[number]
+  /** The row of which this one says what came of it. */
+  begunId?: number
 }
 
-type Nullable<Fields> = { [Name in keyof Fields]: Fields[Name] | null } & { action: string }
+/** @returns the row's id. */
+export async function recordAudit(
+  sql: Sql,
+  actor: string,
+  { action, outcome, begunId, partnerId, leadId, detail }: AuditRow,
+): Promise<number> {
+  const { id } = await sql
+    .insertInto('audit')
+    .values({
+      actor,
+      action,
+      outcome,
+      begun_id: begunId ?? null,
+      partner_id: partnerId ?? null,
+      lead_id: leadId ?? null,
+      detail: jsonb(detail ?? null),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}

@@ -40,7 +40,7 @@ export async function renewSchedules(
     .where((eb) => {
       const leftOut = eb.and([
         eb('state', '=', 'canceled'),
-        eb('settled_at', '=', raw<Date>`${since}::timestamptz`),
+        eb('settled_at', '>=', raw<Date>`${since}::timestamptz`),
       ])
       return fromNow ? eb.or([eb('state', '=', 'pending'), leftOut]) : eb('state', '=', 'pending')
     })

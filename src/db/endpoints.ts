@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { cancelPages, cancelRest } from './cancel-open.ts'
 import { nextRevision } from './endpoint-states.ts'
 import { troubleGoesOn } from './endpoint-trouble.ts'
 import type { Sql } from './orm.ts'
@@ -9,15 +10,17 @@ export const SET_FROM_NOW = 'endpoint_set_from_now'
 
 /**
  * Points a partner's endpoint at `url` and makes `ciphertext` its signing secret if it has none yet. What
- * waited goes out in order (`draining`), or, with `fromNow`, is left out.
+ * waited goes out in order (`draining`), or, with `fromNow`, is left out: most of it before, in transactions of
+ * their own, so that a long backlog keeps no lock for long.
  */
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
   { url, ciphertext, fromNow = false }: { url: string; ciphertext: string; fromNow?: boolean },
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
+  const before = fromNow ? await cancelPages(sql, partnerId) : { canceled: 0, began: raw<Date>`now()` }
   return inTransaction(sql, async (trx) => {
-    const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
+    const canceled = before.canceled + (fromNow ? await cancelRest(trx, partnerId) : 0)
     const endpoint = await trx
       .updateTable('endpoints')
       .set({
@@ -26,7 +29,7 @@ export async function setEndpoint(
         reason: fromNow ? SET_FROM_NOW : 'endpoint_set',
         paused_by: null,
         revision: nextRevision,
-        since: raw`now()`,
+        since: before.began,
         failing_since: null,
         blocked_until: null,
         trouble: troubleGoesOn,
@@ -102,14 +105,4 @@ export async function liveSecrets(sql: Sql, endpointId: number) {
 
 async function addSecret(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {
   await trx.insertInto('endpoint_secrets').values({ endpoint_id: endpointId, ciphertext }).execute()
-}
-
-async function cancelOpen(trx: Sql, partnerId: number): Promise<number> {
-  const canceled = await trx
-    .updateTable('deliveries')
-    .set({ state: 'canceled', settled_at: raw<Date>`now()`, lease: null, leased_until: null })
-    .where('partner_id', '=', partnerId)
-    .where('state', '=', 'pending')
-    .executeTakeFirst()
-  return Number(canceled.numUpdatedRows)
 }

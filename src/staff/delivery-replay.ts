@@ -42,17 +42,19 @@ export async function replay(
   })
   if (dryRun) return { json: { ...json, workflow_id: null }, text }
   if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
-  const workflowId = await desk.change(async ({ audit }) => {
-    await audit({ action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } })
-    return startReplay(desk.client, filter, counts.webhooks)
+  const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
+  const workflowId = await desk.act(action, async () => {
+    const result = (await startReplay(desk.client, filter, counts.webhooks)) ?? underWay(partner)
+    return { result }
   })
-  if (workflowId === undefined) {
-    throw new Refusal(
-      `A replay of partner ${partner} is under way: see the workflow replay-${partner} in the Temporal Web UI.`,
-    )
-  }
   return {
     json: { ...json, workflow_id: workflowId },
     text: `${text}\n\nThey go out now. To see how far it is, or to cancel it: the workflow ${workflowId} in the Temporal Web UI.`,
   }
+}
+
+function underWay(partner: number): never {
+  throw new Refusal(
+    `A replay of partner ${partner} is under way: see the workflow replay-${partner} in the Temporal Web UI.`,
+  )
 }

@@ -7,12 +7,13 @@ import { connect, type Em, type Orm, type Sql, sqlIn, sqlOf } from '../db/orm.ts
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
 import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints.ts'
 import { createReferrals, type Referrals } from '../temporal/referrals.ts'
+import { type Acted, betweenTwoLines } from './acting.ts'
 import type { Answer } from './answer.ts'
 
 /** How long whoever typed a command waits to hear that Temporal does not answer. */
 const PATIENCE_MS = 3000
 
-/** A change under way: what it writes and its line in the audit are committed together. */
+/** A change under way: what it writes and its line in the audit, `done`, are committed together. */
 export interface Change {
   em: Em
   sql: Sql
@@ -27,7 +28,10 @@ export interface Desk {
   deployment: () => Promise<string>
   /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow ask by themselves. */
   requireOwnNamespace: () => Promise<void>
+  /** Does what is one transaction. Nothing but PostgreSQL is called in it. */
   change: <Result>(work: (change: Change) => Promise<Result>) => Promise<Result>
+  /** Does everything else, with a line in the audit before, and one that says what came of it. */
+  act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>) => Promise<Result>
   client: Client
   referrals: Referrals
   startEndpoint: StartEndpoint
@@ -56,6 +60,7 @@ export async function openDesk(
     deployment,
     requireOwnNamespace: guard,
     change: (work) => inOneTransaction(orm, actor, work),
+    act: (action, work) => betweenTwoLines(sql, actor, action, work),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: PATIENCE_MS }),
     startEndpoint: createEndpointStarter(client),
@@ -71,6 +76,8 @@ function inOneTransaction<Result>(
 ): Promise<Result> {
   return orm.em.fork().transactional(async (em) => {
     const sql = sqlIn(em)
-    return work({ em, sql, audit: (action) => recordAudit(sql, actor, action) })
+    const audit = async (action: AuditedAction) =>
+      void (await recordAudit(sql, actor, { ...action, outcome: 'done' }))
+    return work({ em, sql, audit })
   })
 }

@@ -17,13 +17,16 @@ export async function test(desk: Desk, partner: number): Promise<Answer> {
   }
   const stored = await liveSecrets(desk.sql, endpoint.id)
   const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, desk.config.ENCRYPTION_KEY))
-  await desk.change(({ audit }) => audit({ action: 'endpoint.test', partnerId: partner }))
-  const { id, ...outcome } = await sendTest(desk, { url: endpoint.url, partner, secrets })
+  const { url } = endpoint
+  const { id, ...outcome } = await desk.act({ action: 'endpoint.test', partnerId: partner }, async () => {
+    const result = await sendTest(desk, { url, partner, secrets })
+    return { result, detail: { webhook_id: result.id, ok: result.ok, status: result.status } }
+  })
   const { ok, status, durationMs, errorCode, hint } = outcome
   return {
     json: {
       partner_id: partner,
-      url: endpoint.url,
+      url,
       webhook_id: id,
       ok,
       status,
@@ -34,7 +37,7 @@ export async function test(desk: Desk, partner: number): Promise<Answer> {
     },
     text: [
       ok ? 'The endpoint took the test webhook.' : 'The endpoint did not take the test webhook.',
-      fields({ URL: endpoint.url, id, status, took: `${durationMs} ms`, error: errorCode, hint }),
+      fields({ URL: url, id, status, took: `${durationMs} ms`, error: errorCode, hint }),
     ].join('\n\n'),
     ...(!ok && { failed: true }),
   }

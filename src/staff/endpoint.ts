@@ -45,12 +45,12 @@ export async function set(
   const name = await requirePartner(desk.sql, partner)
   const secret = generateSecret()
   const ciphertext = encryptSecret(secret, desk.config.ENCRYPTION_KEY)
-  const { id, secretIsNew, canceled } = await desk.change(async ({ sql, audit }) => {
-    const done = (await setEndpoint(sql, partner, { url, ciphertext, fromNow })) ?? noEndpoint(partner)
-    // paths and queries of webhook URLs can hold passwords
-    const detail = { origin: new URL(url).origin, from_now: fromNow, canceled: done.canceled }
-    await audit({ action: 'endpoint.set', partnerId: partner, detail })
-    return done
+  // paths and queries of webhook URLs can hold passwords
+  const detail = { origin: new URL(url).origin, from_now: fromNow }
+  const action = { action: 'endpoint.set', partnerId: partner, detail }
+  const { id, secretIsNew, canceled } = await desk.act(action, async () => {
+    const result = (await setEndpoint(desk.sql, partner, { url, ciphertext, fromNow })) ?? noEndpoint(partner)
+    return { result, detail: { canceled: result.canceled } }
   })
   const waiting = await drain(desk, id)
   const shown = secretIsNew

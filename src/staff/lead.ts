@@ -38,13 +38,11 @@ export async function close(desk: Desk, lead: number, { reason }: { reason: stri
       text: `Lead ${lead} was closed already, at ${formatTimestamp(closedAt)} UTC: ${printable(close_reason ?? '')}.`,
     }
   }
-  await desk.change(async ({ audit }) => {
-    await audit({ action: 'lead.close', partnerId: partner, leadId: lead, detail: { reason } })
+  const action = { action: 'lead.close', partnerId: partner, leadId: lead, detail: { reason } }
+  const closed = await desk.act(action, async () => {
     await desk.referrals.signal(lead, 'close', { reason })
-  })
-  const closed = await soon(async () => {
-    const record = await findLeadRecord(desk.sql, lead)
-    return record?.closed_at ?? undefined
+    const result = await soon(async () => (await findLeadRecord(desk.sql, lead))?.closed_at ?? undefined)
+    return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
   })
   return {
     json: {

@@ -60,11 +60,13 @@ export async function milestone(
     ...(id !== undefined && { id }),
     ...(payload !== undefined && { event_payload: payload }),
   }
-  const answered = await desk.change(async ({ audit }) => {
-    await audit({ action: 'milestone', partnerId: partner, leadId: lead, detail: { name, id: id ?? null } })
-    return desk.referrals.record(lead, request).catch(refusedByWorkflow)
+  const action = { action: 'milestone', partnerId: partner, leadId: lead, detail: { name, id: id ?? null } }
+  const answer = await desk.act(action, async () => {
+    const answered = await desk.referrals.record(lead, request).catch(refusedByWorkflow)
+    const result = describe(lead, name, answered)
+    const { outcome, event_id } = result.json
+    return { result, detail: { outcome, event_id } }
   })
-  const answer = describe(lead, name, answered)
   const dropped = options.payload !== undefined && payload === undefined
   return dropped
     ? { ...answer, text: `${answer.text}\n${name} carries no payload: --payload was left out.` }

@@ -19,15 +19,13 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 }
 
 /** What the workers do daily, now: after Temporal's data was lost for example. */
-async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean }): Promise<Answer> {
+export async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean } = {}): Promise<Answer> {
   await desk.requireOwnNamespace()
   const { open, started, refreshed, failed } = dryRun
     ? await reconcile(desk, { dryRun })
-    : await desk.change(async ({ audit }) => {
-        const done = await reconcile(desk)
-        const detail = { started: done.started.length, refreshed: done.refreshed.length }
-        await audit({ action: 'workflow.rebuild', detail })
-        return done
+    : await desk.act({ action: 'workflow.rebuild' }, async () => {
+        const result = await reconcile(desk)
+        return { result, detail: { started: result.started.length, refreshed: result.refreshed.length } }
       })
   const [start, tell] = dryRun ? ['Would start', 'would tell'] : ['Started', 'told']
   return {

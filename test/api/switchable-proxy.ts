@@ -1,15 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy that can be taken away and can fall silent: what a network does to a database. */
+/** A TCP proxy that can be taken away and can fall silent: what a network does to a server. */
 export async function switchableProxy(target: URL) {
   const open = new Set<Socket>()
+  const outers = new Set<Socket>()
   let mode: 'open' | 'silent' = 'open'
   const server = createServer((inner) => {
     keep(inner)
     if (mode === 'silent') return
     const outer = connect(Number(target.port), target.hostname)
     keep(outer)
+    outers.add(outer.on('close', () => outers.delete(outer)))
     inner.on('close', () => outer.destroy()).pipe(outer)
     outer.on('close', () => inner.destroy()).pipe(inner)
   })
@@ -37,6 +39,10 @@ export async function switchableProxy(target: URL) {
     fallSilent() {
       mode = 'silent'
       for (const socket of open) socket.unpipe().pause()
+    },
+    /** What is sent over a connection of now still arrives, and its answer never does. */
+    swallowAnswers() {
+      for (const outer of outers) outer.unpipe().resume()
     },
     async comeBack() {
       mode = 'open'

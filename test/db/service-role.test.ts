@@ -74,7 +74,7 @@ describe('the role that migrate makes for the service', () => {
   })
 
   it('may write to the audit and read it', async () => {
-    await run("insert into audit (actor, action) values ('somebody', 'test')")
+    await run("insert into audit (actor, action, outcome) values ('somebody', 'test', 'done')")
     expect((await run('select actor from audit')).rows).toEqual([{ actor: 'somebody' }])
   })
 

@@ -42,11 +42,20 @@ export function withoutTemporal(databaseUrl: string): Record<string, string> {
   }
 }
 
-/** What staff did, as the audit has it. */
-export function auditOf({ sql }: Desk) {
+/** What staff did, as the audit has it; `began` is the line that one says the end of. */
+export function auditOf({ sql }: Pick<Desk, 'sql'>) {
   return sql
     .selectFrom('audit')
-    .select(['actor', 'action', 'partner_id', 'lead_id', 'detail'])
-    .orderBy('id')
+    .leftJoin('audit as begun', 'begun.id', 'audit.begun_id')
+    .select([
+      'audit.actor',
+      'audit.action',
+      'audit.outcome',
+      'audit.partner_id',
+      'audit.lead_id',
+      'audit.detail',
+    ])
+    .select('begun.outcome as began')
+    .orderBy('audit.id')
     .execute()
 }

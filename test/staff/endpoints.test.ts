@@ -162,10 +162,14 @@ describe('an endpoint', () => {
     await expect(endpoint.set(desk, 77, receiver.url)).rejects.toThrow('There is no partner 77')
   })
 
-  it('leaves a line in the audit for each change, without its secret', async () => {
+  it('leaves its lines in the audit for each change, without its secret', async () => {
     const { secret } = await set()
     const done = (await auditOf(desk)).filter(({ partner_id }) => partner_id === id)
-    expect(done.map(({ action }) => action)).toEqual(['partner.add', 'endpoint.set'])
+    expect(done.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
+      'partner.add done',
+      'endpoint.set begun',
+      'endpoint.set done',
+    ])
     expect(JSON.stringify(done)).not.toContain(secret)
   })
 })
