@@ -12,6 +12,7 @@ import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
 import { listReplayActivity, replayWebhookActivity } from './replay.ts'
+import { listResendsActivity, resendWebhookActivity } from './resend.ts'
 import { reviewEndpointActivity } from './review-endpoint.ts'
 import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
@@ -47,5 +48,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     notify: notifyActivity(dependencies),
     listReplay: listReplayActivity(dependencies),
     replayWebhook: replayWebhookActivity(dependencies),
+    listResends: listResendsActivity(dependencies),
+    resendWebhook: resendWebhookActivity(dependencies),
   }
 }

@@ -43,6 +43,8 @@ const app = await buildApp({
     client,
     sql,
     referrals: createReferrals({ client, sql, callLimitMs: 1500 }),
+    onFailure: (err, partnerId) =>
+      log.warn({ err, partner_id: partnerId }, 'resends not started yet: the sweep starts them'),
   }),
   observeRequest,
   rateLimit: config.RATE_LIMIT,

@@ -24,6 +24,7 @@ import { watchNamespace } from './temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './temporal/names.ts'
 import { isPolling } from './temporal/polling.ts'
 import { createReferrals } from './temporal/referrals.ts'
+import { createResendStarter } from './temporal/resend.ts'
 import { keepReconciled } from './temporal/reconcile-loop.ts'
 import { sweep } from './temporal/sweep.ts'
 import { workerOptions } from './temporal/worker-options.ts'
@@ -70,6 +71,7 @@ const sweeping = sweep({
   sql,
   referrals,
   startEndpoint: createEndpointStarter(client),
+  startResends: createResendStarter(client),
   observe: metrics.observe,
   log,
   signal: stopping.signal,

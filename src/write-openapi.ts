@@ -13,7 +13,7 @@ const app = await buildApp({
   deployment: async () => {},
   log: createLogger('silent', 'api'),
   startReferral: () => {},
-  resendWebhook: async () => {},
+  resendWebhook: async () => 'accepted',
   observeRequest: () => {},
   rateLimit: 0,
 })

@@ -1,11 +1,86 @@
-import { deliverWebhook } from './activities.ts'
+import {
+  ActivityCancellationType,
+  defineSignal,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setCurrentDetails,
+  setDefaultSignalHandler,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { createActivities } from '../activities/index.ts'
+
+type Activities = ReturnType<typeof createActivities>
+
+const { TRY_CANCEL } = ActivityCancellationType
+
+const { listResends } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+const { resendWebhook } = proxyActivities<Activities>({
+  startToCloseTimeout: '20 seconds',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+  cancellationType: TRY_CANCEL,
+})
+
+/** What became of the webhooks that were sent once more; all that a run hands to the next. */
+export interface ResendProgress {
+  delivered: number
+  refused: number
+}
+
+/** Something was marked: look at the record before you end. */
+const askedSignal = defineSignal('asked')
 
 /**
- * Sends a settled webhook once more, because its partner asks: id `resend-<event_id>`. One attempt; a 2xx makes
- * the delivery delivered, a failure changes nothing.
+ * Sends a partner's settled webhooks once more for which somebody asked, one after the other: id
+ * `resend-<partner_id>`, while there are any and the endpoint is not paused. Each is a mark in PostgreSQL that goes
+ * when its attempt has ended; a mark that this workflow does not see any more is found by the sweep.
  */
-export async function resend(leadId: number, sequence: number) {
-  const summary = `webhook ${sequence} of lead ${leadId} once more`
-  const { outcome } = await deliverWebhook.executeWithOptions({ summary }, [leadId, sequence, 'resend'])
-  return outcome
+export async function resend(
+  partnerId: number,
+  progress: ResendProgress = { delivered: 0, refused: 0 },
+): Promise<ResendProgress> {
+  let asked = 0
+  setHandler(askedSignal, () => void (asked += 1), { description: 'More was asked for: look at the record' })
+  setDefaultSignalHandler(() => {})
+  for (;;) {
+    const askedBefore = asked
+    const waiting = await listResends(partnerId)
+    if (waiting.total === 0 && asked === askedBefore) return progress
+    // paused: the marks stay in the record, and the sweep starts this workflow when the endpoint works again
+    if (!(await sendAll(partnerId, waiting, progress))) return progress
+    if (workflowInfo().continueAsNewSuggested)
+      await makeContinueAsNewFunc<typeof resend>()(partnerId, progress)
+  }
+}
+
+type Waiting = Awaited<ReturnType<Activities['listResends']>>
+
+/** Whether all could be sent: not once the endpoint is paused. */
+async function sendAll(partnerId: number, waiting: Waiting, progress: ResendProgress): Promise<boolean> {
+  for (const [sent, { leadId, sequence }] of waiting.webhooks.entries()) {
+    show(partnerId, progress, waiting.total - sent)
+    const summary = `webhook ${sequence} of lead ${leadId}`
+    const outcome = await resendWebhook.executeWithOptions({ summary }, [leadId, sequence])
+    if (outcome === 'parked') return false
+    progress[outcome] += 1
+  }
+  return true
+}
+
+/** What an operator reads in the Temporal Web UI. */
+function show(partnerId: number, { delivered, refused }: ResendProgress, waiting: number): void {
+  setCurrentDetails(
+    [
+      `Webhooks that **partner ${partnerId}** or staff asked to be sent once more: **${waiting}** wait.`,
+      '',
+      `- Taken: ${delivered}; refused: ${refused}`,
+      '',
+      'They are marked in PostgreSQL: canceled or terminated, this workflow is started again. Pause the endpoint to hold them.',
+    ].join('\n'),
+  )
 }

@@ -61,6 +61,9 @@ export const getDeliveriesAnswer = z.object({
         created_at: timestamp,
         next_attempt_at: timestamp.nullable().meta({ description: '`null` when it is settled or held.' }),
         settled_at: timestamp.nullable(),
+        resend_requested_at: timestamp
+          .nullable()
+          .meta({ description: 'Since when it waits to be sent once more; `null` when it does not.' }),
         attempts: z.array(attempt).meta({ description: 'The latest 20, oldest first.' }),
       }),
     )

@@ -46,7 +46,8 @@ type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
 
 function toWire(row: Row, attempts: Attempts) {
-  const { event_id, event_name, lead_id, sequence, state, created_at, next_attempt_at, settled_at } = row
+  const { event_id, event_name, lead_id, sequence, state, created_at } = row
+  const { next_attempt_at, settled_at, resend_requested_at } = row
   return {
     event_id,
     event_name,
@@ -56,6 +57,7 @@ function toWire(row: Row, attempts: Attempts) {
     created_at: formatTimestamp(created_at),
     next_attempt_at: state === 'pending' ? formatTimestamp(next_attempt_at) : null,
     settled_at: settled_at === null ? null : formatTimestamp(settled_at),
+    resend_requested_at: resend_requested_at === null ? null : formatTimestamp(resend_requested_at),
     attempts: attempts.map(({ number, trigger, started_at, duration_ms, status, error_code, hint }) => ({
       number,
       trigger,

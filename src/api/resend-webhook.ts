@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findDelivery } from '../db/delivery-resend.ts'
 import type { Sql } from '../db/orm.ts'
+import { MOST_RESENDS } from '../db/resends.ts'
 import { ApiError } from '../errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
 import { resendWebhookBody } from './extension-schemas.ts'
@@ -22,20 +23,37 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       // another partner's event is as unknown as one that never was
       if (found?.partner_id !== request.partnerId) throw new ApiError('NOT_FOUND', 'Event not found.')
       request.leadId = found.lead_id
-      const { state, lead_id: leadId, sequence } = found
+      const { state, lead_id: leadId } = found
       if (state === 'canceled') throw new ApiError('INVALID_PAYLOAD', 'This webhook was canceled.')
-      try {
-        await resend({ eventId, leadId, sequence, isOpen: state === 'pending' })
-      } catch (err) {
-        request.log.warn({ err }, 'resend not started')
-        throw new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '5' })
-      }
+      const { partnerId } = request
+      const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
+        (err: unknown) => {
+          request.log.warn({ err }, 'resend not started')
+          throw new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '5' })
+        },
+      )
+      if (outcome === 'too_many') throw tooManyResends(found.endpoint_state === 'paused')
       return { success: true as const, message: describe(found) }
     },
   })
 }
 
-function describe(found: NonNullable<Awaited<ReturnType<typeof findDelivery>>>): string {
+type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
+
+/** An attempt takes 15 s at most, and then there is room for one more; while the endpoint is paused there is none. */
+const [ROOM_SECONDS, PAUSED_SECONDS] = ['15', '60']
+
+export function tooManyResends(isPaused = false): ApiError {
+  const waiting = `${MOST_RESENDS.toLocaleString('en')} of your webhooks wait to be sent once more, which is the most`
+  const why = isPaused
+    ? 'none is sent while your endpoint is paused. Ask again once it works.'
+    : 'they go out one after the other, at most five a second. Ask again as Retry-After says.'
+  return new ApiError('RATE_LIMITED', `${waiting}: ${why}`, {
+    'retry-after': isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
+  })
+}
+
+function describe(found: Found): string {
   if (found.endpoint_state === 'paused') {
     return 'The webhook is sent when your endpoint is no longer paused.'
   }

@@ -1,7 +1,15 @@
 import { sql as raw } from 'kysely'
 import { isOfRevision } from './endpoint-states.ts'
+import type { AttemptTrigger } from './entities/attempt.ts'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
+
+/** The attempt that has ended, and whose it was. */
+export interface EndedAttempt {
+  attemptId: string
+  eventId: string
+  trigger: AttemptTrigger
+}
 
 /** How one HTTP request ended; the attempt's row, but for what the database adds. */
 export interface AttemptOutcome {
@@ -31,14 +39,17 @@ export function endOf(outcome: AttemptOutcome, next: Date | null) {
   }
 }
 
+/** A resend is over once its attempt has ended, however it ended. */
+export const endOfResend = (trigger: AttemptTrigger) =>
+  trigger === 'resend' ? { resend_requested_at: null } : {}
+
 /**
  * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
  * attempt. Answers whose endpoint it was.
  */
 export async function deliver(
   sql: Sql,
-  eventId: string,
-  attemptId: string,
+  { attemptId, eventId, trigger }: EndedAttempt,
   outcome: AttemptOutcome,
 ): Promise<number> {
   const { partner_id: partnerId } = await sql
@@ -50,6 +61,7 @@ export async function deliver(
           settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
           lease: null,
           leased_until: null,
+          ...endOfResend(trigger),
         })
         .where('event_id', '=', eventId)
         .returning('partner_id'),

@@ -9,6 +9,8 @@ export interface Backlog {
   oldestDueSeconds: number
   /** Open deliveries to endpoints that are paused. */
   held: number
+  /** Settled deliveries that wait to be sent once more. */
+  resends: number
   endpoints: { active: number; paused: number; draining: number }
   /** Open leads whose workflow is not known to be started. */
   unstarted: number
@@ -31,6 +33,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
     )
     select due.due, due.oldest as "oldestDueSeconds",
       (select count(*)::int from open where held) as held,
+      (select count(*)::int from deliveries where resend_requested_at is not null) as resends,
       (select json_build_object(
         'active', count(*) filter (where state = 'active'),
         'paused', count(*) filter (where state = 'paused'),

@@ -6,6 +6,7 @@ import { ninthAttempt } from './ninth-attempt.ts'
 import type { AttemptTrigger } from './entities/attempt.ts'
 import type { DeliveryState } from './entities/delivery.ts'
 import type { Sql } from './orm.ts'
+import { forgetResend, isResendable } from './resends.ts'
 
 const SECOND_MS = 1000
 
@@ -56,6 +57,10 @@ export async function beginAttempt(
     if (delivery.leased_until !== null && delivery.leased_until > now) {
       return { kind: 'again', reason: 'leased', afterMs: SECOND_MS }
     }
+    if (trigger === 'resend' && !isResendable(delivery)) {
+      await forgetResend(trx, delivery.event_id)
+      return { kind: 'settled', state: delivery.state }
+    }
     const endpoint = await lockEndpoint(trx, delivery)
     const { url, paused_by: pausedBy } = endpoint
     const isHeld = pausedBy !== null && !(pausedBy === 'service' && trigger === 'probe')
@@ -68,6 +73,10 @@ export async function beginAttempt(
     if (cutOff === 'counts' && scheduled) {
       const afterMs = await postpone(trx, delivery, delayMs)
       return { kind: 'again', reason: 'not_yet', afterMs }
+    }
+    if (cutOff === 'counts' && trigger === 'resend') {
+      await forgetResend(trx, delivery.event_id)
+      return { kind: 'settled', state: delivery.state }
     }
     const read = readSecrets(endpoint.secrets)
     if ('unreadable' in read) {
@@ -82,6 +91,7 @@ function lockDelivery(trx: Sql, leadId: number, sequence: number) {
   return trx
     .selectFrom('deliveries')
     .select(['event_id', 'partner_id', 'state', 'failures', 'next_attempt_at', 'leased_until', 'body'])
+    .select('resend_requested_at')
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)

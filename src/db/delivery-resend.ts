@@ -29,3 +29,15 @@ export async function bringForward(sql: Sql, eventId: string): Promise<void> {
     .where('state', '=', 'pending')
     .execute()
 }
+
+/** The latest attempt that somebody asked for, but for those that a crash cut off: they are made again. */
+export async function latestResend(sql: Sql, eventId: string) {
+  return sql
+    .selectFrom('attempts')
+    .select(['number', 'finished_at', 'error_code'])
+    .where('event_id', '=', eventId)
+    .where('trigger', '=', 'resend')
+    .where('error_code', 'is distinct from', 'interrupted')
+    .orderBy('number', 'desc')
+    .executeTakeFirst()
+}

@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely'
-import { type AttemptOutcome, deliver, endOf } from './attempt-end.ts'
-import type { AttemptTrigger } from './entities/attempt.ts'
+import { type AttemptOutcome, deliver, type EndedAttempt, endOf, endOfResend } from './attempt-end.ts'
 import { drainAfterProbe, isOfRevision, nextRevision } from './endpoint-states.ts'
 import type { EndpointNotice } from './endpoint-trouble.ts'
 import { ninthAttempt } from './ninth-attempt.ts'
@@ -44,7 +43,7 @@ type Ended =
  */
 export async function finishAttempt(
   sql: Sql,
-  attempt: { attemptId: string; eventId: string; trigger: AttemptTrigger },
+  attempt: EndedAttempt,
   outcome: AttemptOutcome,
   judge: (facts: FailureFacts) => Verdict,
 ): Promise<Finished> {
@@ -53,7 +52,7 @@ export async function finishAttempt(
     const delivery = await lockDelivery(trx, attempt.eventId)
     const ours = delivery.lease === attempt.attemptId
     if (!ours || attempt.trigger !== 'scheduled') {
-      if (ours) await release(trx, attempt.eventId)
+      if (ours) await release(trx, attempt)
       await close(trx, attempt.attemptId, outcome, null)
       return { kind: ours ? 'unchanged' : 'superseded' }
     }
@@ -80,25 +79,21 @@ function lockDelivery(trx: Sql, eventId: string) {
 
 type LockedDelivery = Awaited<ReturnType<typeof lockDelivery>>
 
-async function succeed(
-  sql: Sql,
-  { attemptId, eventId, trigger }: { attemptId: string; eventId: string; trigger: AttemptTrigger },
-  outcome: AttemptOutcome,
-): Promise<Finished> {
-  if (trigger !== 'probe') await deliver(sql, eventId, attemptId, outcome)
+async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
+  if (attempt.trigger !== 'probe') await deliver(sql, attempt, outcome)
   else {
     await sql.transaction().execute(async (trx) => {
-      const partnerId = await deliver(trx, eventId, attemptId, outcome)
-      await drainAfterProbe(trx, partnerId, attemptId)
+      const partnerId = await deliver(trx, attempt, outcome)
+      await drainAfterProbe(trx, partnerId, attempt.attemptId)
     })
   }
   return { kind: 'delivered' }
 }
 
-async function release(trx: Sql, eventId: string): Promise<void> {
+async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<void> {
   await trx
     .updateTable('deliveries')
-    .set({ lease: null, leased_until: null })
+    .set({ lease: null, leased_until: null, ...endOfResend(trigger) })
     .where('event_id', '=', eventId)
     .execute()
 }

@@ -30,6 +30,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'How long the oldest due webhook has been due',
     ({ oldestDueSeconds }) => oldestDueSeconds,
   )
+  gauge('referrals_resends_waiting', 'Webhooks that wait to be sent once more', ({ resends }) => resends)
   gauge('referrals_leads_unstarted', 'Leads whose workflow is not started yet', ({ unstarted }) => unstarted)
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',

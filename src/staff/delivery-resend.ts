@@ -1,8 +1,12 @@
-import { bringForward, findDelivery } from '../db/delivery-resend.ts'
-import { resendDelivery } from '../temporal/resend.ts'
+import { bringForward, findDelivery, latestResend } from '../db/delivery-resend.ts'
+import { MOST_RESENDS, requestResends } from '../db/resends.ts'
 import { type Answer, printable } from './answer.ts'
 import type { Desk } from './desk.ts'
-import { Refusal } from './refusal.ts'
+import { describeFailure, Refusal } from './refusal.ts'
+import { soon } from './soon.ts'
+
+/** Longer than a webhook may take. */
+const ATTEMPT_LIMIT_MS = 25_000
 
 export async function resend(desk: Desk, event: string): Promise<Answer> {
   const delivery = await findDelivery(desk.sql, event)
@@ -19,11 +23,11 @@ type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id:
 
 async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
   const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
-  await desk.change(async ({ sql, audit }) => {
-    await bringForward(sql, event)
-    await audit({ action: 'delivery.resend', partnerId: partner, leadId: lead, detail: { event_id: event } })
+  await desk.act(actionOf(delivery), async () => {
+    await bringForward(desk.sql, event)
+    await desk.referrals.signal(lead, 'wake')
+    return { result: undefined, detail: { outcome: 'due' } }
   })
-  await desk.referrals.signal(lead, 'wake')
   const paused = delivery.endpoint_state === 'paused'
   return {
     json: {
@@ -47,22 +51,56 @@ async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
 const outcomes = {
   delivered: 'Sent once more, and the endpoint took it',
   unchanged: 'Sent once more, and the endpoint did not take it',
-  parked: 'Not sent, because the endpoint is paused or has no URL',
+  parked: 'Not sent before the endpoint is resumed or has a URL',
   accepted: 'About to be sent once more',
 }
+type Outcome = keyof typeof outcomes
 
-/** A settled one: one more attempt beside the lead's own order. */
+/** A settled one: one more attempt beside the lead's own order, after those that were asked for before. */
 async function sendAgain(desk: Desk, delivery: Found): Promise<Answer> {
-  const { event_id: event, lead_id: lead, partner_id: partner, sequence, state } = delivery
-  const detail = { event_id: event, state }
-  await desk.change(({ audit }) =>
-    audit({ action: 'delivery.resend', partnerId: partner, leadId: lead, detail }),
-  )
-  const ended = await resendDelivery(desk.client, { eventId: event, leadId: lead, sequence })
-  const outcome = ended !== undefined && ended in outcomes ? (ended as keyof typeof outcomes) : 'accepted'
+  const { event_id: event, lead_id: lead, partner_id: partner, state } = delivery
+  const { outcome, why } = await desk.act(actionOf(delivery), async () => {
+    const before = (await latestResend(desk.sql, event))?.number ?? 0
+    const { refused } = await requestResends(desk.sql, partner, [event])
+    if (refused.has(event)) tooMany(partner)
+    const away = await desk.startResends(partner).then(
+      () => undefined,
+      (error: unknown) =>
+        `It goes out once Temporal is back. ${describeFailure(error, desk.temporal.address)}`,
+    )
+    const result = {
+      outcome: away === undefined ? await outcomeOf(desk, event, before) : 'accepted',
+      why: away,
+    }
+    return { result, detail: { outcome: result.outcome } }
+  })
   return {
     json: { event_id: event, lead_id: lead, partner_id: partner, outcome, state_before: state },
-    text: `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
+    text: [
+      `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
+      ...(why ? [why] : []),
+    ].join('\n'),
     ...((outcome === 'unchanged' || outcome === 'parked') && { failed: true }),
   }
+}
+
+/** What became of the attempt, as the record has it; `accepted` when that is not known in time. */
+async function outcomeOf({ sql }: Desk, event: string, before: number): Promise<Outcome> {
+  const found = await soon<Outcome>(async () => {
+    const latest = await latestResend(sql, event)
+    if (latest !== undefined && latest.number > before && latest.finished_at !== null)
+      return latest.error_code === null ? 'delivered' : 'unchanged'
+    return (await findDelivery(sql, event))?.endpoint_state === 'paused' ? 'parked' : undefined
+  }, ATTEMPT_LIMIT_MS)
+  return found ?? 'accepted'
+}
+
+function actionOf({ event_id, state, lead_id: leadId, partner_id: partnerId }: Found) {
+  return { action: 'delivery.resend', partnerId, leadId, detail: { event_id, state } }
+}
+
+function tooMany(partner: number): never {
+  throw new Refusal(
+    `${MOST_RESENDS} webhooks of partner ${partner} wait to be sent once more, which is the most: see the workflow resend-${partner} in the Temporal Web UI.`,
+  )
 }

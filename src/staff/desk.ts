@@ -8,6 +8,7 @@ import { createTemporalClient, type TemporalSettings } from '../temporal/client.
 import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints.ts'
 import { createReferrals, type Referrals } from '../temporal/referrals.ts'
 import { type Acted, betweenTwoLines } from './acting.ts'
+import { createResendStarter, type StartResends } from '../temporal/resend.ts'
 import type { Answer } from './answer.ts'
 
 /** How long whoever typed a command waits to hear that Temporal does not answer. */
@@ -35,6 +36,7 @@ export interface Desk {
   client: Client
   referrals: Referrals
   startEndpoint: StartEndpoint
+  startResends: StartResends
   temporal: { address: string; namespace: string }
   close: () => Promise<void>
 }
@@ -64,6 +66,7 @@ export async function openDesk(
     client,
     referrals: createReferrals({ client, sql, callLimitMs: PATIENCE_MS }),
     startEndpoint: createEndpointStarter(client),
+    startResends: createResendStarter(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
   }

@@ -1,9 +1,6 @@
 import type { Client } from '@temporalio/client'
-import type { endpoint } from '../../workflows/endpoint.ts'
-import { endpointWorkflowId, TASK_QUEUE } from './names.ts'
-
-/** How long a call may take while Temporal is away: the sweep starts what is left out. */
-const CALL_LIMIT_MS = 3000
+import { ensureRunning } from './ensure-running.ts'
+import { endpointWorkflowId } from './names.ts'
 
 /**
  * Starts the workflow that brings an endpoint back to work. One that runs is told to look at the record now, as
@@ -12,18 +9,11 @@ const CALL_LIMIT_MS = 3000
 export type StartEndpoint = (endpointId: number, options?: { quietly?: boolean }) => Promise<void>
 
 export function createEndpointStarter(client: Client): StartEndpoint {
-  return async (endpointId, { quietly = false } = {}) => {
-    const options = {
+  return (endpointId, { quietly = false } = {}) =>
+    ensureRunning(client, 'endpoint', {
       workflowId: endpointWorkflowId(endpointId),
-      taskQueue: TASK_QUEUE,
-      args: [endpointId] as Parameters<typeof endpoint>,
-      workflowIdConflictPolicy: 'USE_EXISTING' as const,
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-      staticSummary: `Endpoint ${endpointId}`,
-    }
-    await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
-      if (quietly) await client.workflow.start('endpoint', options)
-      else await client.workflow.signalWithStart('endpoint', { ...options, signal: 'look' })
+      args: [endpointId],
+      summary: `Endpoint ${endpointId}`,
+      ...(!quietly && { signal: 'look' }),
     })
-  }
 }

@@ -8,5 +8,5 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
-export const resendId = (eventId: string) => `resend-${eventId}`
+export const resendId = (partnerId: number) => `resend-${partnerId}`
 export const replayId = (partnerId: number) => `replay-${partnerId}`

@@ -1,65 +1,62 @@
-import { type Client, isGrpcDeadlineError } from '@temporalio/client'
-import type { resend } from '../../workflows/resend.ts'
+import type { Client } from '@temporalio/client'
 import { bringForward } from '../db/delivery-resend.ts'
 import type { Sql } from '../db/orm.ts'
-import { resendId, TASK_QUEUE } from './names.ts'
+import { requestResends } from '../db/resends.ts'
+import { ensureRunning } from './ensure-running.ts'
+import { inBatches } from './in-batches.ts'
+import { resendId } from './names.ts'
 import type { Referrals } from './referrals.ts'
 
-const CALL_LIMIT_MS = 3000
-/** Longer than a webhook may take. */
-const ATTEMPT_LIMIT_MS = 25_000
+/** Starts the workflow that sends a partner's marked webhooks once more; one that runs looks for more before it ends. */
+export type StartResends = (partnerId: number, options?: { quietly?: boolean }) => Promise<void>
 
-interface SettledDelivery {
-  eventId: string
-  leadId: number
-  sequence: number
+export function createResendStarter(client: Client): StartResends {
+  return (partnerId, { quietly = false } = {}) =>
+    ensureRunning(client, 'resend', {
+      workflowId: resendId(partnerId),
+      args: [partnerId],
+      summary: `Resends of partner ${partnerId}`,
+      ...(!quietly && { signal: 'asked' }),
+    })
 }
 
-/** Starts to send a settled webhook once more; two who ask at a time get one attempt. */
-async function startResend(client: Client, { eventId, leadId, sequence }: SettledDelivery) {
-  return client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-    client.workflow.start<typeof resend>('resend', {
-      workflowId: resendId(eventId),
-      taskQueue: TASK_QUEUE,
-      args: [leadId, sequence],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      staticSummary: `Webhook ${sequence} of lead ${leadId}`,
-    }),
-  )
+interface ResendRequest {
+  eventId: string
+  leadId: number
+  partnerId: number
+  isOpen: boolean
 }
 
 /**
- * Sends a settled webhook once more.
- *
- * @returns how the attempt ended; `undefined` when that is not known yet.
+ * Has a webhook sent again, without waiting for it: an open one by its lead's workflow, in its place; a settled one
+ * is marked, and Temporal's state makes no difference to that. Rejects when an open one's workflow is not reached.
  */
-export async function resendDelivery(client: Client, delivery: SettledDelivery) {
-  const handle = await startResend(client, delivery)
-  try {
-    return await client.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, () => handle.result())
-  } catch (error) {
-    if (isGrpcDeadlineError(error instanceof Error ? (error.cause ?? error) : error)) return undefined
-    throw error
-  }
-}
+export type ResendWebhook = (request: ResendRequest) => Promise<'accepted' | 'too_many'>
 
-/** Has a webhook sent again, without waiting for it: an open one by its lead's workflow, in its place. */
-export type ResendWebhook = (delivery: SettledDelivery & { isOpen: boolean }) => Promise<void>
-
-export function createResender({
-  client,
-  sql,
-  referrals,
-}: {
+interface Dependencies {
   client: Client
   sql: Sql
   referrals: Referrals
-}): ResendWebhook {
-  return async ({ isOpen, ...delivery }) => {
+  /** The marks were made, and the sweep starts their workflow. */
+  onFailure: (error: unknown, partnerId: number) => void
+}
+
+export function createResender({ client, sql, referrals, onFailure }: Dependencies): ResendWebhook {
+  const start = createResendStarter(client)
+  // one connection of the pool for each partner: the others must not wait behind one that asks for hundreds
+  const request = inBatches(async (partnerId, eventIds: string[]) => {
+    const requested = await requestResends(sql, partnerId, eventIds)
+    // those that come later find a workflow that looks again before it ends, or are found by the sweep
+    if (requested.isFirst) start(partnerId).catch((error: unknown) => onFailure(error, partnerId))
+    return requested
+  })
+  return async ({ isOpen, eventId, leadId, partnerId }) => {
     if (isOpen) {
-      await bringForward(sql, delivery.eventId)
-      await referrals.signal(delivery.leadId, 'wake')
-    } else await startResend(client, delivery)
+      await bringForward(sql, eventId)
+      await referrals.signal(leadId, 'wake')
+      return 'accepted'
+    }
+    const { refused } = await request(partnerId, eventId)
+    return refused.has(eventId) ? 'too_many' : 'accepted'
   }
 }

@@ -5,23 +5,26 @@ import { endpointTurns } from '../db/endpoint-trouble.ts'
 import { endpointsAtWork } from '../db/endpoint-states.ts'
 import { unstartedLeads } from '../db/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
+import { partnersWithResends } from '../db/resends.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
 import type { StartEndpoint } from './endpoints.ts'
 import { forEachInFlight } from './in-flight.ts'
 import { rememberFailures } from './remembered-failures.ts'
 import type { Referrals } from './referrals.ts'
+import type { StartResends } from './resend.ts'
 
 const INTERVAL_MS = 1000
 /** Younger leads are being started by the API that took them. */
 const MIN_AGE_MS = 1000
 const PAGE = 200
-/** Endpoints with something to do are rare and mostly have their workflow: asked for in every fifth sweep. */
+/** Endpoints and resends with something to do are rare and mostly have their workflow: every fifth sweep. */
 const ENDPOINTS_EVERY = 5
 
 interface SweepOptions {
   sql: Sql
   referrals: Referrals
   startEndpoint: StartEndpoint
+  startResends: StartResends
   observe: Pick<WorkerObserver, 'noticed'>
   log: Logger
   signal: AbortSignal
@@ -49,12 +52,17 @@ export async function sweep(options: SweepOptions): Promise<void> {
   }
 }
 
-function createTurns({ sql, referrals, startEndpoint, observe, log, signal }: SweepOptions) {
+function createTurns(options: SweepOptions) {
+  const { sql, referrals, startEndpoint, startResends, observe, log, signal } = options
   const leads = rememberFailures((err, id) =>
     log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
   )
   const endpoints = rememberFailures((err, id) =>
     log.error({ err, endpoint_id: id }, 'cannot start an endpoint’s workflow; trying again every minute'),
+  )
+
+  const resends = rememberFailures((err, id) =>
+    log.error({ err, partner_id: id }, 'cannot start a partner’s resends; trying again every minute'),
   )
 
   async function startLeads(): Promise<number> {
@@ -73,13 +81,23 @@ function createTurns({ sql, referrals, startEndpoint, observe, log, signal }: Sw
     endpoints.learn(ids, await forEachInFlight(ids, start, signal))
   }
 
+  async function startMarked(): Promise<void> {
+    const resting = new Set(resends.resting())
+    const ids = (await partnersWithResends(sql, PAGE)).filter((id) => !resting.has(id))
+    const start = (id: number) => startResends(id, { quietly: true })
+    resends.learn(ids, await forEachInFlight(ids, start, signal))
+  }
+
   return {
     /** Answers how many leads were started. */
     async take(isEndpointsTurn: boolean): Promise<number> {
       // first, because it needs no Temporal
       if (isEndpointsTurn) for (const notice of await endpointTurns(sql)) observe.noticed(notice)
       const started = await startLeads()
-      if (isEndpointsTurn) await startEndpoints()
+      if (isEndpointsTurn) {
+        await startEndpoints()
+        await startMarked()
+      }
       return started
     },
   }

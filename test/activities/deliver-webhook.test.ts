@@ -222,8 +222,42 @@ describe('delivering a webhook', () => {
     expect(endpoint.arrivals).toEqual([])
   })
 
+  it.each([200, 500])('takes a resend’s mark away with its attempt, answered %i', async (status) => {
+    await settleAndMark()
+    answering(status)
+    expect(await deliver(leadId, 1, 'resend')).toMatchObject({
+      outcome: status === 200 ? 'delivered' : 'unchanged',
+    })
+    expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null, lease: null })
+    // a second call is one that was not heard of: what it asks for is done
+    expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'delivered' })
+    expect(endpoint.arrivals).toHaveLength(1)
+  })
+
+  it('keeps a resend’s mark while the endpoint is paused', async () => {
+    await settleAndMark()
+    await putEndpoints(sql, 'paused')
+    expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'parked' })
+    expect(await delivery()).toMatchObject({ resend_requested_at: expect.any(Date) })
+  })
+
+  it('gives up a resend that crashes have interrupted three times in a row: it may be what kills its worker', async () => {
+    await settleAndMark()
+    for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt('resend')
+    expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'delivered' })
+    expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null, lease: null })
+    expect(endpoint.arrivals).toEqual([])
+  })
+
+  const settleAndMark = () =>
+    sql
+      .updateTable('deliveries')
+      .set({ state: 'delivered', settled_at: new Date(), resend_requested_at: new Date() })
+      .where('lead_id', '=', leadId)
+      .execute()
+
   /** What a worker leaves that is killed after it has committed an attempt. */
-  async function interruptedAttempt() {
+  async function interruptedAttempt(trigger: 'scheduled' | 'resend' = 'scheduled') {
     const { event_id } = await delivery()
     await sql
       .updateTable('attempts')
@@ -238,7 +272,7 @@ describe('delivering a webhook', () => {
         id: `att_${event_id}_${number}`,
         event_id,
         number,
-        trigger: 'scheduled',
+        trigger,
         endpoint_revision: 1,
       })
       .execute()

@@ -53,7 +53,10 @@ export async function prepareApi({
     deployment: remembered(() => requireDeployment(sql, environment)),
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),
-    resendWebhook: async ({ eventId }) => void resent.push(eventId),
+    resendWebhook: async ({ eventId }) => {
+      resent.push(eventId)
+      return 'accepted'
+    },
     observeRequest: () => {},
     rateLimit,
     ...more,

@@ -37,14 +37,23 @@ describe('while Temporal is away', () => {
     }
   })
 
+  it('a resend of a settled webhook is accepted', async () => {
+    const event_id = leads.arrivals(created[0] ?? 0)[0]?.id
+    expect(await calls.post('resend-webhook', { event_id })).toMatchObject({
+      status: 200,
+      body: { message: 'The webhook is sent once more.' },
+    })
+  })
+
   it('nothing is lost: the workflows are there after its return, and nothing needs a restart', async () => {
     await temporal.start()
-    await partner.endpoint.until((arrivals) => arrivals.length === created.length + 1)
+    // a webhook of each, another of the first, and its resend
+    await partner.endpoint.until((arrivals) => arrivals.length === created.length + 2)
     await service.referrals.signal(created[0] ?? 0, 'contract_signed')
-    await partner.endpoint.until(() => leads.arrivals(created[0] ?? 0).length === 3)
+    await partner.endpoint.until(() => leads.arrivals(created[0] ?? 0).length === 4)
     for (const leadId of created) {
       const ids = leads.arrivals(leadId).map(({ event }) => event.data.sequence)
-      expect(ids).toEqual(leadId === created[0] ? [1, 2, 3] : [1])
+      expect(ids).toEqual(leadId === created[0] ? [1, 2, 1, 3] : [1])
     }
   }, 60_000)
 })

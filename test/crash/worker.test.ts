@@ -1,14 +1,19 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { requestResends } from '../../src/db/resends.ts'
+import { createResendStarter } from '../../src/temporal/resend.ts'
+import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
+import { until } from '../support/until.ts'
 
 /** One worker is killed once, with a lead inside each activity; the next goes on with all of them. */
 describe('a worker that is killed', () => {
   let service: Service
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
+  let resent: string[]
   const inside = { recording: 0, beforeSending: 0, sending: 0, writingTheOutcome: 0 }
 
   beforeAll(async () => {
@@ -30,6 +35,7 @@ describe('a worker that is killed', () => {
       Object.values(inside).every((leadId) => leads.arrivals(leadId).length > 1),
     )
     await Promise.all(Object.values(inside).map(settled))
+    await until(async () => (await resendsWaiting()).length === 0)
   }, 90_000)
 
   /** Brings one lead into each step and answers the locks that keep them there. */
@@ -44,6 +50,8 @@ describe('a worker that is killed', () => {
     partner.endpoint.answer = () => {}
     await service.referrals.signal(inside.sending, 'contract_signed')
     await partner.endpoint.until(() => leads.arrivals(inside.sending).length === 2)
+    await askForResends()
+    await partner.endpoint.until(() => resendsOf(resent[0]) === 1)
 
     const answered = Promise.withResolvers<() => void>()
     partner.endpoint.answer = (_, response) => answered.resolve(() => void response.writeHead(200).end())
@@ -58,6 +66,20 @@ describe('a worker that is killed', () => {
     await writing.reached()
     return [recording, beforeSending, writing]
   }
+
+  async function askForResends() {
+    resent = await fillDeliveries(service.sql, partner.id, 3, 'delivered')
+    await requestResends(service.sql, partner.id, resent)
+    await createResendStarter(service.client)(partner.id)
+  }
+  const resendsOf = (eventId: string | undefined) =>
+    partner.endpoint.arrivals.filter(({ id, replay }) => id === eventId && replay === 'true').length
+  const resendsWaiting = () =>
+    service.sql
+      .selectFrom('deliveries')
+      .select('event_id')
+      .where('resend_requested_at', 'is not', null)
+      .execute()
 
   /** The endpoint is paused until the delivery is locked, or it would be sent before. */
   async function holdDelivery(leadId: number) {
@@ -92,6 +114,10 @@ describe('a worker that is killed', () => {
       expect(sent.every(({ verified }) => verified)).toBe(true)
     },
   )
+
+  it('sends each webhook that was asked for once more, and only the one in flight twice', () => {
+    expect(resent.map(resendsOf)).toEqual([2, 1, 1])
+  })
 
   it('does not repeat what had not been sent', () => {
     expect(leads.arrivals(inside.recording)).toHaveLength(2)

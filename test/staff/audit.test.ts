@@ -74,7 +74,7 @@ describe('the audit', () => {
   it('keeps what may have been done, when Temporal’s answer does not come', async () => {
     const leadId = await leads.start()
     const deaf = await deafDesk()
-    await expect(close(deaf, leadId, { reason: 'withdrew' })).rejects.toThrow()
+    await expect(close(deaf, leadId, { reason: 'withdrew' })).rejects.toThrow('Failed to signal Workflow')
     const { events } = await service.client.workflow.getHandle(`lead-${leadId}`).fetchHistory()
     const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)
     expect(signals).toContain('close')

@@ -1,3 +1,4 @@
+import { tooManyResends } from '../resend-webhook.ts'
 import type { Operation } from './operations.ts'
 
 const extension = 'An extension: not part of the interface specification.'
@@ -11,6 +12,7 @@ const delivery = {
   created_at: '2026-03-09 10:30:00',
   next_attempt_at: '2026-03-09 10:35:07',
   settled_at: null,
+  resend_requested_at: null,
   attempts: [
     {
       number: 1,
@@ -43,14 +45,18 @@ export const extensionOperations: Record<string, Operation> = {
   '/resend-webhook': {
     operationId: 'resendWebhook',
     summary: 'Have a webhook sent again',
-    description: `${extension} An open webhook is tried now, in its place among the lead’s. A settled one is sent once more, with the same \`webhook-id\` and the header \`webhook-replay: true\`.`,
+    description: `${extension} An open webhook is tried now, in its place among the lead’s. A settled one is sent once more, with the same \`webhook-id\` and the header \`webhook-replay: true\`: those that you ask for wait their turn, one request at a time and at most five a second, at most 1,000 at a time. Asking twice for one that waits is asking once. While your endpoint is paused they wait.`,
     errors: ['NOT_FOUND'],
     invalid: 'Invalid request: event_id is required.',
+    limited: {
+      message: tooManyResends().message,
+      when: 'As everywhere, and when 1,000 of your webhooks wait to be sent once more. `Retry-After` is 15 then, the longest that one attempt takes, so that there is room for at least one more; 60 while your endpoint is paused, when there is none until it works.',
+    },
     key: true,
     extension: true,
     request: { event: { event_id: delivery.event_id } },
     answer: { sent: { success: true, message: 'The webhook is sent once more.' } },
-    answerDescription: 'It is on its way; get-deliveries shows the attempt.',
+    answerDescription: 'It will be sent; get-deliveries shows since when it waits, and the attempt.',
   },
   '/get-endpoint': {
     operationId: 'getEndpoint',

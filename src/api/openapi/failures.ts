@@ -58,7 +58,7 @@ function failureResponse(code: ErrorCode, message = messages[code]) {
 }
 
 /** The error answers of an operation, by status. */
-export function failuresOf({ errors, request, invalid }: Operation) {
+export function failuresOf({ errors, request, invalid, limited }: Operation) {
   const codes = [...everywhere, ...(request ? withBody : []), ...errors]
   const shared = codes.map((code) => [
     errorCatalogue[code].status,
@@ -67,5 +67,8 @@ export function failuresOf({ errors, request, invalid }: Operation) {
   return {
     ...(Object.fromEntries(shared) as Record<string, object>),
     ...(invalid !== undefined && { 400: failureResponse('INVALID_PAYLOAD', invalid) }),
+    ...(limited && {
+      429: { ...failureResponse('RATE_LIMITED', limited.message), description: limited.when },
+    }),
   }
 }

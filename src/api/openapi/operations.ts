@@ -9,6 +9,8 @@ export interface Operation {
   errors: ErrorCode[]
   /** The message of its INVALID_PAYLOAD, where the common one does not fit. */
   invalid?: string
+  /** A RATE_LIMITED of its own: its message, and when it is answered. */
+  limited?: { message: string; when: string }
   /** False where a request without a key is welcome too. */
   key: boolean
   /** Beyond the interface specification. */

@@ -28,6 +28,8 @@ export const Delivery = defineEntity({
     lease: p.text().nullable(),
     leasedUntil: instant().nullable(),
     settledAt: instant().nullable(),
+    /** Since when a settled delivery waits to be sent once more. */
+    resendRequestedAt: instant().nullable(),
   },
   checks: [
     { name: 'deliveries_state_check', expression: oneOf('state', deliveryStates) },
@@ -45,6 +47,11 @@ export const Delivery = defineEntity({
     {
       name: 'deliveries_leased_index',
       expression: 'create index deliveries_leased_index on deliveries (partner_id) where lease is not null',
+    },
+    {
+      name: 'deliveries_resend_index',
+      expression:
+        'create index deliveries_resend_index on deliveries (partner_id, resend_requested_at) where resend_requested_at is not null',
     },
   ],
 })

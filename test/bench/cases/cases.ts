@@ -6,6 +6,7 @@ import { isolation } from './isolation.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
 import { leadCalls } from './reads.ts'
+import { resends } from './resends.ts'
 import { running } from './running.ts'
 import { starting } from './starting.ts'
 
@@ -42,5 +43,11 @@ export const cases: Case[] = [
     about: 'a hanging endpoint beside a healthy one',
     byNameOnly: true,
     run: isolation,
+  },
+  {
+    name: 'resends',
+    about: 'a flood of resends to a hanging endpoint beside a healthy one',
+    byNameOnly: true,
+    run: resends,
   },
 ]

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setEndpoint } from '../../../src/db/endpoints.ts'
 import { addPartner } from '../../../src/db/partners.ts'
 import { generateSecret } from '../../../src/webhooks/secrets.ts'
+import type { Deployment } from '../deployment.ts'
 import type { Bench } from '../load/load.ts'
 import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { percentile } from '../numbers.ts'
@@ -14,14 +15,14 @@ import { putEndpoints } from '../../support/endpoint-states.ts'
 
 type Sending = { attempt?: number | null; lastStartedTime?: unknown } | undefined
 
-const LEADS = 60
+export const LEADS = 60
 const DUE = 1000
 /** Each of a lead's webhooks waits for the one before it. */
 const MILESTONES = ['client_account_created', 'credit_scan_completed', 'contract_signed', 'escrow_funded']
 const NEIGHBOURS_LEADS = DUE / (1 + MILESTONES.length)
-const PER_SECOND = 10
+export const PER_SECOND = 10
 const SECONDS = 20
-const ROUNDS = 5
+export const ROUNDS = 5
 /** A milestone's way on a machine that does nothing else. */
 const CALM_MS = 140
 const MOST_LOOKS = 60
@@ -36,9 +37,9 @@ export async function isolation({ servers }: Bench): Promise<Row[]> {
   const neighbour = await addHangingNeighbour(sides)
   const p95 = { floor: [] as number[], service: [] as number[] }
   for (let round = 0; round < ROUNDS; round++) {
-    p95.floor.push(await measure(sides))
+    p95.floor.push(await measure(sides, 0.95))
     await neighbour.hang()
-    p95.service.push(await measure(sides))
+    p95.service.push(await measure(sides, 0.95))
     sides.verify()
     await neighbour.rest()
   }
@@ -57,16 +58,24 @@ export async function isolation({ servers }: Bench): Promise<Row[]> {
 
 const LOAD = { workflows: LEADS, perSecond: PER_SECOND }
 
-/** Once what went before has ebbed away: hundreds of leads that are woken at a time keep two cores busy for a while. */
-async function measure({ service }: Sides): Promise<number> {
+/**
+ * Once what went before has ebbed away: hundreds of leads that are woken at a time keep two cores busy for a while.
+ *
+ * @param meanwhile is begun together with the measurement.
+ */
+export async function measure(
+  { service }: Sides,
+  share: number,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<number> {
   const half = async () => percentile(await atRate(service, { ...LOAD, seconds: 3 }), 0.5)
   for (let looks = 0; looks < MOST_LOOKS && (await half()) > CALM_MS; looks++);
-  return percentile(await atRate(service, { ...LOAD, seconds: SECONDS }), 0.95)
+  const [latencies] = await Promise.all([atRate(service, { ...LOAD, seconds: SECONDS }), meanwhile()])
+  return percentile(latencies, share)
 }
 
-/** A partner with a thousand webhooks due, whose endpoint takes connections and never answers. */
-async function addHangingNeighbour({ deployment, addLead }: Sides) {
-  const { sql, orm, client, encrypt } = deployment
+/** A partner whose endpoint takes connections and never answers; it is paused until `put`. */
+export async function addHangingPartner({ sql, orm, encrypt }: Deployment) {
   const held = new Set<unknown>()
   const server = createServer((request) => void held.add(request))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -75,6 +84,13 @@ async function addHangingNeighbour({ deployment, addLead }: Sides) {
   await setEndpoint(sql, id, { url, ciphertext: encrypt(generateSecret()) })
   const put = (state: 'active' | 'paused') => putEndpoints(sql, state, { partnerId: id })
   await put('paused')
+  return { id, server, held, put }
+}
+
+/** A partner with a thousand webhooks due, whose endpoint takes connections and never answers. */
+async function addHangingNeighbour({ deployment, addLead }: Sides) {
+  const { sql, client } = deployment
+  const { id, server, held, put } = await addHangingPartner(deployment)
   const leads: number[] = []
   await forEachInFlight(Array.from({ length: NEIGHBOURS_LEADS }), async () => leads.push(await addLead(id)))
   const handles = leads.map((leadId) => client.workflow.getHandle(`lead-${leadId}`))

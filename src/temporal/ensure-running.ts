@@ -1,0 +1,36 @@
+import type { Client } from '@temporalio/client'
+import type { endpoint } from '../../workflows/endpoint.ts'
+import type { resend } from '../../workflows/resend.ts'
+import { TASK_QUEUE } from './names.ts'
+
+/** How long a call may take while Temporal is away: the sweep starts what is left out. */
+const CALL_LIMIT_MS = 3000
+
+interface Wanted {
+  workflowId: string
+  /** The id of what it is for. */
+  args: [number]
+  summary: string
+  /** Tells one that runs to look at the record now; without it that one hears nothing. */
+  signal?: string
+}
+
+/** Starts a workflow that works off what the record says, unless it runs. */
+export async function ensureRunning(
+  client: Client,
+  type: 'endpoint' | 'resend',
+  { workflowId, args, summary, signal }: Wanted,
+): Promise<void> {
+  const options = {
+    workflowId,
+    taskQueue: TASK_QUEUE,
+    args,
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: summary,
+  }
+  await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
+    if (signal === undefined) await client.workflow.start<typeof endpoint | typeof resend>(type, options)
+    else await client.workflow.signalWithStart<typeof endpoint | typeof resend>(type, { ...options, signal })
+  })
+}

@@ -1,0 +1,131 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { pauseEndpoint, resumeEndpoint } from '../../src/db/endpoint-states.ts'
+import { fillDeliveries } from '../support/deliveries.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+describe('resends that a partner asks for', () => {
+  let service: Service
+  let port: number | undefined
+  let partner: TestPartner
+
+  beforeAll(async () => {
+    service = await prepareService()
+    const [api] = await Promise.all([service.startApi(), service.startWorker()])
+    port = api.port
+  }, 60_000)
+
+  beforeEach(async () => {
+    partner = await service.addPartner()
+  })
+
+  const settled = (count: number) => fillDeliveries(service.sql, partner.id, count, 'delivered')
+  /** A hundred at a time: as many as a busy machine takes. */
+  const ask = async (eventIds: readonly string[]) => {
+    const { post } = partnerCalls(port, partner.key)
+    const answers: Awaited<ReturnType<typeof post>>[] = []
+    for (let asked = 0; asked < eventIds.length; asked += 100) {
+      const some = eventIds.slice(asked, asked + 100)
+      answers.push(...(await Promise.all(some.map((event_id) => post('resend-webhook', { event_id })))))
+    }
+    return answers
+  }
+  const statuses = async (eventIds: readonly string[]) => {
+    const count = { 200: 0, 429: 0 }
+    for (const { status } of await ask(eventIds)) count[status as 200 | 429] += 1
+    return count
+  }
+  const arrived = () => partner.endpoint.arrivals.map(({ id }) => id)
+  const workflows = async () => {
+    const ids: string[] = []
+    for await (const { workflowId } of service.client.workflow.list({ query: "WorkflowType = 'resend'" }))
+      ids.push(workflowId)
+    return ids
+  }
+
+  it('are one workflow and one request at a time, however many are asked for at once', async () => {
+    const hanging = new Set<() => void>()
+    let most = 0
+    partner.endpoint.answer = (_, response) => {
+      hanging.add(() => void response.writeHead(200).end())
+      most = Math.max(most, hanging.size)
+    }
+    expect(await statuses(await settled(600))).toEqual({ 200: 600, 429: 0 })
+    for (const turn of [1, 2, 3]) {
+      await partner.endpoint.until((arrivals) => arrivals.length >= turn)
+      await until(async () => (await workflows()).length > 0)
+      expect({ most, workflows: await workflows() }).toEqual({ most: 1, workflows: [`resend-${partner.id}`] })
+      for (const answer of hanging) answer()
+      hanging.clear()
+    }
+    expect(new Set(arrived()).size).toBe(3)
+  })
+
+  it('are at most 1,000 that wait: beyond, 429 says why and when to come back, to this partner alone', async () => {
+    await pauseEndpoint(service.sql, partner.id)
+    const [first = '', ...others] = await settled(1020)
+    expect(await statuses([first])).toEqual({ 200: 1, 429: 0 })
+    expect(await statuses(others)).toEqual({ 200: 999, 429: 20 })
+    // one that waits already is not one more
+    expect(await statuses([first, first])).toEqual({ 200: 2, 429: 0 })
+    const response = await fetch(`http://127.0.0.1:${port}/v1/resend-webhook`, {
+      method: 'POST',
+      headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ event_id: (await settled(1))[0] }),
+    })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(await response.json()).toEqual({
+      success: false,
+      error: {
+        code: 'RATE_LIMITED',
+        message: expect.stringMatching(/^1,000 of your webhooks wait .* paused/),
+      },
+    })
+    partner = await service.addPartner()
+    expect(await statuses(await settled(1))).toEqual({ 200: 1, 429: 0 })
+  })
+
+  it('are one for an event, however often it is asked for, and another after that', async () => {
+    const answered = Promise.withResolvers<void>()
+    partner.endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(500).end())
+    const [first = '', second = ''] = await settled(2)
+    expect(await statuses([first, first, first])).toEqual({ 200: 3, 429: 0 })
+    await partner.endpoint.until((arrivals) => arrivals.length === 1)
+    expect(await statuses([first, second])).toEqual({ 200: 2, 429: 0 })
+    answered.resolve()
+    await partner.endpoint.until((arrivals) => arrivals.length === 2)
+    expect(arrived()).toEqual([first, second])
+    await until(async () => (await waiting()).length === 0)
+    expect(await statuses([first])).toEqual({ 200: 1, 429: 0 })
+    await partner.endpoint.until((arrivals) => arrivals.length === 3)
+    expect(arrived()).toEqual([first, second, first])
+    expect(partner.endpoint.arrivals.every(({ replay, verified }) => verified && replay === 'true')).toBe(
+      true,
+    )
+  })
+
+  it('wait without a workflow while the endpoint is paused, and go out after its resume', async () => {
+    await pauseEndpoint(service.sql, partner.id)
+    const [first = '', second = '', canceled = ''] = await settled(3)
+    expect(await statuses([first, second, canceled])).toEqual({ 200: 3, 429: 0 })
+    await service.client.workflow.getHandle(`resend-${partner.id}`).result()
+    await service.sql
+      .updateTable('deliveries')
+      .set({ state: 'canceled' })
+      .where('event_id', '=', canceled)
+      .execute()
+    expect((await waiting()).length).toBe(3)
+    expect(arrived()).toEqual([])
+    await resumeEndpoint(service.sql, partner.id)
+    await until(async () => (await waiting()).length === 0)
+    expect(arrived()).toEqual([first, second])
+  })
+
+  const waiting = () =>
+    service.sql
+      .selectFrom('deliveries')
+      .select('event_id')
+      .where('partner_id', '=', partner.id)
+      .where('resend_requested_at', 'is not', null)
+      .execute()
+})
