@@ -19,6 +19,6 @@ export function describeFaults(faults: Fault[]): string {
 
 /** The name as the sender wrote it, if it is one that can be read. */
 function shown(name: string): string {
-  const readable = name.replaceAll(/[^\x20-\x7e]/g, '?')
+  const readable = name.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?')
   return readable.length > MAX_NAME ? `${readable.slice(0, MAX_NAME)}…` : readable
 }

@@ -34,6 +34,11 @@ export const ficoRange = text({ max: 7 })
   )
   .meta({ pattern: `^(${SCORE}-${SCORE})?$`, maxLength: 7 })
 
+/** The partner's own ids, of the borrower and of the loan officer; the empty string counts as absent, like `null`. */
+export const partnerId = text({ max: 255 })
+
+export const notes = text({ max: 10_000, breaks: true })
+
 /** Any integer is a well-formed id; one beyond 32 bits is simply nobody's. */
 export const leadId = z
   .number({ error: ({ input }) => (input === undefined ? 'is required' : 'must be an integer') })

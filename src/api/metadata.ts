@@ -1,26 +1,22 @@
 import { z } from 'zod'
-import { leadId } from './fields.ts'
+import { ficoRange, leadId, notes, partnerId } from './fields.ts'
 import { text } from './text.ts'
 
-/** Names that metadata can never take: it must not shadow or change a lead. */
-const leadFields = new Set([
+/** What the service owns and who the borrower is: neither can be changed, nor shadowed by metadata. */
+const fixedFields = [
   'id',
-  'lead_id',
   'partner_id',
-  'partner_lead_id',
   'first_name',
   'last_name',
   'email',
   'phone',
   'status',
-  'fico_range',
-  'loan_officer_id',
-  'notes',
   'metadata',
   'created_at',
   'updated_at',
-])
-const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+]
+/** Letters with their marks, digits, punctuation, symbols and the space: nothing that is not seen. */
+const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 
 const value = text({ max: 2000, breaks: true }).nullable()
 
@@ -28,6 +24,8 @@ const propertyState = text({ max: 2 })
   .regex(/^[A-Za-z]{2}$/, 'must be a two-letter state code')
   .overwrite((state) => state.toUpperCase())
   .meta({ pattern: '^[A-Za-z]{2}$' })
+
+const ofLead = 'as in create-lead; `null` and the empty string remove it.'
 
 /** Request of update-partner-info: interface specification, section 4.4. */
 export const updatePartnerInfoBody = z
@@ -40,6 +38,12 @@ export const updatePartnerInfoBody = z
       property_state: propertyState.nullish().meta({
         description: 'Two-letter state code of the property, stored in upper case; `null` removes it.',
       }),
+      partner_lead_id: partnerId.nullish().meta({
+        description: `Your own identifier of the borrower: ${ofLead} Webhooks of later events carry it; those that are queued stay as they are.`,
+      }),
+      loan_officer_id: partnerId.nullish().meta({ description: `The loan officer: ${ofLead}` }),
+      fico_range: ficoRange.nullish().meta({ description: `\`<low>-<high>\` within 300 to 850: ${ofLead}` }),
+      notes: notes.nullish().meta({ description: `Stored, never returned: ${ofLead}` }),
     },
     'must be a JSON object with lead_id, which is required',
   )
@@ -48,7 +52,7 @@ export const updatePartnerInfoBody = z
   .meta({
     propertyNames: {
       pattern: FIELD_NAME.source,
-      not: { enum: [...leadFields].filter((field) => field !== 'lead_id') },
+      not: { enum: [...fixedFields, '__proto__'] },
     },
   })
 
@@ -60,9 +64,11 @@ function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, 
   }
 }
 
-/** What is wrong with a metadata field's name, if anything. */
+/** What is wrong with a field's name, if anything. */
 export function faultOf(field: string): string | undefined {
-  if (leadFields.has(field)) return 'is a field of the lead and cannot be set'
+  if (fixedFields.includes(field)) return 'is a field of the lead and cannot be set'
+  // as a name of JavaScript's own it would be lost, or worse
+  if (field === '__proto__') return 'is not a name that can be stored'
   if (FIELD_NAME.test(field)) return undefined
-  return 'is not a valid name: a letter, then at most 63 letters, digits, "_", "." or "-"'
+  return 'is not a valid name: 1 to 64 printable characters'
 }

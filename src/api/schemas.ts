@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
 import { milestoneNames, statuses } from '../domain/milestones.ts'
-import { email, ficoRange, id, leadId, name, phone, timestamp } from './fields.ts'
-import { text } from './text.ts'
+import { email, ficoRange, id, leadId, name, notes, partnerId, phone, timestamp } from './fields.ts'
 
 /** The wire: every request and answer of the API, stated once. Field rules: interface specification, section 2. */
 
@@ -14,18 +13,16 @@ export const createLeadBody = z.object(
     last_name: name.meta({ description: 'Borrower’s last name; trimmed.' }),
     email: email.meta({ description: 'Borrower’s e-mail address.' }),
     phone: phone.meta({ description: 'Digits, hyphens, spaces and `+`, with at least one digit.' }),
-    partner_lead_id: text({ max: 255 })
-      .nullish()
-      .meta({
-        description: `Your own identifier of the borrower: recommended, webhooks carry it. ${optionalNote}`,
-      }),
+    partner_lead_id: partnerId.nullish().meta({
+      description: `Your own identifier of the borrower: recommended, webhooks carry it. ${optionalNote}`,
+    }),
     fico_range: ficoRange.nullish().meta({
       description: `\`<low>-<high>\` within 300 to 850: \`500-549\`, \`550-579\`, \`580-619\`, \`620-659\`. ${optionalNote}`,
     }),
-    loan_officer_id: text({ max: 255 })
+    loan_officer_id: partnerId
       .nullish()
       .meta({ description: `The loan officer who handles the borrower. ${optionalNote}` }),
-    notes: text({ max: 10_000, breaks: true })
+    notes: notes
       .nullish()
       .meta({ description: `Why the application was declined; stored, never returned. ${optionalNote}` }),
   },

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { MAX_CUSTOM_FIELDS, mergeMetadata } from '../db/lead-queries.ts'
+import { changeableFields, type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/lead-queries.ts'
 import type { Sql } from '../db/orm.ts'
 import { ApiError, unknownLead } from '../errors.ts'
 import { isStorableId } from './lead-ids.ts'
@@ -12,13 +12,10 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<{ sql: Sql }> = async (app
     schema: { body: updatePartnerInfoBody, response: { 200: messageAnswer } },
     preValidation: async ({ body }) => refusePrototype(body),
     handler: async (request) => {
-      const { lead_id: leadId, ...fields } = request.body
+      const { lead_id: leadId, ...sent } = request.body
       request.leadId = leadId
-      const sent = Object.entries(fields).filter(
-        (field): field is [string, string | null] => field[1] !== undefined,
-      )
       const outcome = isStorableId(leadId)
-        ? await mergeMetadata(sql, request.partnerId, leadId, Object.fromEntries(sent))
+        ? await updateLead(sql, request.partnerId, leadId, toChanges(sent))
         : 'unknown'
       if (outcome === 'unknown') throw unknownLead()
       if (outcome === 'too_many') {
@@ -27,6 +24,18 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<{ sql: Sql }> = async (app
       return { success: true as const, message: 'Lead updated.' }
     },
   })
+}
+
+/** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
+function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {
+  const given = Object.entries(sent).filter(
+    (field): field is [string, string | null] => field[1] !== undefined,
+  )
+  const fields = changeableFields.flatMap((name) =>
+    sent[name] === undefined ? [] : [[name, sent[name] || null] as const],
+  )
+  const metadata = given.filter(([name]) => !changeableFields.some((field) => field === name))
+  return { fields: Object.fromEntries(fields), metadata: Object.fromEntries(metadata) }
 }
 
 /** The schema never sees a field of this name: it would be dropped where every other bad name is refused. */

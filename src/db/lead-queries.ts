@@ -52,28 +52,40 @@ export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
 export const MAX_CUSTOM_FIELDS = 50
 const NAMED_FIELDS = ['loan_product', 'property_state']
 
+/** The fields of a lead that its partner may change. */
+export const changeableFields = ['partner_lead_id', 'loan_officer_id', 'fico_range', 'notes'] as const
+
+/** What is not named stays; `null` removes a field. */
+export interface LeadChanges {
+  fields: Partial<Record<(typeof changeableFields)[number], string | null>>
+  metadata: Record<string, string | null>
+}
+
 /**
- * Merges `changes` into a lead's metadata: a string sets a field, `null` removes it, others stay.
- * One statement, which PostgreSQL works out anew on what a concurrent one leaves, so that both count.
+ * Changes a lead's fields and merges into its metadata. One statement, which PostgreSQL works out anew on what a
+ * concurrent one leaves, so that both count.
  */
-export async function mergeMetadata(
+export async function updateLead(
   sql: Sql,
   partnerId: number,
   leadId: number,
-  changes: Record<string, string | null>,
-): Promise<'merged' | 'unknown' | 'too_many'> {
-  if (Object.keys(changes).length === 0) return (await exists(sql, partnerId, leadId)) ? 'merged' : 'unknown'
-  const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${JSON.stringify(changes)}::jsonb)`
+  { fields, metadata }: LeadChanges,
+): Promise<'updated' | 'unknown' | 'too_many'> {
+  const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
+  if (isEmpty) return (await exists(sql, partnerId, leadId)) ? 'updated' : 'unknown'
+  const merged = raw<
+    Record<string, string>
+  >`jsonb_strip_nulls(metadata || ${JSON.stringify(metadata)}::jsonb)`
   const custom = raw<number>`(
     select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
   const { numUpdatedRows } = await sql
     .updateTable('leads')
-    .set({ metadata: merged, updated_at: raw<Date>`clock_timestamp()` })
+    .set({ ...fields, metadata: merged, updated_at: raw<Date>`clock_timestamp()` })
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
     .where(custom, '<=', MAX_CUSTOM_FIELDS)
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n) return 'merged'
+  if (numUpdatedRows > 0n) return 'updated'
   return (await exists(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
 }
 

@@ -3,6 +3,17 @@ import * as fc from 'fast-check'
 /** What a careless or hostile sender might send: anything, and often what is nearly right. */
 
 export const text = fc.string({ unit: 'binary', maxLength: 300 })
+/** 1 to 64 characters that can be seen, of any script. */
+export const printable = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code)),
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+    ),
+    { minLength: 1, maxLength: 64 },
+  )
+  .map((characters) => characters.join(''))
+  .filter((name) => /^[^\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{1,64}$/u.test(name))
 const anyJson = fc.jsonValue({ depthSize: 'small' })
 const fieldNames =
   'first_name last_name email phone partner_lead_id fico_range loan_officer_id notes lead_id id status partner_id loan_product property_state __proto__ constructor x'

@@ -2,9 +2,19 @@ import { request, type Agent, Agent as HttpAgent } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { addresses, bodies, contentType, field, likely, methods, someHeaders, text } from './arbitraries.ts'
+import {
+  addresses,
+  bodies,
+  contentType,
+  field,
+  likely,
+  methods,
+  printable,
+  someHeaders,
+  text,
+} from './arbitraries.ts'
 import { errorCatalogue } from '../../src/errors.ts'
-import { type Api, type ApiPartner, prepareApi } from './api.ts'
+import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 const RUNS = 150
 const posts = ['create-lead', 'get-lead', 'get-events', 'update-partner-info']
@@ -14,6 +24,14 @@ const answers: Record<string, (keyof typeof errorCatalogue)[]> = {
   'get-events': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_FOUND'],
   'update-partner-info': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_FOUND'],
 }
+
+/** What the service owns and who the borrower is. */
+const fixed =
+  'id lead_id partner_id first_name last_name email phone status metadata created_at updated_at __proto__'.split(
+    ' ',
+  )
+/** Fields of the lead that its partner may change. */
+const theirs = ['partner_lead_id', 'loan_officer_id', 'fico_range', 'notes']
 
 interface Received {
   status: number
@@ -87,21 +105,48 @@ describe('whatever is sent', () => {
     },
   )
 
-  it('update-partner-info never changes a lead’s own fields, and get-lead gives back what it stored', async () => {
+  it('update-partner-info changes what is the partner’s and nothing else of a lead, and get-lead gives it back', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.dictionary(fc.oneof(field, text), fc.oneof(likely, text)), async (fields) => {
-        const leadId = await partner.createLead({ partner_lead_id: 'ours' })
-        const before = { ...(await partner.readLead(leadId)), updated_at: expect.any(String) }
-        const { status } = await partner.post('update-partner-info', { ...fields, lead_id: leadId })
-        const lead = await partner.readLead(leadId)
-        const stored = Object.entries(fields).filter(([name, value]) => value !== null && name !== 'lead_id')
-        const metadata = Object.fromEntries(
-          stored.map(([name, value]) => [
-            name,
-            name === 'property_state' ? String(value).toUpperCase() : value,
-          ]),
+      fc.asyncProperty(
+        fc.dictionary(fc.oneof(field, text, printable), fc.oneof(likely, text)),
+        async (fields) => {
+          const leadId = await partner.createLead({ partner_lead_id: 'ours' })
+          const before = { ...(await partner.readLead(leadId)), updated_at: expect.any(String) }
+          const { status } = await partner.post('update-partner-info', { ...fields, lead_id: leadId })
+          const expected: Record<string, unknown> = { ...before }
+          if (status === 200) {
+            for (const [name, value] of Object.entries(fields)) {
+              if (name === 'lead_id' || name === 'notes') continue
+              if (value === null || (value === '' && theirs.includes(name))) delete expected[name]
+              else if (name === 'property_state') expected[name] = (value as string).toUpperCase()
+              else expected[name] = value
+            }
+          }
+          expect(await partner.readLead(leadId)).toEqual(expected)
+          const { first_name, last_name, email, phone } = borrower
+          expect(expected).toMatchObject({
+            id: leadId,
+            partner_id: partner.id,
+            first_name,
+            last_name,
+            email,
+            phone,
+          })
+        },
+      ),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('update-partner-info takes any name of printable characters with any text', async () => {
+    await fc.assert(
+      fc.asyncProperty(printable, async (name) => {
+        fc.pre(!fixed.includes(name) && !theirs.includes(name))
+        const leadId = await partner.createLead()
+        expect((await partner.post('update-partner-info', { lead_id: leadId, [name]: 'TX' })).status).toBe(
+          200,
         )
-        expect(lead).toEqual(status === 200 ? { ...metadata, ...before } : before)
+        expect(await partner.readLead(leadId)).toHaveProperty([name], 'TX')
       }),
       { numRuns: RUNS },
     )

@@ -1,5 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { type Api, type ApiPartner, prepareApi } from './api.ts'
+import { recordMilestones } from '../../src/db/recording.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
+import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 describe('POST /update-partner-info', () => {
   let api: Api
@@ -94,38 +96,128 @@ describe('POST /update-partner-info', () => {
 
   it.each([
     'id',
-    'lead_id ',
     'partner_id',
-    'partner_lead_id',
     'first_name',
     'last_name',
     'email',
     'phone',
     'status',
-    'fico_range',
-    'loan_officer_id',
-    'notes',
     'metadata',
     'created_at',
     'updated_at',
-  ])('refuses %j: metadata can never shadow or change a lead', async (field) => {
+  ])('refuses %j: it is the service’s, or says who the borrower is', async (field) => {
     const before = await partner.readLead(leadId)
     for (const value of ['x', null]) {
-      const { status, body } = await update({ [field]: value, custom: 'x' })
+      const { status, body } = await update({ [field]: value, custom: 'x', notes: 'y' })
       expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
       expect(body.error.message).toContain(field)
     }
     expect(await partner.readLead(leadId)).toEqual(before)
   })
 
-  it.each(['', '9a', '_a', 'a b', 'a/b', 'é', 'a\u0000', `a${'b'.repeat(64)}`, '$ne', 'a\n', '.a', '-'])(
-    'refuses the field name %j',
-    async (name) => {
-      const { status, body } = await update({ [name]: 'x' })
-      expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
-      expect(body.error.message).toContain('is not a valid name')
-    },
-  )
+  it.each([
+    ['partner_lead_id', 'LOAN-2'],
+    ['loan_officer_id', 'LO-7'],
+    ['fico_range', '580-619'],
+    ['notes', 'called\ttwice\nno answer'],
+  ] as const)('changes %s of the lead, and null or "" removes it', async (field, value) => {
+    const row = async () =>
+      (await api.sql.selectFrom('leads').selectAll().where('id', '=', leadId).executeTakeFirstOrThrow())[
+        field
+      ]
+    expect((await update({ [field]: value, branch: 'Austin' })).status).toBe(200)
+    expect(await row()).toBe(value)
+    const lead = await partner.readLead(leadId)
+    expect(lead).toMatchObject({ first_name: 'Ada', branch: 'Austin' })
+    expect(lead[field]).toBe(field === 'notes' ? undefined : value)
+    for (const nothing of [null, '']) {
+      await update({ [field]: value })
+      expect((await update({ [field]: nothing })).status).toBe(200)
+      expect(await row()).toBeNull()
+      expect(await partner.readLead(leadId)).not.toHaveProperty(field)
+    }
+    expect(await stored()).toEqual({ branch: 'Austin' })
+  })
+
+  it.each([
+    ['partner_lead_id', 'x'.repeat(256)],
+    ['partner_lead_id', 5],
+    ['loan_officer_id', 'a\nb'],
+    ['fico_range', '900-999'],
+    ['notes', 'x'.repeat(10_001)],
+    ['notes', 'a\u0000b'],
+  ])('refuses for %s what create-lead refuses', async (field, value) => {
+    const before = await partner.readLead(leadId)
+    const created = await partner.post('create-lead', { ...borrower, [field]: value })
+    const updated = await update({ [field]: value, branch: 'Austin' })
+    expect([updated.status, updated.text]).toEqual([400, created.text])
+    expect(await partner.readLead(leadId)).toEqual(before)
+  })
+
+  it('shows a new partner_lead_id in later webhooks only: what is queued stays byte for byte', async () => {
+    const deliveries = () =>
+      api.sql
+        .selectFrom('deliveries')
+        .select('body')
+        .where('lead_id', '=', leadId)
+        .orderBy('sequence')
+        .execute()
+    const [queued] = await deliveries()
+    await update({ partner_lead_id: 'LOAN-2' })
+    await recordMilestones(
+      api.sql,
+      leadId,
+      [{ name: 'contract_signed', dedupeKey: 'contract_signed' }],
+      (facts) => webhookBody({ ...facts, environment: 'sandbox' }),
+    )
+    const [first, second] = await deliveries()
+    expect(first).toEqual(queued)
+    expect(JSON.parse(second?.body ?? '').data).toMatchObject({ partner_lead_id: 'LOAN-2', sequence: 2 })
+    const { data } = (await partner.post('get-events', { lead_id: leadId })).body
+    expect(data[0]).toMatchObject({ event_payload: { partner_lead_id: 'LOAN-1' } })
+  })
+
+  it.each([
+    '_utm',
+    '2nd',
+    'loan amount',
+    'a/b',
+    '$ne',
+    '.a',
+    '-',
+    '"',
+    'ключ',
+    '名前',
+    '☎',
+    '😀'.repeat(64),
+    'a'.repeat(64),
+    'lead_id ',
+    'Status',
+  ])('stores a field of the name %j', async (name) => {
+    expect((await update({ [name]: 'x' })).status).toBe(200)
+    expect(await partner.readLead(leadId)).toHaveProperty([name], 'x')
+    expect((await update({ [name]: null })).status).toBe(200)
+    expect(await stored()).toEqual({})
+  })
+
+  it.each([
+    '',
+    'a\u0000',
+    'a\n',
+    '\u001b[1m',
+    'a\u007f',
+    '\u200b',
+    'a\u202eb',
+    'a\u2028b',
+    'a\u00a0b',
+    '\ud800',
+    'b'.repeat(65),
+    '😀'.repeat(65),
+  ])('refuses the field name %j, which cannot be printed or is too long', async (name) => {
+    const { status, body } = await update({ [name]: 'x' })
+    expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(body.error.message).toContain('is not a valid name')
+  })
 
   it('refuses __proto__ like any other bad name', async () => {
     const { status, body } = await partner.post(
@@ -135,17 +227,31 @@ describe('POST /update-partner-info', () => {
     expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
   })
 
-  it.each(['constructor', 'toString', 'hasOwnProperty', 'toJSON', 'then', 'valueOf', 'success', 'data'])(
-    'stores the field %s as any other',
-    async (name) => {
-      expect((await update({ [name]: 'x' })).status).toBe(200)
-      expect(await partner.readLead(leadId)).toHaveProperty([name], 'x')
-    },
-  )
+  it.each([
+    'constructor',
+    'prototype',
+    '__defineGetter__',
+    'toString',
+    'hasOwnProperty',
+    'toJSON',
+    'then',
+    'valueOf',
+    'success',
+    'data',
+  ])('stores the field %s as any other', async (name) => {
+    expect((await update({ [name]: 'x' })).status).toBe(200)
+    expect(await partner.readLead(leadId)).toHaveProperty([name], 'x')
+  })
 
   it('names every faulty field, bad names and bad values alike', async () => {
-    const { body } = await update({ status: 'x', custom: 5, '9a': 'x', property_state: 'Texas' })
-    for (const field of ['status', 'custom', '9a', 'property_state']) {
+    const { body } = await update({
+      status: 'x',
+      'c/d é': 5,
+      'b\n': 'x',
+      property_state: 'Texas',
+      fico_range: 'x',
+    })
+    for (const field of ['status', 'c/d é must be', 'b? is not', 'property_state', 'fico_range']) {
       expect(body.error.message).toContain(field)
     }
   })

@@ -24,6 +24,7 @@ export const leadIdExample: Examples = { lead: { lead_id: 1042 } }
 
 export const metadataExample: Examples = {
   metadata: { lead_id: 1042, loan_product: 'FHA', property_state: 'TX', branch: 'Austin South' },
+  'change the lead': { lead_id: 1042, partner_lead_id: 'LOAN-2026-131', fico_range: '580-619' },
   'remove a field': { lead_id: 1042, branch: null },
 }
 

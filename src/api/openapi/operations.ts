@@ -83,13 +83,13 @@ export const operations: Record<string, Operation> = {
   },
   '/update-partner-info': {
     operationId: 'updatePartnerInfo',
-    summary: 'Add metadata to a lead',
+    summary: 'Add to a lead',
     description:
-      'Merges into the lead’s metadata: a field that is not sent stays, `null` removes one. Any further field is stored under its name, at most 50 a lead; the names of a lead’s own fields are refused.',
+      'A field that is not sent stays, `null` removes one. `partner_lead_id`, `loan_officer_id`, `fico_range` and `notes` change the lead. Any other field is stored as metadata under its name, 1 to 64 printable characters, at most 50 of them a lead. What the service owns and who the borrower is cannot be changed.',
     errors: ['NOT_FOUND'],
     key: true,
     request: metadataExample,
     answer: { updated: { success: true, message: 'Lead updated.' } },
-    answerDescription: 'The metadata was stored.',
+    answerDescription: 'The lead was updated.',
   },
 }
