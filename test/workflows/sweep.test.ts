@@ -77,6 +77,7 @@ describe('the sweep', () => {
         },
       },
       startEndpoint: async () => {},
+      startResends: async () => {},
       observe: { noticed: () => {} },
       log: createLogger('info', 'worker', {
         write: (line) => {
