@@ -1,20 +1,14 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
+import type { AttemptOutcome } from '../src/db/attempt-end.ts'
 import { type Begun, beginAttempt, type ReadSecrets, type StartedAttempt } from '../src/db/begin-attempt.ts'
 import { deliveryQueue } from '../src/db/delivery-queue.ts'
-import { LEASE_SECONDS } from '../src/db/endpoint-busy.ts'
-import type { AttemptTrigger } from '../src/db/entities/attempt.ts'
-import {
-  type AttemptOutcome,
-  finishAttempt,
-  type FailureFacts,
-  type Finished,
-} from '../src/db/finish-attempt.ts'
+import { finishAttempt, type Finished } from '../src/db/finish-attempt.ts'
 import { leadPartners } from '../src/db/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { PartnerGate } from '../src/db/partner-gate.ts'
+import { type AttemptTrigger, LEASE_MS } from '../src/domain/delivery.ts'
 import { failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import { afterFailure, attemptDelayMs, nextAttemptAt, restMs } from '../src/webhooks/schedule.ts'
 import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
 import { insist } from './insist.ts'
@@ -23,7 +17,7 @@ export type SendWebhook = (request: {
   url: string
   headers: Record<string, string>
   body: string
-}) => Promise<AttemptOutcome & { retryAfter: string | null }>
+}) => Promise<AttemptOutcome>
 
 export interface DeliveryAnswer {
   outcome: 'delivered' | 'given_up' | 'canceled' | 'parked' | 'unchanged' | 'unknown'
@@ -58,12 +52,12 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const readSecrets = secretReader(encryptionKeys)
   const partnerOf = leadPartners(sql)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
-    const delayMs = (failures: number) => attemptDelayMs(failures, Math.random)
-    const until = performance.now() + LEASE_SECONDS * 1000
+    const until = performance.now() + LEASE_MS
     const partnerId = await partnerOf(leadId)
     if (partnerId === undefined) return { outcome: 'unknown', ...(await deliveryQueue(sql, leadId)) }
+    const wanted = { leadId, sequence, trigger }
     const begun = await gate.begin(partnerId, () =>
-      beginAttempt(sql, leadId, sequence, trigger, delayMs, readSecrets),
+      beginAttempt(sql, wanted, { random: Math.random, readSecrets }),
     )
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     const tell = (failures: number, reason: string) => {
@@ -79,10 +73,10 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
 }
 
 function settle(begun: Exclude<Begun, StartedAttempt>): DeliveryAnswer['outcome'] {
-  if (begun.kind === 'again') throw again(begun.afterMs, reasons[begun.reason])
+  if (begun.kind === 'wait') throw again(begun.forMs, reasons[begun.why])
   if (begun.kind === 'unreadable') throw again(UNREADABLE_MS, 'the signing secret cannot be decrypted')
-  if (begun.kind === 'settled') return begun.state === 'pending' ? 'unknown' : begun.state
-  return begun.kind
+  if (begun.kind === 'held') return 'parked'
+  return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'unknown'
 }
 
 /** Staff have to act; the partner's webhooks wait meanwhile. */
@@ -101,7 +95,7 @@ function secretReader(keys: readonly Buffer[]): ReadSecrets {
 
 const reasons = {
   leased: 'another request of this delivery is in flight',
-  not_yet: 'the next attempt is not due yet',
+  not_due: 'the next attempt is not due yet',
   busy: 'the endpoint is left alone, or has enough requests in flight',
   locked: 'somebody else is changing the endpoint or this delivery',
 }
@@ -118,11 +112,12 @@ async function attempt(
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
-  const judge = (facts: FailureFacts) => judgeFailure(facts, outcome)
-  const finished = await finish(() => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, judge))
-  finished.notices?.forEach((notice) => observe.noticed(notice))
-  if (finished.kind === 'failed') tell(finished.failures, failureReason(outcome.status, outcome.errorCode))
-  return conclude(finished, outcome)
+  const open = { attemptId, eventId: id, trigger }
+  const finished = await finish(() => finishAttempt(sql, open, outcome, Math.random))
+  for (const notice of finished.notices) observe.noticed(notice)
+  const reason = failureReason(outcome.status, outcome.errorCode)
+  if (finished.retry) tell(finished.retry.failures, reason)
+  return conclude(finished, reason)
 }
 
 /** Tells a receiver that keeps no ids that this event is not news. */
@@ -130,35 +125,10 @@ function markReplay(trigger: AttemptTrigger): Record<string, string> {
   return trigger === 'resend' || trigger === 'replay' ? { 'webhook-replay': 'true' } : {}
 }
 
-function conclude(finished: Finished, { status, errorCode }: AttemptOutcome): DeliveryAnswer['outcome'] {
-  const reason = failureReason(status, errorCode)
-  if (finished.kind === 'failed') throw again(finished.afterMs, `failure ${finished.failures}: ${reason}`)
-  if (finished.kind === 'superseded') throw again(1000, 'another request of this delivery decides')
-  return finished.kind === 'paused' ? 'parked' : finished.kind
-}
-
-function judgeFailure(
-  facts: FailureFacts,
-  { status, retryAfter }: { status: number | null; retryAfter: string | null },
-) {
-  const { failures, failingSince, isCurrent, now } = facts
-  const random = Math.random
-  if (!isCurrent) {
-    return {
-      verdict: 'retry' as const,
-      nextAttemptAt: nextAttemptAt({ failures, retryAfter: null, now, random }),
-      restMs: 0,
-    }
-  }
-  // an endpoint that works until this attempt took others since any earlier one; else its last success was just
-  // before it began to fail
-  const lastSuccessAt = failingSince ?? now
-  const verdict = afterFailure({ ...facts, status, lastSuccessAt })
-  return {
-    verdict,
-    nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random }),
-    restMs: restMs({ status, failingSince, now }),
-  }
+function conclude({ end, retry }: Finished, reason: string): DeliveryAnswer['outcome'] {
+  if (retry) throw again(retry.afterMs, `failure ${retry.failures}: ${reason}`)
+  if (end === 'superseded') throw again(1000, 'another request of this delivery decides')
+  return end === 'held' || end === 'failed' ? 'parked' : end
 }
 
 function again(afterMs: number, message: string): ApplicationFailure {

@@ -1,5 +1,5 @@
-import type { NoticeKind, noticeFacts } from '../src/db/notices.ts'
-import { describeReason } from '../src/domain/endpoint-health.ts'
+import type { noticeFacts } from '../src/db/notices.ts'
+import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 
 export type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>

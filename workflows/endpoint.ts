@@ -6,7 +6,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { describeReason } from '../src/domain/endpoint-health.ts'
+import { describeReason } from '../src/domain/endpoint.ts'
 import {
   type EndpointReview,
   finishDraining,

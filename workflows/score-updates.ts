@@ -1,6 +1,6 @@
 import { ActivityFailure, condition } from '@temporalio/workflow'
 import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates.ts'
-import type { MilestoneItem } from '../src/domain/referral.ts'
+import { type MilestoneItem, scoreUpdateKey } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
 import { applyRecording } from './standing.ts'
@@ -28,7 +28,7 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   if (waitMs > 0 && (await condition(moved, waitMs, { summary }))) return
   const anchor = state.anchor ?? 0
   const period = duePeriod(anchor, state.period, now(journey))
-  const item: MilestoneItem = { name: 'score_update', dedupeKey: `score_update#${period}` }
+  const item: MilestoneItem = { name: 'score_update', dedupeKey: scoreUpdateKey(period) }
   const answered = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
   if (!answered)
     note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')

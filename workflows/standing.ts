@@ -1,4 +1,4 @@
-import type { MilestoneItem, RecordedItem, Recording } from '../src/domain/referral.ts'
+import { isTimed, type MilestoneItem, type RecordedItem, type Recording } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
 /** Names beyond these are not shown: an endpoint that is paused for months must not fill the memory. */
@@ -42,9 +42,4 @@ export function settle(journey: Journey, item: MilestoneItem, result: RecordedIt
   }
   if (!isTimed(item)) counts[outcome === 'recorded' || outcome === 'repeated' ? outcome : 'refused'] += 1
   if (journey.awaited.has(item)) journey.awaited.set(item, result)
-}
-
-/** The timer's score updates; every other milestone was sent by somebody. */
-function isTimed({ dedupeKey }: MilestoneItem): boolean {
-  return dedupeKey.startsWith('score_update#')
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findEndpoint } from '../db/endpoints.ts'
 import type { Sql } from '../db/orm.ts'
-import { describeReason, healthOf } from '../domain/endpoint-health.ts'
+import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError } from '../errors.ts'
 import { getEndpointAnswer, getEndpointBody } from './extension-schemas.ts'

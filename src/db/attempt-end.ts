@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
+import type { AttemptTrigger } from '../domain/delivery.ts'
 import { isOfRevision } from './endpoint-states.ts'
-import type { AttemptTrigger } from './entities/attempt.ts'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
 
@@ -21,10 +21,22 @@ export interface AttemptOutcome {
   hint: string | null
   responseHeaders: Record<string, string> | null
   responseBody: string | null
+  /** The answer's `Retry-After` header as it came. */
+  retryAfter: string | null
+}
+
+/** Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. */
+export async function endAttempt(
+  trx: Sql,
+  attemptId: string,
+  outcome: AttemptOutcome,
+  next: Date | null,
+): Promise<void> {
+  await trx.updateTable('attempts').set(endOf(outcome, next)).where('id', '=', attemptId).execute()
 }
 
 /** What the attempt's row says of its end. */
-export function endOf(outcome: AttemptOutcome, next: Date | null) {
+function endOf(outcome: AttemptOutcome, next: Date | null) {
   return {
     finished_at: raw<Date>`clock_timestamp()`,
     duration_ms: outcome.durationMs,

@@ -1,14 +1,12 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
-import { endpointBusyMs, LEASE_SECONDS } from './endpoint-busy.ts'
-import { closeInterrupted } from './interrupted-attempts.ts'
-import { ninthAttempt } from './ninth-attempt.ts'
-import type { AttemptTrigger } from './entities/attempt.ts'
-import type { DeliveryState } from './entities/delivery.ts'
+import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../domain/attempt-decision.ts'
+import { type AttemptTrigger, LEASE_MS } from '../domain/delivery.ts'
+import { isLastButOne } from '../domain/retry-schedule.ts'
+import { loadOf } from './endpoint-load.ts'
+import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from './orm.ts'
-import { forgetResend, isResendable } from './resends.ts'
-
-const SECOND_MS = 1000
+import { forgetResend } from './resends.ts'
 
 export interface StartedAttempt {
   kind: 'send'
@@ -20,78 +18,57 @@ export interface StartedAttempt {
   secrets: string[]
 }
 
+/** What comes next for a delivery; `missing`: there is none. */
+export type Begun =
+  | StartedAttempt
+  | Exclude<AttemptDecision, { kind: 'send' | 'fail' | 'forget' }>
+  /** Somebody else changes the endpoint or the delivery. */
+  | { kind: 'wait'; why: 'locked'; forMs: number }
+  | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
+  | { kind: 'missing' }
+
 /** Decrypts stored secrets; a reason when one cannot be read. */
 export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
 
-/** What comes next for a delivery: send now, come back later, wait to be woken, or nothing. */
-export type Begun =
-  | StartedAttempt
-  | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
-  | { kind: 'settled'; state: DeliveryState }
-  | { kind: 'again'; reason: 'leased' | 'not_yet' | 'busy' | 'locked'; afterMs: number }
-  | { kind: 'parked' }
-  | { kind: 'unknown' }
+interface Wanted {
+  leadId: number
+  sequence: number
+  trigger: AttemptTrigger
+}
 
 /**
  * Opens the next attempt of a delivery, under locks on the delivery and then its endpoint: whoever holds the
  * lease is the only one who sends. The attempt is on record before anything is sent, and not before all secrets are
  * read: one that cannot be is our fault, and uses up no place in the schedule.
- *
- * @param delayMs the schedule: the wait after so many failures.
  */
 export async function beginAttempt(
   sql: Sql,
-  leadId: number,
-  sequence: number,
-  trigger: AttemptTrigger,
-  delayMs: (failures: number) => number,
-  readSecrets: ReadSecrets,
+  { leadId, sequence, trigger }: Wanted,
+  { random, readSecrets }: { random: () => number; readSecrets: ReadSecrets },
 ): Promise<Begun> {
   return sql.transaction().execute(async (trx) => {
     const delivery = await lockDelivery(trx, leadId, sequence)
-    if (delivery === undefined) return { kind: 'unknown' }
-    const { now } = delivery
-    const scheduled = trigger === 'scheduled'
-    const isOpen = scheduled || trigger === 'probe'
-    if (isOpen && delivery.state !== 'pending') return { kind: 'settled', state: delivery.state }
-    if (delivery.leased_until !== null && delivery.leased_until > now) {
-      return { kind: 'again', reason: 'leased', afterMs: SECOND_MS }
-    }
-    if (trigger === 'resend' && !isResendable(delivery)) {
-      await forgetResend(trx, delivery.event_id)
-      return { kind: 'settled', state: delivery.state }
-    }
+    if (delivery === undefined) return { kind: 'missing' }
+    const early = decideWithoutEndpoint(delivery, trigger, delivery.now)
+    if (early?.kind === 'forget') return forget(trx, delivery, early)
+    if (early !== undefined) return early
     const endpoint = await lockEndpoint(trx, delivery)
-    const { url, paused_by: pausedBy } = endpoint
-    const isHeld = pausedBy !== null && !(pausedBy === 'service' && trigger === 'probe')
-    if (url === null || isHeld) return { kind: 'parked' }
-    const waitMs = delivery.next_attempt_at.getTime() - now.getTime()
-    if (scheduled && waitMs > 0) return { kind: 'again', reason: 'not_yet', afterMs: waitMs }
-    const busyMs = await endpointBusyMs(trx, endpoint, now)
-    if (busyMs > 0) return { kind: 'again', reason: 'busy', afterMs: busyMs }
-    const cutOff = endpoint.has_unfinished ? await closeInterrupted(trx, delivery.event_id) : 'free'
-    if (cutOff === 'counts' && scheduled) {
-      const afterMs = await postpone(trx, delivery, delayMs)
-      return { kind: 'again', reason: 'not_yet', afterMs }
-    }
-    if (cutOff === 'counts' && trigger === 'resend') {
-      await forgetResend(trx, delivery.event_id)
-      return { kind: 'settled', state: delivery.state }
-    }
-    const read = readSecrets(endpoint.secrets)
-    if ('unreadable' in read) {
-      const { id: endpointId, partner_id: partnerId } = endpoint
-      return { kind: 'unreadable', endpointId, partnerId, reason: read.unreadable }
-    }
-    return open(trx, { ...delivery, url, ...read }, endpoint.revision, trigger)
+    const load = await loadOf(trx, delivery.partnerId)
+    const facts = { ...delivery, interruptions: endpoint.interruptions }
+    const { now } = delivery
+    const decision = decideAttempt(facts, { ...endpoint, ...load }, trigger, { now, random })
+    if (decision.kind === 'fail') return fail(trx, facts, decision)
+    if (decision.kind === 'forget') return forget(trx, facts, decision)
+    return decision.kind === 'send' ? send(trx, facts, endpoint, trigger, readSecrets) : decision
   })
 }
 
-function lockDelivery(trx: Sql, leadId: number, sequence: number) {
+async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
   return trx
     .selectFrom('deliveries')
-    .select(['event_id', 'partner_id', 'state', 'failures', 'next_attempt_at', 'leased_until', 'body'])
-    .select('resend_requested_at')
+    .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'failures', 'body'])
+    .select(['next_attempt_at as nextAttemptAt', 'leased_until as leasedUntil'])
+    .select('resend_requested_at as resendRequestedAt')
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)
@@ -99,56 +76,75 @@ function lockDelivery(trx: Sql, leadId: number, sequence: number) {
     .executeTakeFirst()
 }
 
+type Delivery = NonNullable<Awaited<ReturnType<typeof lockDelivery>>> & { interruptions: number }
+
 /** With what else is to be known of it and of the delivery, which nobody else changes while that is locked. */
-function lockEndpoint(trx: Sql, delivery: { partner_id: number; event_id: string }) {
+async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: number; eventId: string }) {
   const now = raw<Date>`clock_timestamp()`
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'partner_id', 'url', 'paused_by', 'revision', 'blocked_until'])
-    .select(
-      raw<boolean>`exists (select from attempts where event_id = ${delivery.event_id} and finished_at is null)`.as(
-        'has_unfinished',
-      ),
-    )
+    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
+    .select(interruptionsOf(eventId).as('interruptions'))
     .select(
       raw<string[]>`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id
         and (expires_at is null or expires_at > ${now}) order by id desc)`.as('secrets'),
     )
-    .where('partner_id', '=', delivery.partner_id)
+    .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
 }
 
-/** Counts a failure that no request ended in, and says how long until the next attempt. */
-async function postpone(
+type Endpoint = Awaited<ReturnType<typeof lockEndpoint>>
+
+/** A third interruption in a row counts as a failure that no request ended in. */
+async function fail(
   trx: Sql,
-  delivery: { event_id: string; failures: number },
-  delayMs: (failures: number) => number,
-): Promise<number> {
-  const failures = delivery.failures + 1
-  const afterMs = delayMs(failures)
+  { eventId }: Delivery,
+  { failures, forMs }: Extract<AttemptDecision, { kind: 'fail' }>,
+): Promise<Begun> {
+  await closeInterrupted(trx, eventId)
   await trx
     .updateTable('deliveries')
     .set({
       failures,
-      ...ninthAttempt(failures, raw<Date>`clock_timestamp()`),
-      next_attempt_at: raw<Date>`clock_timestamp() + ${afterMs} * interval '1 millisecond'`,
+      ...(isLastButOne(failures) && { ninth_attempt_at: raw<Date>`clock_timestamp()` }),
+      next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
       lease: null,
       leased_until: null,
     })
-    .where('event_id', '=', delivery.event_id)
+    .where('event_id', '=', eventId)
     .execute()
-  return afterMs
+  return { kind: 'wait', why: 'not_due', forMs }
 }
 
-async function open(
+/** A resend comes to nothing: the delivery was canceled, nobody asks for it any more, or it was cut off too often. */
+async function forget(
   trx: Sql,
-  delivery: { event_id: string; body: string; url: string; secrets: string[] },
-  revision: number,
+  { eventId }: { eventId: string },
+  { state }: Extract<AttemptDecision, { kind: 'forget' }>,
+): Promise<Begun> {
+  await closeInterrupted(trx, eventId)
+  await forgetResend(trx, eventId)
+  return { kind: 'settled', state }
+}
+
+async function send(
+  trx: Sql,
+  { eventId, partnerId, interruptions, body }: Delivery,
+  endpoint: Endpoint,
   trigger: AttemptTrigger,
-): Promise<StartedAttempt> {
+  readSecrets: ReadSecrets,
+): Promise<Begun> {
+  if (interruptions > 0) await closeInterrupted(trx, eventId)
+  const read = readSecrets(endpoint.secrets)
+  if ('unreadable' in read)
+    return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: read.unreadable }
+  const attemptId = await open(trx, eventId, endpoint.revision, trigger)
+  return { kind: 'send', attemptId, eventId, url: endpoint.url ?? '', body, secrets: read.secrets }
+}
+
+async function open(trx: Sql, eventId: string, revision: number, trigger: AttemptTrigger): Promise<string> {
   const attemptId = `att_${uuidv7()}`
-  const eventId = delivery.event_id
   await trx
     .with('attempt', (cte) =>
       cte.insertInto('attempts').values((eb) => ({
@@ -165,16 +161,9 @@ async function open(
     .updateTable('deliveries')
     .set({
       lease: attemptId,
-      leased_until: raw<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
+      leased_until: raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`,
     })
     .where('event_id', '=', eventId)
     .execute()
-  return {
-    kind: 'send',
-    attemptId,
-    eventId,
-    url: delivery.url,
-    body: delivery.body,
-    secrets: delivery.secrets,
-  }
+  return attemptId
 }

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
+import { deliveryStates } from '../domain/delivery.ts'
 import { type DeliveryFilter, deliveryPage } from './delivery-page.ts'
-import { deliveryStates } from './entities/delivery.ts'
 import type { Sql } from './orm.ts'
 
 /** A delivery's state in people's words: `held` is open while its endpoint is paused. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely'
+import { deliveryStates } from '../domain/delivery.ts'
 import type { DeliveryStatus } from './deliveries.ts'
-import { deliveryStates } from './entities/delivery.ts'
 import type { Sql } from './orm.ts'
 
 export interface DeliveryFilter {

@@ -1,37 +1,36 @@
 import { sql as raw } from 'kysely'
+import { type EndpointTurn, endpointTurns } from '../domain/endpoint.ts'
 import { troubleGoesOn } from './endpoint-trouble.ts'
 import { hasNotices } from './notices.ts'
 import type { Sql } from './orm.ts'
 
-/** Another URL, a pause or a resume: attempts of the revision before no longer judge the endpoint. */
-export const nextRevision = raw<number>`endpoints.revision + 1`
+/** What a turn writes: the endpoint's state, and a new revision. */
+export function columnsOf(turn: EndpointTurn) {
+  const { state, reason, pausedBy, worksAgain } = endpointTurns[turn]
+  return {
+    state,
+    reason,
+    paused_by: pausedBy,
+    revision: raw<number>`endpoints.revision + 1`,
+    since: raw<Date>`clock_timestamp()`,
+    ...(worksAgain && { failing_since: null, blocked_until: null, trouble: troubleGoesOn }),
+  }
+}
 
 /** Makes every open delivery of a partner wait. Answers the endpoint's id; `undefined` when it has no URL. */
 export async function pauseEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
-  return moveTo(sql, partnerId, { state: 'paused', reason: 'staff', paused_by: 'staff' })
+  return turnEndpoint(sql, partnerId, 'pausedByStaff')
 }
 
 /** Lets a partner's webhooks go out again, with their schedules begun anew by `wakeLeads`. */
 export async function resumeEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
-  const worksAgain = { failing_since: null, blocked_until: null, trouble: troubleGoesOn }
-  return moveTo(sql, partnerId, { state: 'draining', reason: 'resumed', paused_by: null, ...worksAgain })
+  return turnEndpoint(sql, partnerId, 'resumedByStaff')
 }
 
-async function moveTo(
-  sql: Sql,
-  partnerId: number,
-  change: {
-    state: 'paused' | 'draining'
-    reason: string
-    paused_by: 'staff' | null
-    failing_since?: null
-    blocked_until?: null
-    trouble?: typeof troubleGoesOn
-  },
-): Promise<number | undefined> {
+async function turnEndpoint(sql: Sql, partnerId: number, turn: EndpointTurn): Promise<number | undefined> {
   const endpoint = await sql
     .updateTable('endpoints')
-    .set({ ...change, revision: nextRevision, since: raw<Date>`now()` })
+    .set(columnsOf(turn))
     .where('partner_id', '=', partnerId)
     .where('url', 'is not', null)
     .returning('id')
@@ -43,14 +42,7 @@ async function moveTo(
 export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
   await trx
     .updateTable('endpoints')
-    .set({
-      state: 'draining',
-      reason: 'probe_succeeded',
-      paused_by: null,
-      revision: nextRevision,
-      since: raw<Date>`now()`,
-      trouble: troubleGoesOn,
-    })
+    .set(columnsOf('probeTaken'))
     .where('partner_id', '=', partnerId)
     .where('paused_by', '=', 'service')
     .where(isOfRevision(attemptId))

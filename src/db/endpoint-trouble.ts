@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
-import { FAILING_AFTER, type NoticeKind } from './notices.ts'
+import { FAILING_AFTER } from '../domain/delivery.ts'
+import type { NoticeKind } from '../domain/endpoint.ts'
 import type { Sql } from './orm.ts'
 
 /** Something about an endpoint that operators hear of each time, whether or not a mail is due. */

@@ -1,12 +1,12 @@
 import { sql as raw } from 'kysely'
+import { endpointTurns } from '../domain/endpoint.ts'
 import { cancelPages, cancelRest } from './cancel-open.ts'
-import { nextRevision } from './endpoint-states.ts'
-import { troubleGoesOn } from './endpoint-trouble.ts'
+import { columnsOf } from './endpoint-states.ts'
 import type { Sql } from './orm.ts'
 import { inTransaction } from './transaction.ts'
 
 /** Why an endpoint drains whose waiting deliveries were left out: their leads have to hear of that. */
-export const SET_FROM_NOW = 'endpoint_set_from_now'
+export const SET_FROM_NOW = endpointTurns.setFromNow.reason
 
 /**
  * Points a partner's endpoint at `url` and makes `ciphertext` its signing secret if it has none yet. What
@@ -25,14 +25,9 @@ export async function setEndpoint(
       .updateTable('endpoints')
       .set({
         url,
-        state: 'draining',
-        reason: fromNow ? SET_FROM_NOW : 'endpoint_set',
-        paused_by: null,
-        revision: nextRevision,
+        ...columnsOf(fromNow ? 'setFromNow' : 'set'),
+        // those that are left out are told by it
         since: before.began,
-        failing_since: null,
-        blocked_until: null,
-        trouble: troubleGoesOn,
       })
       .where('partner_id', '=', partnerId)
       .returning('id')

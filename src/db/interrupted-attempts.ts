@@ -1,15 +1,23 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from './orm.ts'
 
-/** So many attempts in a row that a crash or a deployment cut off count as one failure. */
-const INTERRUPTIONS_PER_FAILURE = 3
-
 /**
- * Closes an attempt whose process went away before it could say how it ended. That alone uses up no place in
- * the schedule; three in a row do, so that a request that kills its worker is not sent for ever.
+ * How many attempts in a row have no end, because their processes went away, with the latest; 0 when that has one.
+ * All but the latest are closed as interrupted by now.
  */
-export async function closeInterrupted(trx: Sql, eventId: string): Promise<'counts' | 'free'> {
-  const closed = await trx
+export function interruptionsOf(eventId: string) {
+  const ended = raw`finished_at is not null and error_code is distinct from 'interrupted'`
+  return raw<number>`case
+    when exists (select from attempts where event_id = ${eventId} and finished_at is null) then (
+      select count(*)::int from attempts
+      where event_id = ${eventId} and number > coalesce(
+        (select max(number) from attempts where event_id = ${eventId} and ${ended}), 0)
+    ) else 0 end`
+}
+
+/** Closes an attempt whose process went away before it could say how it ended. */
+export async function closeInterrupted(trx: Sql, eventId: string): Promise<void> {
+  await trx
     .updateTable('attempts')
     .set({
       finished_at: raw<Date>`clock_timestamp()`,
@@ -18,16 +26,5 @@ export async function closeInterrupted(trx: Sql, eventId: string): Promise<'coun
     })
     .where('event_id', '=', eventId)
     .where('finished_at', 'is', null)
-    .executeTakeFirst()
-  if (closed.numUpdatedRows === 0n) return 'free'
-  const latest = await trx
-    .selectFrom('attempts')
-    .select('error_code')
-    .where('event_id', '=', eventId)
-    .orderBy('number', 'desc')
-    .limit(INTERRUPTIONS_PER_FAILURE * 20)
     .execute()
-  const run = latest.findIndex((attempt) => attempt.error_code !== 'interrupted')
-  const inARow = run === -1 ? latest.length : run
-  return inARow % INTERRUPTIONS_PER_FAILURE === 0 ? 'counts' : 'free'
 }

@@ -1,18 +1,15 @@
 import { sql as raw } from 'kysely'
+import { FAILING_AFTER } from '../domain/delivery.ts'
+import type { NoticeKind } from '../domain/endpoint.ts'
 import type { Sql } from './orm.ts'
-
-/**
- * What partners and staff are mailed about. A notice is a row that is written with what it tells of, in one
- * transaction, and mailed afterwards: a crash between the two loses none.
- */
-export type NoticeKind = 'failing' | 'given_up' | 'paused' | 'recovered'
-
-/** The failure in a row at which a delivery's partner hears of it. */
-export const FAILING_AFTER = 4
 
 /** A mail server that is away for longer makes a notice stale. */
 const STALE = raw`interval '7 days'`
 
+/**
+ * What partners and staff are mailed about: a row that is written with what it tells of, in one transaction, and mailed
+ * afterwards. A crash between the two loses none.
+ */
 export interface UnsentNotice {
   kind: NoticeKind
   hour: Date

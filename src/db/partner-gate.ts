@@ -117,5 +117,5 @@ function admit(lane: Lane): void {
 function comeBack(lane: Lane): Begun {
   lane.turnedAway += 1
   const afterMs = Math.min(Math.max(lane.turnedAway * PACE_MS, WAIT_MS), LONGEST_MS)
-  return { kind: 'again', reason: 'locked', afterMs: afterMs * (0.8 + 0.4 * Math.random()) }
+  return { kind: 'wait', why: 'locked', forMs: afterMs * (0.8 + 0.4 * Math.random()) }
 }

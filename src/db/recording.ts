@@ -1,18 +1,10 @@
 import { sql as raw } from 'kysely'
-import { type EventPayload, takesPayload } from '../domain/event-payloads.ts'
-import { furthest, milestones } from '../domain/milestones.ts'
-import type { MilestoneItem, RecordedItem, Recording, RecordingOutcome } from '../domain/referral.ts'
+import { decideMilestones, type RecordingDecision } from '../domain/recording-decision.ts'
+import type { MilestoneItem, Recording } from '../domain/referral.ts'
 import { LATE_FACTS_MS } from '../domain/score-dates.ts'
 import { jsonb } from './jsonb.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from './orm.ts'
-
-interface NewEvent extends MilestoneItem {
-  eventId: string
-  position: number
-  sequence: number | undefined
-  payload: EventPayload
-}
 
 /**
  * Records milestones of a lead: events, status, positions, sequences and deliveries in one transaction.
@@ -33,51 +25,24 @@ export async function recordMilestones(
     const lead = await lockLead(trx, leadId)
     if (lead === undefined) return undefined
     const known = await knownEvents(trx, leadId, items)
-    const fresh: NewEvent[] = []
-    const outcomes = items.map((item): RecordedItem => {
-      const before = known.get(item.dedupeKey)
-      if (before !== undefined) return { outcome: 'repeated', eventId: before }
-      const outcome = admit(lead, item)
-      if (outcome !== 'recorded') return { outcome }
-      const event = place(lead, item)
-      known.set(item.dedupeKey, event.eventId)
-      fresh.push(event)
-      return { outcome, eventId: event.eventId, ...(event.sequence && { sequence: event.sequence }) }
-    })
-    if (fresh.length > 0) await append(trx, lead, fresh, toBody)
-    return { outcomes, ...(await standing(trx, lead)) }
+    const decision = decideMilestones(lead, known, items, { now: lead.now, newEventId })
+    if (decision.events.length > 0) await append(trx, lead, decision, toBody)
+    return answerOf(lead, decision)
   })
-}
-
-/** Gives an event its place in the lead's history, and among its webhooks if it is one. */
-function place(lead: LockedLead, item: MilestoneItem): NewEvent {
-  const { name } = item
-  lead.status = furthest(lead.status, name)
-  lead.last_event_at = lead.now
-  if (name === 'escrow_funded') lead.anchor_at = lead.now
-  const sequence = milestones[name].webhook ? lead.next_sequence++ : undefined
-  const payload = takesPayload(name) ? (item.gains ?? null) : null
-  return { ...item, eventId: newEventId(), position: lead.next_position++, sequence, payload }
 }
 
 async function lockLead(trx: Sql, leadId: number) {
   return trx
     .selectFrom('leads')
-    .select([
-      'id',
-      'partner_id',
-      'partner_lead_id',
-      'status',
-      'next_position',
-      'next_sequence',
-      'anchor_at',
-      'clock_offset',
-      'closed_at',
-      'erased_at',
-      'last_event_at',
-    ])
+    .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
+    .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
+    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
+    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
+    .select(raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`.as('now'))
     .select(
-      raw<Date>`greatest(clock_timestamp() + clock_offset * interval '1 second', last_event_at)`.as('now'),
+      raw<Date | null>`case when status = 'mortgage_ready' then (
+        select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
+      ) end`.as('readyAt'),
     )
     .where('id', '=', leadId)
     .forUpdate()
@@ -105,17 +70,14 @@ async function knownEvents(
   return new Map(rows.map((row) => [row.dedupe_key, row.id]))
 }
 
-/** The timer's score updates end with the journey; one that somebody signalled is a fact all the same. */
-function admit(lead: LockedLead, item: MilestoneItem): RecordingOutcome {
-  if (lead.closed_at !== null || lead.erased_at !== null) return 'closed'
-  const timed = item.dedupeKey.startsWith('score_update#')
-  return timed && lead.status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
-}
-
 /** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
-async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: WebhookBody): Promise<void> {
-  const ids = { lead_id: lead.id, partner_id: lead.partner_id }
-  const facts = { createdAt: lead.now, leadId: lead.id, partnerLeadId: lead.partner_lead_id }
+async function append(
+  trx: Sql,
+  { id: leadId, partnerId, partnerLeadId }: LockedLead,
+  { events, lead }: RecordingDecision,
+  toBody: WebhookBody,
+): Promise<void> {
+  const ids = { lead_id: leadId, partner_id: partnerId }
   const rows = events.map((event) => ({
     ...ids,
     id: event.eventId,
@@ -123,11 +85,12 @@ async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: We
     event_name: event.name,
     event_payload: jsonb(event.payload),
     dedupe_key: event.dedupeKey,
-    created_at: lead.now,
+    created_at: event.createdAt,
   }))
-  const deliveries = events.flatMap(({ eventId, name: eventName, payload: eventPayload, sequence }) => {
+  const deliveries = events.flatMap(({ eventId, name, payload, createdAt, sequence }) => {
     if (sequence === undefined) return []
-    const body = toBody({ ...facts, eventId, eventName, eventPayload, sequence })
+    const facts = { eventId, eventName: name, eventPayload: payload, createdAt, sequence }
+    const body = toBody({ ...facts, leadId, partnerLeadId })
     return { ...ids, event_id: eventId, sequence, body, next_attempt_at: raw<Date>`clock_timestamp()` }
   })
   const recorded = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows))
@@ -135,33 +98,29 @@ async function append(trx: Sql, lead: LockedLead, events: NewEvent[], toBody: We
     deliveries.length === 0
       ? recorded
       : (recorded.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries)) as typeof recorded)
-  const { status, next_position, next_sequence, anchor_at, last_event_at } = lead
   await queued
     .updateTable('leads')
-    .set({ status, next_position, next_sequence, anchor_at, last_event_at })
-    .set({ updated_at: raw<Date>`clock_timestamp()` })
-    .where('id', '=', lead.id)
+    .set({
+      status: lead.status,
+      next_position: lead.nextPosition,
+      next_sequence: lead.nextSequence,
+      anchor_at: lead.anchorAt,
+      last_event_at: lead.lastEventAt,
+      updated_at: raw<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', leadId)
     .execute()
 }
 
-async function standing(trx: Sql, lead: LockedLead): Promise<Omit<Recording, 'outcomes'>> {
+function answerOf({ clockOffset, isClosed }: LockedLead, { outcomes, lead }: RecordingDecision): Recording {
   return {
+    outcomes,
     status: lead.status,
-    anchor: lead.anchor_at?.getTime() ?? null,
-    endsAt: lead.status === 'mortgage_ready' ? await endOf(trx, lead.id) : null,
-    offset: lead.clock_offset * 1000,
-    last: lead.next_sequence - 1,
-    lastEventAt: lead.last_event_at.getTime(),
-    closed: lead.closed_at !== null || lead.erased_at !== null,
+    anchor: lead.anchorAt?.getTime() ?? null,
+    endsAt: lead.readyAt === null ? null : lead.readyAt.getTime() + LATE_FACTS_MS,
+    offset: clockOffset * 1000,
+    last: lead.nextSequence - 1,
+    lastEventAt: lead.lastEventAt.getTime(),
+    closed: isClosed,
   }
-}
-
-async function endOf(trx: Sql, leadId: number): Promise<number> {
-  const { created_at: readyAt } = await trx
-    .selectFrom('lead_events')
-    .select('created_at')
-    .where('lead_id', '=', leadId)
-    .where('dedupe_key', '=', 'mortgage_ready')
-    .executeTakeFirstOrThrow()
-  return readyAt.getTime() + LATE_FACTS_MS
 }

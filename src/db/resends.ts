@@ -1,5 +1,4 @@
 import { sql as raw } from 'kysely'
-import type { DeliveryState } from './entities/delivery.ts'
 import type { Sql } from './orm.ts'
 
 /** How many settled deliveries of a partner may wait to be sent once more. */
@@ -54,11 +53,6 @@ async function mark(trx: Sql, partnerId: number, eventIds: readonly string[]): P
     .where('partner_id', '=', partnerId)
     .where('state', 'in', settled)
     .execute()
-}
-
-/** Whether a delivery still waits to be sent once more, and can be: one that was canceled meanwhile cannot. */
-export function isResendable(delivery: { state: DeliveryState; resend_requested_at: Date | null }): boolean {
-  return delivery.resend_requested_at !== null && settled.some((state) => state === delivery.state)
 }
 
 /** Takes a mark away that comes to nothing, with the lease of an attempt that was cut off. */

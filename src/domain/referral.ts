@@ -68,6 +68,16 @@ export interface MilestoneItem {
   /** Two items with the same key are the same fact, recorded once. */
   dedupeKey: string
   gains?: ScoreGains
+  /** When it happened on the lead's clock, in milliseconds; when it is recorded if absent. */
+  at?: number
+}
+
+/** The key of the timer's score update `period`. */
+export const scoreUpdateKey = (period: number) => `score_update#${period}`
+
+/** The timer's score updates; every other milestone was sent by somebody. */
+export function isTimed({ dedupeKey }: MilestoneItem): boolean {
+  return dedupeKey.startsWith('score_update#')
 }
 
 export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready'

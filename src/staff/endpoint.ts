@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { findEndpoint, liveSecrets, rotateSecret, setEndpoint } from '../db/endpoints.ts'
-import { describeReason, healthOf } from '../domain/endpoint-health.ts'
+import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'

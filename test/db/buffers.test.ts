@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { type DeliveryStatus, findDeliveries } from '../../src/db/deliveries.ts'
-import { deliveryStates } from '../../src/db/entities/delivery.ts'
+import { deliveryStates } from '../../src/domain/delivery.ts'
 import { findEvents } from '../../src/db/lead-queries.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners.ts'

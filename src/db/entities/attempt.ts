@@ -1,9 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import { type AttemptTrigger, attemptTriggers } from '../../domain/delivery.ts'
 import { instant, oneOf } from './columns.ts'
 import { LeadEvent } from './lead-event.ts'
-
-export const attemptTriggers = ['scheduled', 'resend', 'replay', 'probe'] as const
-export type AttemptTrigger = (typeof attemptTriggers)[number]
 
 /** One HTTP request of a delivery, written before it is sent and completed after. */
 export const Attempt = defineEntity({

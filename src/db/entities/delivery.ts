@@ -1,11 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import { type DeliveryState, deliveryStates } from '../../domain/delivery.ts'
 import { instant, oneOf } from './columns.ts'
 import { LeadEvent } from './lead-event.ts'
 import { Lead } from './lead.ts'
 import { Partner } from './partner.ts'
-
-export const deliveryStates = ['pending', 'delivered', 'given_up', 'canceled'] as const
-export type DeliveryState = (typeof deliveryStates)[number]
 
 /** One event to the partner's endpoint; its attempts are its HTTP requests. */
 export const Delivery = defineEntity({

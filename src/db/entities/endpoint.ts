@@ -1,11 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import {
+  type EndpointPauser,
+  endpointPausers,
+  type EndpointState,
+  endpointStates,
+  type EndpointTrouble,
+  endpointTroubles,
+} from '../../domain/endpoint.ts'
 import { instant, oneOf } from './columns.ts'
 import { Partner } from './partner.ts'
-
-export const endpointStates = ['active', 'paused', 'draining'] as const
-/** Only who paused an endpoint, or staff, resumes it; what the service paused it probes by itself. */
-export const endpointPausers = ['staff', 'partner', 'service'] as const
-const endpointTroubles = ['failing', 'paused'] as const
 
 /** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
 export const Endpoint = defineEntity({
@@ -15,9 +18,9 @@ export const Endpoint = defineEntity({
     id: p.integer().primary().generated('by default as identity'),
     partner: () => p.oneToOne(Partner).owner().deleteRule('restrict'),
     url: p.text().nullable(),
-    state: p.text().$type<(typeof endpointStates)[number]>(),
+    state: p.text().$type<EndpointState>(),
     reason: p.text().nullable(),
-    pausedBy: p.text().$type<(typeof endpointPausers)[number]>().nullable(),
+    pausedBy: p.text().$type<EndpointPauser>().nullable(),
     /** Rises with every change of the URL, pause and resume: what an older one answered says nothing of this one. */
     revision: p.integer().default(1),
     /** Since when it is in this state. */
@@ -26,7 +29,7 @@ export const Endpoint = defineEntity({
     failingSince: instant().nullable(),
     blockedUntil: instant().nullable(),
     /** What operators were told of and is not over. */
-    trouble: p.text().$type<(typeof endpointTroubles)[number]>().nullable(),
+    trouble: p.text().$type<EndpointTrouble>().nullable(),
   },
   checks: [
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },

@@ -19,13 +19,21 @@ const DELAYS_MS = [
   DAY,
 ] as const
 
-/** The failure at which a delivery's schedule is used up. */
-const LAST_SCHEDULED_FAILURE = DELAYS_MS.length
+/** Whether a delivery's schedule is used up at so many failures. */
+export function isLastScheduled(failures: number): boolean {
+  return failures >= DELAYS_MS.length
+}
+
+/** Whether one attempt is left: what the endpoint takes from then on tells whose fault the last failure is. */
+export function isLastButOne(failures: number): boolean {
+  return failures === DELAYS_MS.length - 1
+}
 
 /** How much later than scheduled an attempt may be, so that an outage's retries do not come as one. */
 const JITTER = 0.2
 
-const PAUSE_AFTER_MS = 72 * HOUR
+/** How long an endpoint may fail without one success before it is paused. */
+export const PAUSE_AFTER_MS = 72 * HOUR
 
 /**
  * The wait before the next attempt of a delivery that has failed `failures` times, in milliseconds:
@@ -76,32 +84,4 @@ export function restMs({
 }): number {
   if (status !== null && !OVERLOADED.includes(status)) return 0
   return failingSince !== null && now.getTime() - failingSince.getTime() >= BREAK_AFTER_MS ? BREAK_MS : 0
-}
-
-export interface Failing {
-  /** Failed attempts of this delivery so far, with the one just made. */
-  failures: number
-  /** The HTTP status of the attempt just made; `null` when there was no answer. */
-  status: number | null
-  /** Since when the endpoint has only failed; `null` while it works. */
-  failingSince: Date | null
-  /** The endpoint's last success with any delivery. */
-  lastSuccessAt: Date | null
-  /** When this delivery's ninth attempt was made. */
-  ninthAttemptAt: Date | null
-  now: Date
-}
-
-/**
- * What follows a failed attempt. `pause` the endpoint: it answered 410, or has failed for 72 h without
- * one success. `give_up` the delivery: the schedule is used up although the endpoint took others since
- * the ninth attempt, so the fault lies in this one. Otherwise `retry`; so nothing is given up because
- * a partner was down for days.
- */
-export function afterFailure(failing: Failing): 'retry' | 'give_up' | 'pause' {
-  const { failures, status, failingSince, lastSuccessAt, ninthAttemptAt, now } = failing
-  if (status === 410) return 'pause'
-  if (failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS) return 'pause'
-  const tookOthers = lastSuccessAt !== null && ninthAttemptAt !== null && lastSuccessAt > ninthAttemptAt
-  return failures >= LAST_SCHEDULED_FAILURE && tookOthers ? 'give_up' : 'retry'
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { afterFailure, attemptDelayMs, nextAttemptAt } from '../../src/webhooks/schedule.ts'
+import { attemptDelayMs, nextAttemptAt } from '../../src/domain/retry-schedule.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const SCHEDULE = [0, 5_000, 300_000, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, DAY]
 const now = new Date('2026-01-01T00:00:00Z')
 const noJitter = () => 0
-const hoursAgo = (hours: number) => new Date(now.getTime() - hours * HOUR)
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe('the retry schedule', () => {
@@ -68,36 +67,5 @@ describe('the next attempt', () => {
         expect(delay).toBeLessThanOrEqual(DAY * 1.2)
       }),
     )
-  })
-})
-
-describe('what follows a failed attempt', () => {
-  const failing = {
-    failures: 10,
-    status: 500,
-    failingSince: null,
-    lastSuccessAt: null,
-    ninthAttemptAt: hoursAgo(24),
-    now,
-  }
-
-  test.each([
-    ['the first failure is tried again', { failures: 1, ninthAttemptAt: null }, 'retry'],
-    ['410 pauses the endpoint at once', { failures: 1, status: 410, ninthAttemptAt: null }, 'pause'],
-    ['72 hours without a success pause it', { failures: 2, failingSince: hoursAgo(72) }, 'pause'],
-    ['a minute less does not', { failures: 2, failingSince: hoursAgo(72 - 1 / 60) }, 'retry'],
-    ['no answer at all for 72 hours pauses it', { status: null, failingSince: hoursAgo(80) }, 'pause'],
-    [
-      'the tenth is given up when others got through since the ninth',
-      { lastSuccessAt: hoursAgo(1) },
-      'give_up',
-    ],
-    ['the eleventh too', { failures: 11, lastSuccessAt: hoursAgo(1) }, 'give_up'],
-    ['the ninth is not', { failures: 9, lastSuccessAt: hoursAgo(1) }, 'retry'],
-    ['the tenth goes on when nothing got through since', { lastSuccessAt: hoursAgo(25) }, 'retry'],
-    ['the tenth goes on when nothing ever got through', { lastSuccessAt: null }, 'retry'],
-    ['the pause comes before giving up', { lastSuccessAt: hoursAgo(1), status: 410 }, 'pause'],
-  ] as const)('%s', (_, change, decision) => {
-    expect(afterFailure({ ...failing, ...change })).toBe(decision)
   })
 })

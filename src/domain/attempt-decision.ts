@@ -1,0 +1,133 @@
+import {
+  type AttemptTrigger,
+  type DeliveryState,
+  ENDPOINT_CAP,
+  INTERRUPTIONS_PER_FAILURE,
+  LEASE_MS,
+  REQUEST_LIMIT_MS,
+} from './delivery.ts'
+import type { EndpointPauser } from './endpoint.ts'
+import { attemptDelayMs } from './retry-schedule.ts'
+
+const SECOND_MS = 1000
+const LONGEST_STAND_BACK_MS = 5 * 60 * SECOND_MS
+
+/** A delivery, as far as its next attempt depends on it. */
+export interface DeliveryFacts {
+  state: DeliveryState
+  failures: number
+  nextAttemptAt: Date
+  leasedUntil: Date | null
+  /** When a resend was asked for that was not made yet. */
+  resendRequestedAt: Date | null
+  /** Attempts in a row without an end, with the latest: their processes went away. 0 when the latest has one. */
+  interruptions: number
+}
+
+/** Its endpoint. */
+export interface EndpointFacts {
+  url: string | null
+  pausedBy: EndpointPauser | null
+  blockedUntil: Date | null
+  /** Live leases of its deliveries. */
+  inFlight: number
+  /** When the oldest of them ends; `null` when there is none. */
+  oldestLeaseEndsAt: Date | null
+  /** Deliveries that should be sent now; not looked at unless the endpoint is busy. */
+  due: number
+}
+
+/**
+ * What comes next for a delivery.
+ *
+ * | The first that is so                                                  | Then                               |
+ * | --------------------------------------------------------------------- | ---------------------------------- |
+ * | it is settled, and the attempt is `scheduled` or a `probe`             | `settled`                          |
+ * | another attempt holds its lease                                        | wait 1 s, `leased`                 |
+ * | a `resend`, and it is not marked for one, or neither delivered nor given up | `forget` the mark         |
+ * | the endpoint has no URL                                                | `held`                             |
+ * | the endpoint is paused, but for a `probe` of what the service paused   | `held`                             |
+ * | it is `scheduled` and not due                                          | wait until then, `not_due`         |
+ * | the endpoint is left alone, or has ten requests in flight              | wait for a turn, `busy`            |
+ * | it is `scheduled`, and the third attempt in a row was interrupted      | `fail`: one more failure, and wait  |
+ * | a `resend`, and the third attempt in a row was interrupted             | `forget` the mark                  |
+ * | otherwise                                                              | `send`                             |
+ *
+ * Before `send` and `fail` an attempt without an end is closed as interrupted.
+ */
+export type AttemptDecision =
+  | { kind: 'settled'; state: DeliveryState }
+  | { kind: 'forget'; state: DeliveryState }
+  | { kind: 'held' }
+  | { kind: 'wait'; why: 'leased' | 'not_due' | 'busy'; forMs: number }
+  | { kind: 'fail'; failures: number; forMs: number }
+  | { kind: 'send' }
+
+export function decideAttempt(
+  delivery: DeliveryFacts,
+  endpoint: EndpointFacts,
+  trigger: AttemptTrigger,
+  { now, random }: { now: Date; random: () => number },
+): AttemptDecision {
+  const decided = decideWithoutEndpoint(delivery, trigger, now)
+  if (decided !== undefined) return decided
+  const isScheduled = trigger === 'scheduled'
+  if (endpoint.url === null || isHeld(endpoint, trigger)) return { kind: 'held' }
+  const forMs = delivery.nextAttemptAt.getTime() - now.getTime()
+  if (isScheduled && forMs > 0) return { kind: 'wait', why: 'not_due', forMs }
+  if (isBusy(endpoint, now)) return { kind: 'wait', why: 'busy', forMs: standBackMs(endpoint, now, random) }
+  if (countsAsFailure(delivery)) {
+    if (trigger === 'resend') return { kind: 'forget', state: delivery.state }
+    const failures = delivery.failures + 1
+    if (isScheduled) return { kind: 'fail', failures, forMs: attemptDelayMs(failures, random) }
+  }
+  return { kind: 'send' }
+}
+
+/** The first three rows: what they decide about needs no lock on the endpoint. */
+export function decideWithoutEndpoint(
+  { state, leasedUntil, resendRequestedAt }: Omit<DeliveryFacts, 'interruptions'>,
+  trigger: AttemptTrigger,
+  now: Date,
+): Extract<AttemptDecision, { kind: 'settled' | 'wait' | 'forget' }> | undefined {
+  const isForOpen = trigger === 'scheduled' || trigger === 'probe'
+  if (state !== 'pending' && isForOpen) return { kind: 'settled', state }
+  if (isAhead(leasedUntil, now)) return { kind: 'wait', why: 'leased', forMs: SECOND_MS }
+  if (trigger !== 'resend') return undefined
+  const isResendable = resendRequestedAt !== null && (state === 'delivered' || state === 'given_up')
+  return isResendable ? undefined : { kind: 'forget', state }
+}
+
+function isHeld({ pausedBy }: EndpointFacts, trigger: AttemptTrigger): boolean {
+  return pausedBy !== null && !(pausedBy === 'service' && trigger === 'probe')
+}
+
+/** Left alone for a while, or with as many requests in flight as it is given. */
+function isBusy({ blockedUntil, inFlight }: EndpointFacts, now: Date): boolean {
+  return isAhead(blockedUntil, now) || inFlight >= ENDPOINT_CAP
+}
+
+/**
+ * Deliveries that stand back come back in turn, ten in the time that requests take now: the oldest in flight tells,
+ * since an endpoint that hangs takes 15 s and one that works milliseconds. Jitter of ± 20 % avoids a thundering herd.
+ */
+function standBackMs(
+  { blockedUntil, oldestLeaseEndsAt, due }: EndpointFacts,
+  now: Date,
+  random: () => number,
+): number {
+  const isUnknown = isAhead(blockedUntil, now) || oldestLeaseEndsAt === null
+  const tookMs = isUnknown ? REQUEST_LIMIT_MS : now.getTime() - (oldestLeaseEndsAt.getTime() - LEASE_MS)
+  const turnMs = (due / ENDPOINT_CAP) * Math.min(tookMs, REQUEST_LIMIT_MS)
+  const waitMs = Math.min(Math.max(turnMs, SECOND_MS), LONGEST_STAND_BACK_MS)
+  return Math.round(waitMs * (0.8 + 0.4 * random()))
+}
+
+/** A request that kills its worker is not sent forever; a deployment uses up no place in the schedule. */
+function countsAsFailure({ interruptions }: DeliveryFacts): boolean {
+  return interruptions > 0 && interruptions % INTERRUPTIONS_PER_FAILURE === 0
+}
+
+function isAhead(date: Date | null, now: Date): boolean {
+  return date !== null && date > now
+}

@@ -1,0 +1,36 @@
+/**
+ * A delivery is one event on its way to the partner's endpoint. Each of its HTTP requests is an attempt.
+ *
+ * | State       | Meaning                                                    | Changes to                             |
+ * | ----------- | ---------------------------------------------------------- | -------------------------------------- |
+ * | `pending`   | to be sent; shown as `held` while its endpoint is paused    | any of the others                      |
+ * | `delivered` | the endpoint answered 2xx                                   | nothing                                |
+ * | `given_up`  | the schedule is used up, and the endpoint took others since | `delivered`, by a resend or replay     |
+ * | `canceled`  | staff left it out before it was sent                        | `delivered`, if a request was under way |
+ */
+export const deliveryStates = ['pending', 'delivered', 'given_up', 'canceled'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/**
+ * Why an attempt is made. `scheduled`: the lead's workflow, in the order of the lead's webhooks. `probe`: whether a
+ * paused endpoint works again. `resend` and `replay`: a settled delivery once more.
+ */
+export const attemptTriggers = ['scheduled', 'resend', 'replay', 'probe'] as const
+export type AttemptTrigger = (typeof attemptTriggers)[number]
+
+const SECOND_MS = 1000
+
+/** How long a request may take, from the lookup of the name to the answer's last byte. */
+export const REQUEST_LIMIT_MS = 15 * SECOND_MS
+
+/** How long an attempt may settle its delivery: above `REQUEST_LIMIT_MS`, by what writing the outcome may take. */
+export const LEASE_MS = 20 * SECOND_MS
+
+/** Requests in flight to one endpoint, over all workers. */
+export const ENDPOINT_CAP = 10
+
+/** So many attempts in a row that a crash or a deployment cut off count as one failure. */
+export const INTERRUPTIONS_PER_FAILURE = 3
+
+/** The failure in a row at which a delivery's partner hears of it. */
+export const FAILING_AFTER = 4

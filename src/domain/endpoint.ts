@@ -1,0 +1,88 @@
+/**
+ * An endpoint is where a partner's webhooks go.
+ *
+ * | State      | Meaning                                             | Webhooks         | Changes to                      |
+ * | ---------- | --------------------------------------------------- | ---------------- | ------------------------------- |
+ * | `active`   | it is called; shown as `failing` while it only fails | sent             | `paused`, `draining`            |
+ * | `paused`   | by staff, its partner or the service; or it has no URL | held           | `draining`                      |
+ * | `draining` | a resume, a new URL or a probe: held ones go out     | sent, in order   | `active`, `paused`, `draining`  |
+ *
+ * What somebody paused stays paused until somebody resumes it. What the service paused it probes, at first after an
+ * hour, with exponential backoff up to a day.
+ */
+export const endpointStates = ['active', 'paused', 'draining'] as const
+export type EndpointState = (typeof endpointStates)[number]
+
+export const endpointPausers = ['staff', 'partner', 'service'] as const
+export type EndpointPauser = (typeof endpointPausers)[number]
+
+/** What operators were told of an endpoint and is not over. */
+export const endpointTroubles = ['failing', 'paused'] as const
+export type EndpointTrouble = (typeof endpointTroubles)[number]
+
+/** What partners and staff are told about an endpoint, by mail, log line and metric. */
+export const noticeKinds = ['failing', 'given_up', 'paused', 'recovered'] as const
+export type NoticeKind = (typeof noticeKinds)[number]
+
+/** Reasons in words that go on after "because". */
+const REASONS = {
+  attempts_fail: 'it has taken nothing since then',
+  no_endpoint: 'no URL is registered yet',
+  gone: 'it answered 410 Gone',
+  failing: 'it failed for 72 hours without one success',
+  staff: 'staff paused it',
+  resumed: 'staff resumed it',
+  endpoint_set: 'its URL was set',
+  endpoint_set_from_now: 'its URL was set, and what waited was left out',
+  probe_succeeded: 'it took a probe',
+}
+
+export type EndpointReason = keyof typeof REASONS
+
+export function describeReason(reason: string | null): string {
+  if (reason === null) return 'it works'
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason as EndpointReason] : reason
+}
+
+interface Turn {
+  readonly state: EndpointState
+  readonly reason: EndpointReason
+  readonly pausedBy: EndpointPauser | null
+  /** What it failed at before is over. */
+  readonly worksAgain: boolean
+}
+
+/** What turns an endpoint. Each makes a new revision, of which attempts of the one before say nothing. */
+export const endpointTurns = {
+  set: { state: 'draining', reason: 'endpoint_set', pausedBy: null, worksAgain: true },
+  setFromNow: { state: 'draining', reason: 'endpoint_set_from_now', pausedBy: null, worksAgain: true },
+  pausedByStaff: { state: 'paused', reason: 'staff', pausedBy: 'staff', worksAgain: false },
+  resumedByStaff: { state: 'draining', reason: 'resumed', pausedBy: null, worksAgain: true },
+  probeTaken: { state: 'draining', reason: 'probe_succeeded', pausedBy: null, worksAgain: true },
+  gone: { state: 'paused', reason: 'gone', pausedBy: 'service', worksAgain: false },
+  failing: { state: 'paused', reason: 'failing', pausedBy: 'service', worksAgain: false },
+} as const satisfies Record<string, Turn>
+
+export type EndpointTurn = keyof typeof endpointTurns
+
+/** How a partner's endpoint is, in the words of staff, the partner's API, mails and the Temporal Web UI. */
+export type EndpointHealth = EndpointState | 'failing'
+
+/** Health with its reason and since when. */
+export function healthOf({
+  state,
+  reason,
+  since,
+  failingSince,
+}: {
+  state: EndpointState
+  reason: string | null
+  since: Date
+  /** The first failure after the last success; `null` while it works. */
+  failingSince: Date | null
+}): { health: EndpointHealth; reason: string | null; since: Date } {
+  if (state === 'active' && failingSince !== null) {
+    return { health: 'failing', reason: 'attempts_fail', since: failingSince }
+  }
+  return { health: state, reason, since }
+}

@@ -1,0 +1,161 @@
+import { type AttemptTrigger, FAILING_AFTER } from './delivery.ts'
+import type { EndpointPauser, EndpointTrouble, EndpointTurn, NoticeKind } from './endpoint.ts'
+import { isLastScheduled, isLastButOne, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
+
+/** How a request failed. */
+export interface FailedRequest {
+  /** The HTTP status; `null` when there was no complete answer. */
+  status: number | null
+  errorCode: string | null
+  /** The answer's `Retry-After` header as it came. */
+  retryAfter: string | null
+}
+
+export interface FailedAttemptFacts {
+  trigger: AttemptTrigger
+  /** Whether the attempt still holds the delivery's lease: else somebody else decides about the delivery. */
+  holdsLease: boolean
+  /** The delivery's failed attempts before this one, in a row since its schedule began. */
+  failures: number
+  /** When the last attempt but one of the schedule was made; `null` before it. */
+  ninthAttemptAt: Date | null
+}
+
+export interface CalledEndpoint {
+  pausedBy: EndpointPauser | null
+  /** Since when it takes nothing; `null` while it works. */
+  failingSince: Date | null
+  /** What operators were told of and is not over. */
+  trouble: EndpointTrouble | null
+  /** Whether its URL is still the one that was called, and nobody paused or resumed it since. */
+  isCurrent: boolean
+}
+
+export interface DeliveryChange {
+  failures: number
+  nextAttemptAt: Date
+  isGivenUp: boolean
+  /** Keep the attempt's date as that of the last but one. */
+  isLastButOne: boolean
+}
+
+export interface EndpointChange {
+  failingSince: Date
+  blockedUntil?: Date
+  trouble?: EndpointTrouble
+  /** The service pauses it. */
+  turn?: EndpointTurn & ('gone' | 'failing')
+}
+
+/** How an attempt that failed leaves its delivery. */
+export type FailureEnd = 'failed' | 'given_up' | 'held' | 'superseded' | 'unchanged'
+
+export interface FailureDecision {
+  end: FailureEnd
+  /** `null`: nothing but the lease, if the attempt holds it. */
+  delivery: DeliveryChange | null
+  /** `null`: written only when it changes, because a row that every attempt writes makes them wait for each other. */
+  endpoint: EndpointChange | null
+  /** What partner and operators hear. */
+  notices: { kind: NoticeKind; reason: string }[]
+}
+
+/**
+ * What follows a failed attempt.
+ *
+ * | The first that is so                                     | Delivery               | Endpoint              |
+ * | -------------------------------------------------------- | ---------------------- | --------------------- |
+ * | the lease is gone                                        | –                      | –                     |
+ * | a `resend`, `replay` or `probe`                           | –                      | –                     |
+ * | the endpoint is another by now (URL, pause, resume)       | failure, by schedule   | –                     |
+ * | 410, or 72 hours without a success                        | failure                | paused                |
+ * | the tenth, and the endpoint took others since the ninth   | given up               | failing               |
+ * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
+ *
+ * The fourth failure in a row is the partner's first notice. A 2xx needs no decision: it is one statement.
+ */
+export function decideFailure(
+  attempt: FailedAttemptFacts,
+  endpoint: CalledEndpoint,
+  request: FailedRequest,
+  { now, random }: { now: Date; random: () => number },
+): FailureDecision {
+  const nothing = { delivery: null, endpoint: null, notices: [] }
+  const end = endWithoutEndpoint(attempt)
+  if (end !== undefined) return { end, ...nothing }
+  const failures = attempt.failures + 1
+  const retryAfter = endpoint.isCurrent ? request.retryAfter : null
+  const verdict = judge(attempt, endpoint, request, now)
+  const delivery = {
+    failures,
+    nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random }),
+    isGivenUp: verdict === 'give_up',
+    isLastButOne: isLastButOne(failures),
+  }
+  if (!endpoint.isCurrent) {
+    return { ...nothing, end: endpoint.pausedBy === null ? 'failed' : 'held', delivery }
+  }
+  return {
+    end: { give_up: 'given_up' as const, pause: 'held' as const, retry: 'failed' as const }[verdict],
+    delivery,
+    endpoint: endpointChange({ failures, verdict }, endpoint, request, now),
+    notices: noticesOf(failures, verdict, request),
+  }
+}
+
+/** The first two rows: what they decide about needs no lock on the endpoint. */
+export function endWithoutEndpoint({
+  holdsLease,
+  trigger,
+}: Pick<FailedAttemptFacts, 'holdsLease' | 'trigger'>): 'superseded' | 'unchanged' | undefined {
+  if (!holdsLease) return 'superseded'
+  return trigger === 'scheduled' ? undefined : 'unchanged'
+}
+
+type Verdict = 'retry' | 'give_up' | 'pause'
+
+function judge(
+  { failures, ninthAttemptAt }: FailedAttemptFacts,
+  { failingSince, isCurrent }: CalledEndpoint,
+  { status }: FailedRequest,
+  now: Date,
+): Verdict {
+  if (!isCurrent) return 'retry'
+  if (status === 410) return 'pause'
+  if (failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS) return 'pause'
+  // an endpoint that works until this attempt took others since any earlier one; else its last success was just
+  // before it began to fail
+  const lastSuccessAt = failingSince ?? now
+  const tookOthers = ninthAttemptAt !== null && lastSuccessAt > ninthAttemptAt
+  return isLastScheduled(failures + 1) && tookOthers ? 'give_up' : 'retry'
+}
+
+function endpointChange(
+  { failures, verdict }: { failures: number; verdict: Verdict },
+  { failingSince, trouble }: CalledEndpoint,
+  request: FailedRequest,
+  now: Date,
+): EndpointChange | null {
+  const rest = restMs({ status: request.status, failingSince, now })
+  const isTroubled = failures === FAILING_AFTER && trouble === null
+  const isPaused = verdict === 'pause'
+  if (failingSince !== null && rest === 0 && !isTroubled && !isPaused) return null
+  return {
+    failingSince: failingSince ?? now,
+    ...(rest > 0 && { blockedUntil: new Date(now.getTime() + rest) }),
+    ...(isTroubled && { trouble: 'failing' }),
+    ...(isPaused && { trouble: 'paused', turn: pauseOf(request) }),
+  }
+}
+
+const pauseOf = ({ status }: FailedRequest) => (status === 410 ? ('gone' as const) : ('failing' as const))
+
+function noticesOf(failures: number, verdict: Verdict, request: FailedRequest): FailureDecision['notices'] {
+  const { status, errorCode } = request
+  const why = status === null ? (errorCode ?? 'unknown') : `answered ${status}`
+  return [
+    ...(failures === FAILING_AFTER ? [{ kind: 'failing' as const, reason: why }] : []),
+    ...(verdict === 'give_up' ? [{ kind: 'given_up' as const, reason: why }] : []),
+    ...(verdict === 'pause' ? [{ kind: 'paused' as const, reason: pauseOf(request) }] : []),
+  ]
+}

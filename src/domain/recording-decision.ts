@@ -1,0 +1,108 @@
+import { type EventPayload, takesPayload } from './event-payloads.ts'
+import { furthest, type MilestoneName, milestones } from './milestones.ts'
+import { isTimed, type MilestoneItem, type RecordedItem, type RecordingOutcome } from './referral.ts'
+
+/** Where a lead stands, under its lock. */
+export interface LeadStanding {
+  status: MilestoneName
+  nextPosition: number
+  nextSequence: number
+  /** `escrow_funded`, from which score updates are counted. */
+  anchorAt: Date | null
+  readyAt: Date | null
+  lastEventAt: Date
+}
+
+export interface NewEvent {
+  eventId: string
+  name: MilestoneName
+  dedupeKey: string
+  payload: EventPayload
+  createdAt: Date
+  position: number
+  /** Its place among the lead's webhooks; `undefined` for an event that is none. */
+  sequence: number | undefined
+}
+
+export interface RecordingDecision {
+  outcomes: RecordedItem[]
+  events: NewEvent[]
+  /** After all of them: what is written and what is answered both come from it. */
+  lead: LeadStanding
+}
+
+/**
+ * What becomes of milestones that are sent to a lead.
+ *
+ * | The first that is so                                       | Outcome          |
+ * | ---------------------------------------------------------- | ---------------- |
+ * | its key is recorded, before or by an item before it          | `repeated`       |
+ * | the lead is closed                                           | `closed`         |
+ * | the timer's score update, and the borrower is mortgage ready | `mortgage_ready` |
+ * | otherwise                                                    | `recorded`       |
+ *
+ * Positions and sequences have no gaps, dates never go back, and the status is the furthest milestone reached.
+ *
+ * @param known event ids by the keys of the items that are recorded.
+ * @param now the lead's time.
+ */
+export function decideMilestones(
+  lead: LeadStanding & { isClosed: boolean },
+  known: ReadonlyMap<string, string>,
+  items: readonly MilestoneItem[],
+  { now, newEventId }: { now: Date; newEventId: () => string },
+): RecordingDecision {
+  const { isClosed, ...standing } = lead
+  const seen = new Map(known)
+  const events: NewEvent[] = []
+  let after: LeadStanding = standing
+  const outcomes = items.map((item): RecordedItem => {
+    const before = seen.get(item.dedupeKey)
+    if (before !== undefined) return { outcome: 'repeated', eventId: before }
+    const outcome = admit(after.status, isClosed, item)
+    if (outcome !== 'recorded') return { outcome }
+    const event = place(after, item, { now, eventId: newEventId() })
+    after = standingAfter(after, event)
+    seen.set(item.dedupeKey, event.eventId)
+    events.push(event)
+    const { eventId, sequence } = event
+    return { outcome, eventId, ...(sequence !== undefined && { sequence }) }
+  })
+  return { outcomes, events, lead: after }
+}
+
+/** The timer's score updates end with the journey; one that somebody signalled is a fact all the same. */
+function admit(status: MilestoneName, isClosed: boolean, item: MilestoneItem): RecordingOutcome {
+  if (isClosed) return 'closed'
+  return isTimed(item) && status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
+}
+
+/** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */
+function place(
+  lead: LeadStanding,
+  { name, dedupeKey, gains, at }: MilestoneItem,
+  { now, eventId }: { now: Date; eventId: string },
+): NewEvent {
+  return {
+    eventId,
+    name,
+    dedupeKey,
+    payload: takesPayload(name) ? (gains ?? null) : null,
+    createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
+    position: lead.nextPosition,
+    sequence: milestones[name].webhook ? lead.nextSequence : undefined,
+  }
+}
+
+function standingAfter(lead: LeadStanding, { name, createdAt, sequence }: NewEvent): LeadStanding {
+  return {
+    status: furthest(lead.status, name),
+    nextPosition: lead.nextPosition + 1,
+    nextSequence: lead.nextSequence + (sequence === undefined ? 0 : 1),
+    anchorAt: name === 'escrow_funded' ? createdAt : lead.anchorAt,
+    readyAt: name === 'mortgage_ready' ? createdAt : lead.readyAt,
+    lastEventAt: createdAt,
+  }
+}
+
+const latest = (one: Date, other: Date) => (one > other ? one : other)

@@ -1,0 +1,114 @@
+import { beforeAll, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import { beginAttempt } from '../../src/db/begin-attempt.ts'
+import { setEndpoint } from '../../src/db/endpoints.ts'
+import { finishAttempt } from '../../src/db/finish-attempt.ts'
+import { insertLead } from '../../src/db/new-lead.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { type AttemptTrigger, attemptTriggers, deliveryStates } from '../../src/domain/delivery.ts'
+import { endpointPausers } from '../../src/domain/endpoint.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { LEAD } from '../support/leads.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const TAKEN = {
+  ok: true,
+  status: 200,
+  address: null,
+  durationMs: 1,
+  errorCode: null,
+  hint: null,
+  responseHeaders: null,
+  responseBody: null,
+  retryAfter: null,
+}
+const random = () => 0
+
+let sql: Sql
+let partnerId: number
+
+beforeAll(async () => {
+  ;({ sql, partnerId } = await openDatabase())
+  await setEndpoint(sql, partnerId, { url: 'https://lender.example', ciphertext: 'unused' })
+})
+
+const endpoint = () =>
+  sql.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId).executeTakeFirstOrThrow()
+
+/** A request under way, and what has become of its delivery and endpoint meanwhile. */
+const anything = fc.record({
+  trigger: fc.constantFrom(...attemptTriggers),
+  state: fc.constantFrom(...deliveryStates),
+  holdsLease: fc.boolean(),
+  isCurrent: fc.boolean(),
+  pausedBy: fc.option(fc.constantFrom(...endpointPausers)),
+  isFailing: fc.boolean(),
+})
+
+it('a 2xx, which one statement decides, is what the table of outcomes says', async () => {
+  await fc.assert(
+    fc.asyncProperty(anything, async ({ trigger, state, holdsLease, isCurrent, pausedBy, isFailing }) => {
+      const { attemptId, eventId } = await underWay(trigger)
+      const settledAt = state === 'pending' ? null : new Date(0)
+      await sql
+        .updateTable('deliveries')
+        .set({ state, settled_at: settledAt, ...(!holdsLease && { lease: 'another' }) })
+        .where('event_id', '=', eventId)
+        .execute()
+      const { revision } = await endpoint()
+      const since = isFailing ? new Date(0) : null
+      await sql
+        .updateTable('endpoints')
+        .set({
+          state: pausedBy === null ? 'active' : 'paused',
+          paused_by: pausedBy,
+          revision: isCurrent ? revision : revision + 1,
+          failing_since: since,
+          blocked_until: since,
+        })
+        .execute()
+      const before = await endpoint()
+      const { end } = await finishAttempt(sql, { attemptId, eventId, trigger }, TAKEN, random)
+
+      expect(end).toBe('delivered')
+      const delivery = sql.selectFrom('deliveries').selectAll().where('event_id', '=', eventId)
+      const after = await delivery.executeTakeFirstOrThrow()
+      expect(after).toMatchObject({
+        state: 'delivered',
+        lease: null,
+        leased_until: null,
+        resend_requested_at: null,
+      })
+      // what was delivered before keeps its date
+      expect(after.settled_at?.getTime() === 0).toBe(state === 'delivered')
+      const drains = isCurrent && pausedBy === 'service' && trigger === 'probe'
+      expect(await endpoint()).toMatchObject({
+        failing_since: isCurrent ? null : since,
+        blocked_until: isCurrent ? null : since,
+        state: drains ? 'draining' : before.state,
+        paused_by: drains ? null : before.paused_by,
+        revision: drains ? before.revision + 1 : before.revision,
+      })
+    }),
+    { numRuns: 150 },
+  )
+})
+
+async function underWay(trigger: AttemptTrigger) {
+  await putEndpoints(sql, trigger === 'probe' ? 'paused' : 'active', { by: 'service' })
+  const leadId = await insertLead(sql, partnerId, LEAD, () => 'body')
+  if (trigger === 'resend') {
+    const asked = { state: 'delivered' as const, settled_at: new Date(0), resend_requested_at: new Date(0) }
+    await sql.updateTable('deliveries').set(asked).where('lead_id', '=', leadId).execute()
+  }
+  const wanted = { leadId, sequence: 1, trigger }
+  const begun = await beginAttempt(sql, wanted, { random, readSecrets: () => ({ secrets: [] }) })
+  if (begun.kind !== 'send') throw new Error(begun.kind)
+  // places for the next
+  await sql
+    .updateTable('deliveries')
+    .set({ leased_until: new Date(0) })
+    .where('lead_id', '=', leadId)
+    .execute()
+  return begun
+}

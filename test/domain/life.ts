@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { decideAttempt } from '../../src/domain/attempt-decision.ts'
+import { type AttemptTrigger, type DeliveryState, ENDPOINT_CAP, LEASE_MS } from '../../src/domain/delivery.ts'
+import { type EndpointPauser, type EndpointTurn, endpointTurns } from '../../src/domain/endpoint.ts'
+import { decideFailure } from '../../src/domain/outcome-decision.ts'
+
+export const LEADS = 14
+export const WEBHOOKS = 2
+const SECOND_MS = 1000
+const SHORTEST_RETRY_MS = 5 * SECOND_MS
+
+interface Delivery {
+  leadId: number
+  state: DeliveryState
+  failures: number
+  ninthAttemptAt: Date | null
+  nextAttemptAt: Date
+  lease: Attempt | null
+  leasedUntil: Date | null
+  resendRequestedAt: null
+  interruptions: number
+}
+
+interface Attempt {
+  delivery: Delivery
+  trigger: AttemptTrigger
+  revision: number
+  startedAt: Date
+}
+
+/** Leads with their webhooks, one endpoint, and requests under way: rows as the database keeps them, decided by the core. */
+export class Life {
+  now = new Date('2026-01-01T00:00:00Z')
+  endpoint = {
+    url: 'https://lender.example',
+    pausedBy: null as EndpointPauser | null,
+    failingSince: null as Date | null,
+    blockedUntil: null as Date | null,
+    trouble: null as 'failing' | 'paused' | null,
+    revision: 1,
+  }
+  underWay: Attempt[] = []
+  settled: Delivery[] = []
+  deliveries: Delivery[]
+  random: () => number
+
+  constructor(random: () => number) {
+    this.random = random
+    this.deliveries = Array.from({ length: LEADS * WEBHOOKS }, (_, index) => ({
+      leadId: Math.floor(index / WEBHOOKS),
+      state: 'pending',
+      failures: 0,
+      ninthAttemptAt: null,
+      nextAttemptAt: this.now,
+      lease: null,
+      leasedUntil: null,
+      resendRequestedAt: null,
+      interruptions: 0,
+    }))
+  }
+
+  /** The only one of a lead that its workflow sends. */
+  first(leadId: number): Delivery | undefined {
+    return this.deliveries.find((delivery) => delivery.leadId === leadId && delivery.state === 'pending')
+  }
+
+  pass(seconds: number): void {
+    this.now = new Date(this.now.getTime() + seconds * SECOND_MS)
+  }
+
+  begin(
+    delivery: Delivery,
+    trigger: AttemptTrigger,
+  ): 'send' | 'wait' | 'held' | 'fail' | 'forget' | 'settled' {
+    const leased = this.deliveries.filter((each) => each.leasedUntil !== null && each.leasedUntil > this.now)
+    const ends = leased.map((each) => each.leasedUntil?.getTime() ?? 0)
+    const load = {
+      inFlight: leased.length,
+      oldestLeaseEndsAt: ends.length === 0 ? null : new Date(Math.min(...ends)),
+      due: this.deliveries.filter((each) => each.state === 'pending').length,
+    }
+    const decision = decideAttempt(delivery, { ...this.endpoint, ...load }, trigger, this)
+    if (decision.kind === 'wait') assert(decision.forMs > 0)
+    if (decision.kind === 'fail') {
+      const { failures, forMs } = decision
+      assert(forMs >= SHORTEST_RETRY_MS)
+      Object.assign(delivery, {
+        failures,
+        nextAttemptAt: new Date(this.now.getTime() + forMs),
+        interruptions: 0,
+      })
+      Object.assign(delivery, { lease: null, leasedUntil: null })
+    }
+    if (decision.kind !== 'send') return decision.kind
+    assert(!leased.includes(delivery))
+    assert(leased.length < ENDPOINT_CAP)
+    assert(trigger === 'probe' || this.endpoint.pausedBy === null)
+    assert(trigger !== 'scheduled' || delivery.nextAttemptAt <= this.now)
+    const attempt = { delivery, trigger, revision: this.endpoint.revision, startedAt: this.now }
+    Object.assign(delivery, { lease: attempt, leasedUntil: new Date(this.now.getTime() + LEASE_MS) })
+    this.underWay.push(attempt)
+    return 'send'
+  }
+
+  /** `null`: its process goes away. */
+  end(attempt: Attempt, status: number | null): void {
+    this.underWay = this.underWay.filter((each) => each !== attempt)
+    const { delivery, trigger } = attempt
+    const isCurrent = attempt.revision === this.endpoint.revision
+    if (status === null) {
+      delivery.interruptions += 1
+      return
+    }
+    if (delivery.lease === attempt) delivery.interruptions = 0
+    if (status === 200) {
+      this.settle(delivery, 'delivered')
+      if (isCurrent) Object.assign(this.endpoint, { failingSince: null, blockedUntil: null })
+      if (isCurrent && trigger === 'probe' && this.endpoint.pausedBy === 'service') this.turn('probeTaken')
+      return
+    }
+    const facts = { ...delivery, trigger, holdsLease: delivery.lease === attempt }
+    const request = { status, errorCode: null, retryAfter: null }
+    const decision = decideFailure(facts, { ...this.endpoint, isCurrent }, request, this)
+    if (facts.holdsLease) Object.assign(delivery, { lease: null, leasedUntil: null })
+    if (decision.delivery !== null) {
+      const { failures, nextAttemptAt, isGivenUp, isLastButOne } = decision.delivery
+      assert(nextAttemptAt.getTime() - this.now.getTime() >= SHORTEST_RETRY_MS)
+      Object.assign(delivery, {
+        failures,
+        nextAttemptAt,
+        ...(isLastButOne && { ninthAttemptAt: attempt.startedAt }),
+      })
+      if (isGivenUp) this.settle(delivery, 'given_up')
+    }
+    if (decision.endpoint === null) return
+    assert(isCurrent)
+    const { turn, ...change } = decision.endpoint
+    if (turn !== undefined) this.turn(turn)
+    Object.assign(this.endpoint, change)
+  }
+
+  settle(delivery: Delivery, state: DeliveryState): void {
+    if (delivery.state === 'pending') this.settled.push(delivery)
+    Object.assign(delivery, { state, lease: null, leasedUntil: null })
+  }
+
+  turn(name: EndpointTurn): void {
+    const { pausedBy, worksAgain } = endpointTurns[name]
+    // what somebody paused is not the service's to pause, or to resume
+    if (pausedBy === 'service' || name === 'probeTaken') {
+      assert(this.endpoint.pausedBy === null || this.endpoint.pausedBy === 'service')
+    }
+    this.endpoint.revision += 1
+    this.endpoint.pausedBy = pausedBy
+    if (worksAgain) Object.assign(this.endpoint, { failingSince: null, blockedUntil: null })
+    if (pausedBy === null) this.renew()
+  }
+
+  /** What `wakeLeads` does after a resume. */
+  renew(): void {
+    for (const delivery of this.deliveries) {
+      if (delivery.state === 'pending')
+        Object.assign(delivery, { failures: 0, ninthAttemptAt: null, nextAttemptAt: this.now })
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  type CalledEndpoint,
+  decideFailure,
+  type FailedAttemptFacts,
+  type FailedRequest,
+} from '../../src/domain/outcome-decision.ts'
+
+const HOUR = 3_600_000
+const now = new Date('2026-01-01T00:00:00Z')
+const hoursAgo = (hours: number) => new Date(now.getTime() - hours * HOUR)
+const inMs = (ms: number) => new Date(now.getTime() + ms)
+
+const attempt: FailedAttemptFacts = {
+  trigger: 'scheduled',
+  holdsLease: true,
+  failures: 0,
+  ninthAttemptAt: null,
+}
+const endpoint: CalledEndpoint = { pausedBy: null, failingSince: null, trouble: null, isCurrent: true }
+const request: FailedRequest = { status: 500, errorCode: 'http_error', retryAfter: null }
+
+interface Change {
+  attempt?: Partial<FailedAttemptFacts>
+  endpoint?: Partial<CalledEndpoint>
+  request?: Partial<FailedRequest>
+}
+const decide = (change: Change) =>
+  decideFailure(
+    { ...attempt, ...change.attempt },
+    { ...endpoint, ...change.endpoint },
+    { ...request, ...change.request },
+    {
+      now,
+      random: () => 0,
+    },
+  )
+
+const NOTHING = { delivery: null, endpoint: null, notices: [] }
+const tenth = { failures: 9, ninthAttemptAt: hoursAgo(24) }
+
+describe('a failed attempt', () => {
+  test('changes nothing once its lease is gone', () => {
+    expect(decide({ attempt: { holdsLease: false }, request: { status: 410 } })).toEqual({
+      end: 'superseded',
+      ...NOTHING,
+    })
+  })
+
+  test.each(['resend', 'replay', 'probe'] as const)('changes nothing as a %s', (trigger) => {
+    expect(decide({ attempt: { trigger }, request: { status: 410 } })).toEqual({
+      end: 'unchanged',
+      ...NOTHING,
+    })
+  })
+
+  test('is tried again, and the endpoint fails from then on', () => {
+    expect(decide({})).toEqual({
+      end: 'failed',
+      delivery: { failures: 1, nextAttemptAt: inMs(5000), isGivenUp: false, isLastButOne: false },
+      endpoint: { failingSince: now },
+      notices: [],
+    })
+  })
+
+  test('of an endpoint that fails already changes the delivery only', () => {
+    expect(decide({ endpoint: { failingSince: hoursAgo(0.01) } })).toMatchObject({
+      end: 'failed',
+      endpoint: null,
+    })
+  })
+
+  test('is tried again as late as Retry-After asks', () => {
+    const { delivery } = decide({ request: { status: 429, retryAfter: '60' } })
+    expect(delivery?.nextAttemptAt).toEqual(inMs(60_000))
+  })
+
+  test.each([
+    ['no answer', { status: null, errorCode: 'timeout' }, true],
+    ['503', { status: 503 }, true],
+    ['500', { status: 500 }, false],
+  ])('with %s after a minute of failures: is the endpoint left alone for 30 s?', (_, answer, rests) => {
+    const { endpoint: change } = decide({ request: answer, endpoint: { failingSince: hoursAgo(1 / 60) } })
+    expect(change?.blockedUntil).toEqual(rests ? inMs(30_000) : undefined)
+  })
+
+  test('that is the fourth in a row is told of, and is trouble to operators once', () => {
+    expect(decide({ attempt: { failures: 3 } })).toMatchObject({
+      endpoint: { trouble: 'failing' },
+      notices: [{ kind: 'failing', reason: 'answered 500' }],
+    })
+    const told = decide({
+      attempt: { failures: 3 },
+      endpoint: { failingSince: hoursAgo(1), trouble: 'paused' },
+    })
+    expect(told).toMatchObject({ endpoint: null, notices: [{ kind: 'failing' }] })
+    expect(decide({ attempt: { failures: 4 } }).notices).toEqual([])
+  })
+
+  test('names the error when there was no answer', () => {
+    const { notices } = decide({
+      attempt: { failures: 3 },
+      request: { status: null, errorCode: 'dns_error' },
+    })
+    expect(notices).toEqual([{ kind: 'failing', reason: 'dns_error' }])
+  })
+
+  test.each([
+    ['410 at the first failure', { request: { status: 410 } }, 'gone'],
+    ['72 hours without a success', { endpoint: { failingSince: hoursAgo(72) } }, 'failing'],
+    [
+      'no answer for 80 hours',
+      { endpoint: { failingSince: hoursAgo(80) }, request: { status: null } },
+      'failing',
+    ],
+    ['410 at the tenth, though others got through', { attempt: tenth, request: { status: 410 } }, 'gone'],
+  ])('pauses the endpoint and holds the delivery: %s', (_, change: Change, turn) => {
+    expect(decide(change)).toMatchObject({
+      end: 'held',
+      delivery: { isGivenUp: false },
+      endpoint: { turn, trouble: 'paused' },
+      notices: expect.arrayContaining([{ kind: 'paused', reason: turn }]),
+    })
+  })
+
+  test('a minute before 72 hours does not pause', () => {
+    expect(decide({ endpoint: { failingSince: hoursAgo(72 - 1 / 60) } }).end).toBe('failed')
+  })
+
+  test.each<[string, Change, string]>([
+    ['the tenth, of an endpoint that works', { attempt: tenth }, 'given_up'],
+    [
+      'the tenth, when others got through since the ninth',
+      { attempt: tenth, endpoint: { failingSince: hoursAgo(1) } },
+      'given_up',
+    ],
+    ['the eleventh too', { attempt: { ...tenth, failures: 10 } }, 'given_up'],
+    ['the ninth is not', { attempt: { failures: 8 } }, 'failed'],
+    [
+      'the tenth goes on when nothing got through since',
+      { attempt: tenth, endpoint: { failingSince: hoursAgo(25) } },
+      'failed',
+    ],
+    ['the tenth goes on when its ninth is not known', { attempt: { failures: 9 } }, 'failed'],
+  ])('gives up: %s', (_, change, end) => {
+    const decision = decide(change)
+    expect(decision.end).toBe(end)
+    expect(decision.delivery?.isGivenUp).toBe(end === 'given_up')
+    expect(decision.notices.some(({ kind }) => kind === 'given_up')).toBe(end === 'given_up')
+  })
+
+  test.each([
+    [7, false],
+    [8, true],
+    [9, false],
+  ])('after %i failures: does it keep its date as the last but one? %s', (failures, isLastButOne) => {
+    expect(decide({ attempt: { failures } }).delivery?.isLastButOne).toBe(isLastButOne)
+  })
+
+  test.each([
+    ['410', { status: 410 }, null, 'failed'],
+    ['503 with Retry-After', { status: 503, retryAfter: '86400' }, null, 'failed'],
+    ['410 after a pause by staff', { status: 410 }, 'staff' as const, 'held'],
+  ])('of an endpoint that is another by now judges it not: %s', (_, answer, pausedBy, end) => {
+    const called = { isCurrent: false, pausedBy, failingSince: hoursAgo(80) }
+    expect(decide({ request: answer, endpoint: called, attempt: tenth })).toEqual({
+      end,
+      delivery: { failures: 10, nextAttemptAt: inMs(24 * HOUR), isGivenUp: false, isLastButOne: false },
+      endpoint: null,
+      notices: [],
+    })
+  })
+})

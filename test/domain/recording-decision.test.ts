@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals'
+import * as fc from 'fast-check'
+import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/domain/milestones.ts'
+import { decideMilestones, type LeadStanding } from '../../src/domain/recording-decision.ts'
+import type { MilestoneItem } from '../../src/domain/referral.ts'
+
+const now = new Date('2026-01-01T00:00:00Z')
+const lead: LeadStanding & { isClosed: boolean } = {
+  status: 'lead_received',
+  nextPosition: 2,
+  nextSequence: 2,
+  anchorAt: null,
+  readyAt: null,
+  lastEventAt: new Date(now.getTime() - 1000),
+  isClosed: false,
+}
+const gains = {
+  experian_gain: 1,
+  equifax_gain: 2,
+  transunion_gain: 3,
+  estimated_time_remaining: '30-60 days',
+}
+const item = (name: MilestoneName, dedupeKey: string = name): MilestoneItem => ({ name, dedupeKey })
+const decide = (change: Partial<typeof lead>, items: MilestoneItem[], known: [string, string][] = []) => {
+  let count = 0
+  const newEventId = () => `evt_${(count += 1)}`
+  return decideMilestones({ ...lead, ...change }, new Map(known), items, { now, newEventId })
+}
+
+describe('what becomes of milestones', () => {
+  test.each<[string, Partial<typeof lead>, MilestoneItem, string]>([
+    ['a new one is recorded', {}, item('contract_signed'), 'recorded'],
+    ['one that is known is repeated', {}, item('escrow_funded'), 'repeated'],
+    [
+      'one that is known is repeated, also of a closed lead',
+      { isClosed: true },
+      item('escrow_funded'),
+      'repeated',
+    ],
+    ['a closed lead takes none', { isClosed: true }, item('contract_signed'), 'closed'],
+    [
+      'the timer’s ends with the journey',
+      { status: 'mortgage_ready' },
+      item('score_update', 'score_update#2'),
+      'mortgage_ready',
+    ],
+    [
+      'a signalled one does not',
+      { status: 'mortgage_ready' },
+      item('score_update', 'score_update:a'),
+      'recorded',
+    ],
+  ])('%s', (_, change, sent, outcome) => {
+    expect(decide(change, [sent], [['escrow_funded', 'evt_known']]).outcomes[0]?.outcome).toBe(outcome)
+  })
+
+  test('the same key twice in one go is recorded once, and both are told of the same event', () => {
+    const { outcomes, events } = decide({}, [item('contract_signed'), item('contract_signed')])
+    expect(outcomes).toEqual([
+      { outcome: 'recorded', eventId: 'evt_1', sequence: 2 },
+      { outcome: 'repeated', eventId: 'evt_1' },
+    ])
+    expect(events).toHaveLength(1)
+  })
+
+  test('the timer’s score update behind mortgage_ready in one go is refused', () => {
+    const { outcomes } = decide({}, [item('mortgage_ready'), item('score_update', 'score_update#1')])
+    expect(outcomes[1]).toEqual({ outcome: 'mortgage_ready' })
+  })
+
+  test('each has a date of its own, and none goes back', () => {
+    const at = (ms: number) => now.getTime() + ms
+    const sent = [
+      { ...item('escrow_funded'), at: at(5000) },
+      { ...item('score_update', 'a'), at: at(9000), gains },
+      { ...item('score_update', 'b'), at: at(7000) },
+      item('mortgage_ready'),
+    ]
+    const { events, lead: after } = decide({}, sent)
+    expect(events.map(({ createdAt }) => createdAt.getTime())).toEqual([
+      at(5000),
+      at(9000),
+      at(9000),
+      at(9000),
+    ])
+    expect(after).toMatchObject({
+      anchorAt: new Date(at(5000)),
+      readyAt: new Date(at(9000)),
+      lastEventAt: new Date(at(9000)),
+    })
+  })
+
+  test('only a score update carries its gains', () => {
+    const sent = [
+      { ...item('score_update', 'a'), gains },
+      { ...item('contract_signed'), gains },
+      item('score_update', 'b'),
+    ]
+    expect(decide({}, sent).events.map(({ payload }) => payload)).toEqual([gains, null, null])
+  })
+
+  test('positions and sequences have no gap, the status never goes back, and what is written is what is answered', () => {
+    const any = fc.record({ name: fc.constantFrom(...signalledMilestones), key: fc.nat({ max: 5 }) })
+    fc.assert(
+      fc.property(fc.array(fc.array(any, { maxLength: 8 }), { maxLength: 8 }), (batches) => {
+        let standing = lead
+        const known = new Map<string, string>()
+        const positions: number[] = []
+        const sequences: number[] = []
+        for (const batch of batches) {
+          const items = batch.map(({ name, key }) =>
+            item(name, milestones[name].once ? name : `${name}:${key}`),
+          )
+          const decision = decideMilestones(standing, known, items, {
+            now,
+            newEventId: () => String(known.size),
+          })
+          for (const { dedupeKey, eventId, position, sequence } of decision.events) {
+            expect(known.has(dedupeKey)).toBe(false)
+            known.set(dedupeKey, eventId)
+            positions.push(position)
+            if (sequence !== undefined) sequences.push(sequence)
+          }
+          const rank = (name: MilestoneName) => statuses.indexOf(name)
+          expect(rank(decision.lead.status)).toBeGreaterThanOrEqual(rank(standing.status))
+          standing = { ...decision.lead, isClosed: false }
+          const again = decideMilestones(standing, known, items, { now, newEventId: () => 'new' })
+          expect(again.events).toEqual([])
+          expect(again.lead).toEqual(decision.lead)
+        }
+        expect(positions).toEqual(positions.map((_, index) => index + 2))
+        expect(sequences).toEqual(sequences.map((_, index) => index + 2))
+        expect(standing).toMatchObject({
+          nextPosition: positions.length + 2,
+          nextSequence: sequences.length + 2,
+        })
+      }),
+    )
+  })
+})
