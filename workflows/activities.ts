@@ -6,6 +6,7 @@ import {
   sleep,
 } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
+import { LEASE_MS } from '../src/domain/delivery.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
@@ -20,9 +21,9 @@ const patient = proxyActivities<Activities>({
   cancellationType: ABANDON,
 })
 
-/** Delivers within the request's own 15 s; a "not yet" comes back with its own delay, for days if need be. */
+/** One request, within its lease; a "not yet" comes back with its own delay, for days if need be. */
 export const { deliverWebhook } = proxyActivities<Activities>({
-  startToCloseTimeout: '20 seconds',
+  startToCloseTimeout: LEASE_MS,
   retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
   cancellationType: TRY_CANCEL,
 })

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
+import { LEASE_MS } from '../src/domain/delivery.ts'
 
 type Activities = ReturnType<typeof createActivities>
 export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEndpoint']>>>
@@ -28,7 +29,7 @@ export const { finishDraining } = proxyActivities<Activities>({
 
 /** One request; "another is in flight" and the like are tried again for a while. */
 export const { probeEndpoint } = proxyActivities<Activities>({
-  startToCloseTimeout: '20 seconds',
+  startToCloseTimeout: LEASE_MS,
   scheduleToCloseTimeout: '15 minutes',
   retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
   cancellationType: TRY_CANCEL,

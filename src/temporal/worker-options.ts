@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { LEASE_MS } from '../domain/delivery.ts'
 import { TASK_QUEUE } from './names.ts'
 
 const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname
@@ -30,8 +31,8 @@ export function workerOptions(settings: Settings) {
     maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
     maxConcurrentLocalActivityExecutions: settings.WORKER_ACTIVITIES,
     maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
-    // above the 15 s of a webhook, so that a deployment cuts none off
-    shutdownGraceTime: '20 seconds' as const,
+    // above what a webhook may take, so that a deployment cuts none off
+    shutdownGraceTime: LEASE_MS,
     shutdownForceTime: '30 seconds' as const,
     ...versioning(settings),
   }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
+import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { guardedConnector } from './address-guard.ts'
 import { trackConnectedAddresses } from './connected-address.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
@@ -40,7 +41,8 @@ const NO_ANSWER: Answer = { status: null, responseHeaders: null, responseBody: n
  * address that passed the guard when it was made.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { connect = 5_000, headers = 15_000, body = 15_000, total = 15_000 } = options.timeouts ?? {}
+  const limit = REQUEST_LIMIT_MS
+  const { connect = 5_000, headers = limit, body = limit, total = limit } = options.timeouts ?? {}
   const { allowPrivateNetwork, lookup = defaultLookup(allowPrivateNetwork) } = options
   const tracking = trackConnectedAddresses()
   const agent = new Agent({
