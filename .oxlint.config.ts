@@ -47,7 +47,7 @@ type Row = {
   packages?: string[]
 }
 
-const db = ['src/db/*.ts', 'src/db/entities/*.ts']
+const db = ['src/db/*.ts', 'src/db/*/*.ts']
 const domain = ['src/domain/*.ts']
 const overHttp = [...domain, ...db, 'src/errors.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts']
 const config = ['src/config.ts']
@@ -77,9 +77,18 @@ const importTable: Row[] = [
       'workflows/resend.ts',
     ],
   },
+  {
+    at: 'src/jobs',
+    may: [...domain, ...db, 'src/temporal/*.ts'],
+    types: ['src/metrics/'],
+  },
   { at: 'src/metrics', may: [...domain, ...db], types: config },
   { at: 'src/api', may: overHttp, types: [...config, 'src/metrics/'] },
-  { at: 'src/staff', may: [...domain, ...db, 'src/temporal/*.ts', 'src/webhooks/*.ts'], types: config },
+  {
+    at: 'src/staff',
+    may: [...domain, ...db, 'src/jobs/*.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+    types: config,
+  },
   { at: 'src/sandbox', may: [...overHttp, 'src/api/*.ts', 'src/api/plugins/*.ts'], types: config },
   {
     at: 'src/embedded',
@@ -94,7 +103,7 @@ const importTable: Row[] = [
   {
     at: 'activities',
     may: [...domain, ...db, 'src/webhooks/*.ts'],
-    types: [...config, 'src/temporal/', 'src/metrics/'],
+    types: [...config, 'src/metrics/'],
   },
 ]
 

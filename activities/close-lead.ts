@@ -1,4 +1,4 @@
-import { closeLead } from '../src/db/lead-lifecycle.ts'
+import { closeLead } from '../src/db/leads/lifecycle.ts'
 import type { Sql } from '../src/db/orm.ts'
 
 export function closeLeadActivity({ sql }: { sql: Sql }) {

@@ -1,11 +1,16 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
-import type { AttemptOutcome } from '../src/db/attempt-end.ts'
-import { type Begun, beginAttempt, type ReadSecrets, type StartedAttempt } from '../src/db/begin-attempt.ts'
-import { deliveryQueue } from '../src/db/delivery-queue.ts'
-import { finishAttempt, type Finished } from '../src/db/finish-attempt.ts'
-import { leadPartners } from '../src/db/lead-partners.ts'
+import type { AttemptOutcome } from '../src/db/deliveries/attempt-end.ts'
+import {
+  type Begun,
+  beginAttempt,
+  type ReadSecrets,
+  type StartedAttempt,
+} from '../src/db/deliveries/begin-attempt.ts'
+import { deliveryQueue } from '../src/db/deliveries/queue.ts'
+import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attempt.ts'
+import { leadPartners } from '../src/db/leads/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
-import type { PartnerGate } from '../src/db/partner-gate.ts'
+import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import { type AttemptTrigger, LEASE_MS } from '../src/domain/delivery.ts'
 import { failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'

@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
-import { finishDraining } from '../src/db/draining.ts'
+import { finishDraining } from '../src/db/endpoints/draining.ts'
 import type { Sql } from '../src/db/orm.ts'
 
 /** Makes a drained endpoint active. "Not yet" is a failure, so that Temporal does the waiting. */

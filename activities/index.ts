@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
-import type { WebhookBody } from '../src/db/new-lead.ts'
+import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
-import type { PartnerGate } from '../src/db/partner-gate.ts'
+import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import type { Referrals } from '../src/temporal/referrals.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { deliverWebhookActivity, type SendWebhook, type SignalLead } from './deliver-webhook.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
@@ -15,7 +14,7 @@ import { listReplayActivity, replayWebhookActivity } from './replay.ts'
 import { listResendsActivity, resendWebhookActivity } from './resend.ts'
 import { reviewEndpointActivity } from './review-endpoint.ts'
 import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
-import { wakeLeadsActivity } from './wake-leads.ts'
+import { type WakeLead, wakeLeadsActivity } from './wake-leads.ts'
 
 export interface ActivityDependencies {
   sql: Sql
@@ -27,7 +26,7 @@ export interface ActivityDependencies {
   mailer: Mailer
   /** Who of us hears about partners' endpoints. */
   staffEmail: string | undefined
-  referrals: Referrals
+  wakeLead: WakeLead
   signalLead: SignalLead
   log: Logger
   observe: WorkerObserver

@@ -1,4 +1,4 @@
-import type { noticeFacts } from '../src/db/notices.ts'
+import type { noticeFacts } from '../src/db/endpoints/notices.ts'
 import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 

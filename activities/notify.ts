@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { markSent, noticeFacts, type UnsentNotice, unsentNotices } from '../src/db/notices.ts'
+import { markSent, noticeFacts, type UnsentNotice, unsentNotices } from '../src/db/endpoints/notices.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { partnerOfEndpoint } from '../src/db/endpoint-review.ts'
+import { partnerOfEndpoint } from '../src/db/endpoints/review.ts'
 import { describeNotice } from './notice-mail.ts'
 import { type Mailer, withoutAddress } from './send-onboarding-email.ts'
 

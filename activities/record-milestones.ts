@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity'
-import type { WebhookBody } from '../src/db/new-lead.ts'
+import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { recordMilestones } from '../src/db/recording.ts'
+import { recordMilestones } from '../src/db/leads/recording.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
 import type { Sql } from '../src/db/orm.ts'
-import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/replays.ts'
+import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/deliveries/replays.ts'
 import type { DeliveryDependencies } from './deliver-webhook.ts'
 import { deliverOnceMore } from './deliver-once-more.ts'
 

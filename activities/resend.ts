@@ -1,5 +1,5 @@
 import type { Sql } from '../src/db/orm.ts'
-import { resendPage } from '../src/db/resends.ts'
+import { resendPage } from '../src/db/deliveries/resends.ts'
 import type { DeliveryDependencies } from './deliver-webhook.ts'
 import { deliverOnceMore } from './deliver-once-more.ts'
 

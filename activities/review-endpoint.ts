@@ -1,4 +1,4 @@
-import { type EndpointReview, reviewEndpoint } from '../src/db/endpoint-review.ts'
+import { type EndpointReview, reviewEndpoint } from '../src/db/endpoints/review.ts'
 import type { Sql } from '../src/db/orm.ts'
 
 /** Where an endpoint stands; `null` when it has no URL, and its deliveries wait for one. */

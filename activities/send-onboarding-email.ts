@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity'
-import { markOnboardingSent, onboardingRecipient } from '../src/db/lead-lifecycle.ts'
+import { markOnboardingSent, onboardingRecipient } from '../src/db/leads/lifecycle.ts'
 import type { Sql } from '../src/db/orm.ts'
 
 export interface Mail {

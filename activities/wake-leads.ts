@@ -1,7 +1,11 @@
 import { activityInfo, heartbeat, sleep } from '@temporalio/activity'
-import { type Draining, findDraining, renewSchedules, requestsInFlight } from '../src/db/draining.ts'
+import {
+  type Draining,
+  findDraining,
+  renewSchedules,
+  requestsInFlight,
+} from '../src/db/endpoints/draining.ts'
 import type { Sql } from '../src/db/orm.ts'
-import type { Referrals } from '../src/temporal/referrals.ts'
 
 /** Well below what live traffic may do, and evenly. */
 const LEADS_PER_SECOND = 20
@@ -10,9 +14,12 @@ const PAGE = 20
 const IN_FLIGHT = 5
 const SECOND_MS = 1000
 
+/** Tells a lead's workflow to try its waiting webhook now; one that does not run is started from the record. */
+export type WakeLead = (leadId: number) => Promise<unknown>
+
 interface Dependencies {
   sql: Sql
-  referrals: Pick<Referrals, 'signal'>
+  wakeLead: WakeLead
 }
 
 /** How far it has come, kept by Temporal: after a crash the next attempt goes on from there. */
@@ -28,7 +35,7 @@ interface Progress {
  *
  * @returns which draining it has done that for, `null` when the endpoint does not drain (any more).
  */
-export function wakeLeadsActivity({ sql, referrals }: Dependencies) {
+export function wakeLeadsActivity({ sql, wakeLead }: Dependencies) {
   const wakePage = async (draining: Draining, progress: Progress): Promise<number | undefined> => {
     const leadIds = await renewSchedules(sql, draining, progress.leadId, PAGE)
     for (const leadId of leadIds) {
@@ -36,7 +43,7 @@ export function wakeLeadsActivity({ sql, referrals }: Dependencies) {
         heartbeat(progress)
         await sleep(SECOND_MS / LEADS_PER_SECOND)
       }
-      await Promise.all([referrals.signal(leadId, 'wake'), sleep(SECOND_MS / LEADS_PER_SECOND)])
+      await Promise.all([wakeLead(leadId), sleep(SECOND_MS / LEADS_PER_SECOND)])
     }
     return leadIds.length < PAGE ? undefined : leadIds.at(-1)
   }

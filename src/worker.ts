@@ -6,13 +6,13 @@ import { insist } from '../activities/insist.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
-import { readBacklog } from './db/backlog.ts'
+import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
-import { createPartnerGate } from './db/partner-gate.ts'
+import { createPartnerGate } from './db/endpoints/partner-gate.ts'
 import { olderSchema } from './db/schema-version.ts'
-import { keysOfLiveSecrets } from './db/secret-keys.ts'
+import { keysOfLiveSecrets } from './db/endpoints/secret-keys.ts'
 import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
@@ -25,8 +25,8 @@ import { referralId, TASK_QUEUE } from './temporal/names.ts'
 import { isPolling } from './temporal/polling.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { createResendStarter } from './temporal/resend.ts'
-import { keepReconciled } from './temporal/reconcile-loop.ts'
-import { sweep } from './temporal/sweep.ts'
+import { keepReconciled } from './jobs/reconcile-loop.ts'
+import { sweep } from './jobs/sweep.ts'
 import { workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
@@ -105,7 +105,7 @@ function dependencies(settings: Config<'worker'>, { send }: Sender) {
     log,
     send,
     observe: metrics.observe,
-    referrals,
+    wakeLead: (leadId: number) => referrals.signal(leadId, 'wake'),
     signalLead: (leadId: number, name: string, argument: object) => {
       const telling = client.workflow.getHandle(referralId(leadId)).signal(name, argument)
       telling.catch((error: unknown) => log.debug({ err: error, lead_id: leadId }, 'lead was not told'))

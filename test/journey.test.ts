@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { advanceClock } from '../src/db/lead-lifecycle.ts'
+import { advanceClock } from '../src/db/leads/lifecycle.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
 import { until } from './support/until.ts'
 

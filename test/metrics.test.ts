@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { resumeEndpoint } from '../src/db/endpoint-states.ts'
+import { resumeEndpoint } from '../src/db/endpoints/states.ts'
 import { endpointOf } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'

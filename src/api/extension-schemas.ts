@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deliveryStatuses } from '../db/deliveries.ts'
+import { deliveryStatuses } from '../db/deliveries/list.ts'
 import { milestoneNames } from '../domain/milestones.ts'
 import { leadId, timestamp } from './fields.ts'
 import { eventPayload } from './schemas.ts'

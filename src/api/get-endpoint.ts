@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { findEndpoint } from '../db/endpoints.ts'
+import { findEndpoint } from '../db/endpoints/endpoint.ts'
 import type { Sql } from '../db/orm.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'

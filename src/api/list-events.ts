@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { eventsAfter, type FeedPosition } from '../db/event-feed.ts'
+import { eventsAfter, type FeedPosition } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { listEventsAnswer, listEventsBody } from './extension-schemas.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { changeableFields, type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/lead-queries.ts'
+import { changeableFields, type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/leads/queries.ts'
 import type { Sql } from '../db/orm.ts'
 import { ApiError, unknownLead } from '../errors.ts'
 import { isStorableId } from './lead-ids.ts'

@@ -1,7 +1,7 @@
-import { setEndpoint } from '../db/endpoints.ts'
-import { findKeyOwner, hashOf, issueKey } from '../db/keys.ts'
+import { setEndpoint } from '../db/endpoints/endpoint.ts'
+import { findKeyOwner, hashOf, issueKey } from '../db/partners/keys.ts'
 import { sqlOf, type Em, type Orm } from '../db/orm.ts'
-import { addPartner } from '../db/partners.ts'
+import { addPartner } from '../db/partners/partner.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
 import type { DemoPartner } from './settings.ts'
 

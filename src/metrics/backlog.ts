@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Backlog } from '../db/backlog.ts'
+import type { Backlog } from '../db/deliveries/backlog.ts'
 
 const CACHE_MS = 5000
 /** Prometheus waits ten seconds for all of it, and PostgreSQL may be away. */

@@ -1,4 +1,4 @@
-import { countReplay, type ReplayFilter } from '../db/replays.ts'
+import { countReplay, type ReplayFilter } from '../db/deliveries/replays.ts'
 import { startReplay } from '../temporal/replay.ts'
 import { type Answer, fields } from './answer.ts'
 import type { Desk } from './desk.ts'

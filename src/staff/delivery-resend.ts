@@ -1,5 +1,5 @@
-import { bringForward, findDelivery, latestResend } from '../db/delivery-resend.ts'
-import { MOST_RESENDS, requestResends } from '../db/resends.ts'
+import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
+import { MOST_RESENDS, requestResends } from '../db/deliveries/resends.ts'
 import { type Answer, printable } from './answer.ts'
 import type { Desk } from './desk.ts'
 import { describeFailure, Refusal } from './refusal.ts'

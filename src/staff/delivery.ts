@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type DeliveryStatus, deliveryStatuses, findDeliveries } from '../db/deliveries.ts'
+import { type DeliveryStatus, deliveryStatuses, findDeliveries } from '../db/deliveries/list.ts'
 import { type Answer, table } from './answer.ts'
 import { leadId, moment, partnerId, rows } from './arguments.ts'
 import { replay } from './delivery-replay.ts'

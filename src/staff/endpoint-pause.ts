@@ -1,4 +1,4 @@
-import { pauseEndpoint, resumeEndpoint } from '../db/endpoint-states.ts'
+import { pauseEndpoint, resumeEndpoint } from '../db/endpoints/states.ts'
 import type { Answer } from './answer.ts'
 import type { Desk } from './desk.ts'
 import { requirePartner } from './partner.ts'

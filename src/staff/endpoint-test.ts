@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { findEndpoint, liveSecrets } from '../db/endpoints.ts'
+import { findEndpoint, liveSecrets } from '../db/endpoints/endpoint.ts'
 import { createSender } from '../webhooks/send.ts'
 import { decryptSecret } from '../webhooks/secrets.ts'
 import { signedHeaders } from '../webhooks/signature.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findEndpoint, liveSecrets, rotateSecret, setEndpoint } from '../db/endpoints.ts'
+import { findEndpoint, liveSecrets, rotateSecret, setEndpoint } from '../db/endpoints/endpoint.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/keys.ts'
+import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
 import { type Answer, table } from './answer.ts'
 import { overlapMs, partnerId } from './arguments.ts'
 import type { Desk, Run } from './desk.ts'

@@ -1,5 +1,5 @@
-import { findDeliveries } from '../db/deliveries.ts'
-import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/lead-record.ts'
+import { findDeliveries } from '../db/deliveries/list.ts'
+import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/leads/record.ts'
 import { type Answer, fields, table } from './answer.ts'
 import type { Desk } from './desk.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findLeadRecord, type LeadRecord } from '../db/lead-record.ts'
+import { findLeadRecord, type LeadRecord } from '../db/leads/record.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { type Answer, printable } from './answer.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { addPartner, findPartner, listPartners } from '../db/partners.ts'
+import { addPartner, findPartner, listPartners } from '../db/partners/partner.ts'
 import type { Sql } from '../db/orm.ts'
 import { type Answer, printable, table } from './answer.ts'
 import type { Desk, Run } from './desk.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reconcile } from '../temporal/reconcile.ts'
+import { reconcile } from '../jobs/reconcile.ts'
 import type { Answer } from './answer.ts'
 import type { Desk, Run } from './desk.ts'
 

@@ -5,7 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
 import { type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from '../../workflows/messages.ts'
-import { loadReferralState, markStarted } from '../db/referral-states.ts'
+import { loadReferralState, markStarted } from '../db/leads/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
 import type { ReferralState } from '../domain/referral.ts'
 import { referralId, TASK_QUEUE } from './names.ts'

@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { replay } from '../../workflows/replay.ts'
-import type { ReplayFilter } from '../db/replays.ts'
+import type { ReplayFilter } from '../db/deliveries/replays.ts'
 import { replayId, TASK_QUEUE } from './names.ts'
 
 const CALL_LIMIT_MS = 4000

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { wakeLeadsActivity } from '../../activities/wake-leads.ts'
-import { findDraining } from '../../src/db/draining.ts'
+import { findDraining } from '../../src/db/endpoints/draining.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 describe('waking the leads of an endpoint that works again', () => {
@@ -25,7 +25,7 @@ describe('waking the leads of an endpoint that works again', () => {
       woken.push(leadId)
       return true
     }
-    wakeLeads = wakeLeadsActivity({ sql, referrals: { signal } })
+    wakeLeads = wakeLeadsActivity({ sql, wakeLead: signal })
   })
 
   const run = async (progress?: object) => {

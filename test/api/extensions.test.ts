@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
-import { setEndpoint } from '../../src/db/endpoints.ts'
-import { recordMilestones } from '../../src/db/recording.ts'
+import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
+import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { recordMilestones } from '../../src/db/recording.ts'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 

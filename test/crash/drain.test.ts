@@ -3,7 +3,7 @@ import { endpointOf } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { startReplay } from '../../src/temporal/replay.ts'
-import { resumeEndpoint } from '../../src/db/endpoint-states.ts'
+import { resumeEndpoint } from '../../src/db/endpoints/states.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { until } from '../support/until.ts'
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { type DeliveryStatus, findDeliveries } from '../../src/db/deliveries.ts'
+import { type DeliveryStatus, findDeliveries } from '../../src/db/deliveries/list.ts'
 import { deliveryStates } from '../../src/domain/delivery.ts'
-import { findEvents } from '../../src/db/lead-queries.ts'
+import { findEvents } from '../../src/db/leads/queries.ts'
 import type { Sql } from '../../src/db/orm.ts'
-import { addPartner } from '../../src/db/partners.ts'
+import { addPartner } from '../../src/db/partners/partner.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
 

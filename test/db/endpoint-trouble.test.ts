@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { pauseEndpoint } from '../../src/db/endpoint-states.ts'
-import { endpointTurns } from '../../src/db/endpoint-trouble.ts'
-import { setEndpoint } from '../../src/db/endpoints.ts'
+import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
+import { endpointTurns } from '../../src/db/endpoints/trouble.ts'
+import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import type { Em, Sql } from '../../src/db/orm.ts'
-import { addPartner } from '../../src/db/partners.ts'
+import { addPartner } from '../../src/db/partners/partner.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { holdRow } from '../support/row-lock.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { resumeEndpoint } from '../../src/db/endpoint-states.ts'
-import { recordMilestones } from '../../src/db/recording.ts'
+import { resumeEndpoint } from '../../src/db/endpoints/states.ts'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
 import type { SignalledMilestone } from '../../src/domain/milestones.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { findKeyOwner, hashOf } from '../../src/db/keys.ts'
+import { findKeyOwner, hashOf } from '../../src/db/partners/keys.ts'
 import type { Desk } from '../../src/staff/desk.ts'
 import * as key from '../../src/staff/key.ts'
 import * as partner from '../../src/staff/partner.ts'

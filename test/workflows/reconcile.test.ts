@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { reconcile, restartEnded } from '../../src/temporal/reconcile.ts'
+import { reconcile, restartEnded } from '../../src/jobs/reconcile.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'

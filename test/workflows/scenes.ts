@@ -1,4 +1,4 @@
-import { advanceClock } from '../../src/db/lead-lifecycle.ts'
+import { advanceClock } from '../../src/db/leads/lifecycle.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'

@@ -1,6 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { findKeyOwner, hashOf, type KeyOwner, type KeyRefusal, refuseKey, touchKey } from '../../db/keys.ts'
+import {
+  findKeyOwner,
+  hashOf,
+  type KeyOwner,
+  type KeyRefusal,
+  refuseKey,
+  touchKey,
+} from '../../db/partners/keys.ts'
 import type { Sql } from '../../db/orm.ts'
 import { ApiError } from '../../errors.ts'
 import { recentKeys } from '../recent-keys.ts'

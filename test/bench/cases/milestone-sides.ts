@@ -4,9 +4,9 @@ import { BARE_QUEUE } from '../floors/names.ts'
 import { LEAD } from '../lead.ts'
 import { startReceiver } from '../receiver.ts'
 import type { Started } from '../servers.ts'
-import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
+import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
 import { createReferrals } from '../../../src/temporal/referrals.ts'
-import { insertLead } from '../../../src/db/new-lead.ts'
+import { insertLead } from '../../../src/db/leads/new-lead.ts'
 import { webhookBody } from '../../../src/webhooks/body.ts'
 
 /** A set of workflows: of leads, or bare ones. */

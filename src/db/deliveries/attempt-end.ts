@@ -1,0 +1,98 @@
+import { sql as raw } from 'kysely'
+import type { AttemptTrigger } from '../../domain/delivery.ts'
+import { isOfRevision } from '../endpoints/states.ts'
+import { jsonb } from '../jsonb.ts'
+import type { Sql } from '../orm.ts'
+
+/** The attempt that has ended, and whose it was. */
+export interface EndedAttempt {
+  attemptId: string
+  eventId: string
+  trigger: AttemptTrigger
+}
+
+/** How one HTTP request ended; the attempt's row, but for what the database adds. */
+export interface AttemptOutcome {
+  ok: boolean
+  status: number | null
+  address: string | null
+  durationMs: number
+  errorCode: string | null
+  hint: string | null
+  responseHeaders: Record<string, string> | null
+  responseBody: string | null
+  /** The answer's `Retry-After` header as it came. */
+  retryAfter: string | null
+}
+
+/** Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. */
+export async function endAttempt(
+  trx: Sql,
+  attemptId: string,
+  outcome: AttemptOutcome,
+  next: Date | null,
+): Promise<void> {
+  await trx.updateTable('attempts').set(endOf(outcome, next)).where('id', '=', attemptId).execute()
+}
+
+/** What the attempt's row says of its end. */
+function endOf(outcome: AttemptOutcome, next: Date | null) {
+  return {
+    finished_at: raw<Date>`clock_timestamp()`,
+    duration_ms: outcome.durationMs,
+    address: outcome.address,
+    status: outcome.status,
+    error_code: outcome.errorCode,
+    hint: outcome.hint,
+    response_headers: jsonb(outcome.responseHeaders),
+    // text in PostgreSQL holds any character but this
+    response_body: outcome.responseBody?.replaceAll('\0', '') ?? null,
+    next_attempt_at: next,
+  }
+}
+
+/** A resend is over once its attempt has ended, however it ended. */
+export const endOfResend = (trigger: AttemptTrigger) =>
+  trigger === 'resend' ? { resend_requested_at: null } : {}
+
+/**
+ * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
+ * attempt. Answers whose endpoint it was.
+ */
+export async function deliver(
+  sql: Sql,
+  { attemptId, eventId, trigger }: EndedAttempt,
+  outcome: AttemptOutcome,
+): Promise<number> {
+  const { partner_id: partnerId } = await sql
+    .with('delivery', (cte) =>
+      cte
+        .updateTable('deliveries')
+        .set({
+          state: 'delivered',
+          settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
+          lease: null,
+          leased_until: null,
+          ...endOfResend(trigger),
+        })
+        .where('event_id', '=', eventId)
+        .returning('partner_id'),
+    )
+    // written only when it changes: a row that every delivery updated would make them wait for each other
+    .with('endpoint', (cte) =>
+      cte
+        .updateTable('endpoints')
+        .from('delivery')
+        .set({ failing_since: null, blocked_until: null })
+        .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
+        .where(isOfRevision(attemptId))
+        .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),
+    )
+    .with('attempt', (cte) =>
+      cte.updateTable('attempts').set(endOf(outcome, null)).where('id', '=', attemptId),
+    )
+    .selectFrom('delivery')
+    .select('partner_id')
+    .executeTakeFirstOrThrow()
+  return partnerId
+}

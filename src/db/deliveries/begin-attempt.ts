@@ -1,0 +1,169 @@
+import { sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../../domain/attempt-decision.ts'
+import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
+import { isLastButOne } from '../../domain/retry-schedule.ts'
+import { loadOf } from '../endpoints/load.ts'
+import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
+import type { Sql } from '../orm.ts'
+import { forgetResend } from './resends.ts'
+
+export interface StartedAttempt {
+  kind: 'send'
+  attemptId: string
+  eventId: string
+  url: string
+  body: string
+  /** The live secrets in plain text, the newest first. */
+  secrets: string[]
+}
+
+/** What comes next for a delivery; `missing`: there is none. */
+export type Begun =
+  | StartedAttempt
+  | Exclude<AttemptDecision, { kind: 'send' | 'fail' | 'forget' }>
+  /** Somebody else changes the endpoint or the delivery. */
+  | { kind: 'wait'; why: 'locked'; forMs: number }
+  | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
+  | { kind: 'missing' }
+
+/** Decrypts stored secrets; a reason when one cannot be read. */
+export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
+
+interface Wanted {
+  leadId: number
+  sequence: number
+  trigger: AttemptTrigger
+}
+
+/**
+ * Opens the next attempt of a delivery, under locks on the delivery and then its endpoint: whoever holds the
+ * lease is the only one who sends. The attempt is on record before anything is sent, and not before all secrets are
+ * read: one that cannot be is our fault, and uses up no place in the schedule.
+ */
+export async function beginAttempt(
+  sql: Sql,
+  { leadId, sequence, trigger }: Wanted,
+  { random, readSecrets }: { random: () => number; readSecrets: ReadSecrets },
+): Promise<Begun> {
+  return sql.transaction().execute(async (trx) => {
+    const delivery = await lockDelivery(trx, leadId, sequence)
+    if (delivery === undefined) return { kind: 'missing' }
+    const early = decideWithoutEndpoint(delivery, trigger, delivery.now)
+    if (early?.kind === 'forget') return forget(trx, delivery, early)
+    if (early !== undefined) return early
+    const endpoint = await lockEndpoint(trx, delivery)
+    const load = await loadOf(trx, delivery.partnerId)
+    const facts = { ...delivery, interruptions: endpoint.interruptions }
+    const { now } = delivery
+    const decision = decideAttempt(facts, { ...endpoint, ...load }, trigger, { now, random })
+    if (decision.kind === 'fail') return fail(trx, facts, decision)
+    if (decision.kind === 'forget') return forget(trx, facts, decision)
+    return decision.kind === 'send' ? send(trx, facts, endpoint, trigger, readSecrets) : decision
+  })
+}
+
+async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
+  return trx
+    .selectFrom('deliveries')
+    .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'failures', 'body'])
+    .select(['next_attempt_at as nextAttemptAt', 'leased_until as leasedUntil'])
+    .select('resend_requested_at as resendRequestedAt')
+    .select(raw<Date>`clock_timestamp()`.as('now'))
+    .where('lead_id', '=', leadId)
+    .where('sequence', '=', sequence)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+type Delivery = NonNullable<Awaited<ReturnType<typeof lockDelivery>>> & { interruptions: number }
+
+/** With what else is to be known of it and of the delivery, which nobody else changes while that is locked. */
+async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: number; eventId: string }) {
+  const now = raw<Date>`clock_timestamp()`
+  return trx
+    .selectFrom('endpoints')
+    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
+    .select(interruptionsOf(eventId).as('interruptions'))
+    .select(
+      raw<string[]>`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id
+        and (expires_at is null or expires_at > ${now}) order by id desc)`.as('secrets'),
+    )
+    .where('partner_id', '=', partnerId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+type Endpoint = Awaited<ReturnType<typeof lockEndpoint>>
+
+/** A third interruption in a row counts as a failure that no request ended in. */
+async function fail(
+  trx: Sql,
+  { eventId }: Delivery,
+  { failures, forMs }: Extract<AttemptDecision, { kind: 'fail' }>,
+): Promise<Begun> {
+  await closeInterrupted(trx, eventId)
+  await trx
+    .updateTable('deliveries')
+    .set({
+      failures,
+      ...(isLastButOne(failures) && { ninth_attempt_at: raw<Date>`clock_timestamp()` }),
+      next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
+      lease: null,
+      leased_until: null,
+    })
+    .where('event_id', '=', eventId)
+    .execute()
+  return { kind: 'wait', why: 'not_due', forMs }
+}
+
+/** A resend comes to nothing: the delivery was canceled, nobody asks for it any more, or it was cut off too often. */
+async function forget(
+  trx: Sql,
+  { eventId }: { eventId: string },
+  { state }: Extract<AttemptDecision, { kind: 'forget' }>,
+): Promise<Begun> {
+  await closeInterrupted(trx, eventId)
+  await forgetResend(trx, eventId)
+  return { kind: 'settled', state }
+}
+
+async function send(
+  trx: Sql,
+  { eventId, partnerId, interruptions, body }: Delivery,
+  endpoint: Endpoint,
+  trigger: AttemptTrigger,
+  readSecrets: ReadSecrets,
+): Promise<Begun> {
+  if (interruptions > 0) await closeInterrupted(trx, eventId)
+  const read = readSecrets(endpoint.secrets)
+  if ('unreadable' in read)
+    return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: read.unreadable }
+  const attemptId = await open(trx, eventId, endpoint.revision, trigger)
+  return { kind: 'send', attemptId, eventId, url: endpoint.url ?? '', body, secrets: read.secrets }
+}
+
+async function open(trx: Sql, eventId: string, revision: number, trigger: AttemptTrigger): Promise<string> {
+  const attemptId = `att_${uuidv7()}`
+  await trx
+    .with('attempt', (cte) =>
+      cte.insertInto('attempts').values((eb) => ({
+        id: attemptId,
+        event_id: eventId,
+        trigger,
+        endpoint_revision: revision,
+        number: eb
+          .selectFrom('attempts')
+          .select(raw<number>`coalesce(max(number), 0) + 1`.as('number'))
+          .where('event_id', '=', eventId),
+      })),
+    )
+    .updateTable('deliveries')
+    .set({
+      lease: attemptId,
+      leased_until: raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`,
+    })
+    .where('event_id', '=', eventId)
+    .execute()
+  return attemptId
+}

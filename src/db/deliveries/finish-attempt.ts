@@ -1,0 +1,135 @@
+import { sql as raw } from 'kysely'
+import {
+  decideFailure,
+  type DeliveryChange,
+  type EndpointChange,
+  endWithoutEndpoint,
+  type FailureDecision,
+} from '../../domain/outcome-decision.ts'
+import { type AttemptOutcome, deliver, endAttempt, type EndedAttempt, endOfResend } from './attempt-end.ts'
+import { columnsOf, drainAfterProbe, isOfRevision } from '../endpoints/states.ts'
+import type { EndpointNotice } from '../endpoints/trouble.ts'
+import { oweNotice } from '../endpoints/notices.ts'
+import type { Sql } from '../orm.ts'
+
+export interface Finished {
+  end: 'delivered' | FailureDecision['end']
+  /** The delivery's failures in a row, and how long until it is tried again; absent when it is not. */
+  retry?: { failures: number; afterMs: number }
+  notices: EndpointNotice[]
+}
+
+/** Writes down how an attempt ended, for its delivery and its endpoint. */
+export async function finishAttempt(
+  sql: Sql,
+  attempt: EndedAttempt,
+  outcome: AttemptOutcome,
+  random: () => number,
+): Promise<Finished> {
+  if (outcome.ok) return succeed(sql, attempt, outcome)
+  return sql.transaction().execute(async (trx) => {
+    const { attemptId, eventId, trigger } = attempt
+    const delivery = await lockDelivery(trx, attempt)
+    const end = endWithoutEndpoint({ ...delivery, trigger })
+    if (end !== undefined) {
+      if (delivery.holdsLease) await release(trx, attempt)
+      await endAttempt(trx, attemptId, outcome, null)
+      return { end, notices: [] }
+    }
+    const { now, partnerId } = delivery
+    const endpoint = await lockEndpoint(trx, partnerId, attemptId)
+    const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random })
+    const retryAt = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
+    await endAttempt(trx, attemptId, outcome, retryAt)
+    if (decision.delivery !== null) await failDelivery(trx, attempt, now, decision.delivery)
+    if (decision.endpoint !== null) await failEndpoint(trx, partnerId, decision.endpoint)
+    for (const { kind } of decision.notices)
+      if (kind !== 'paused') await oweNotice(trx, partnerId, kind, eventId)
+    const about = { endpointId: endpoint.id, partnerId, eventId }
+    return { ...endedAs(decision, now), notices: decision.notices.map((notice) => ({ ...notice, ...about })) }
+  })
+}
+
+async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
+  if (attempt.trigger !== 'probe') await deliver(sql, attempt, outcome)
+  else {
+    await sql.transaction().execute(async (trx) => {
+      const partnerId = await deliver(trx, attempt, outcome)
+      await drainAfterProbe(trx, partnerId, attempt.attemptId)
+    })
+  }
+  return { end: 'delivered', notices: [] }
+}
+
+function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
+  return trx
+    .selectFrom('deliveries')
+    .select(['partner_id as partnerId', 'failures', 'ninth_attempt_at as ninthAttemptAt'])
+    .select(raw<boolean>`lease is not distinct from ${attemptId}`.as('holdsLease'))
+    .select(raw<Date>`clock_timestamp()`.as('now'))
+    .where('event_id', '=', eventId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
+  return trx
+    .selectFrom('endpoints')
+    .select(['id', 'paused_by as pausedBy', 'trouble', 'failing_since as failingSince'])
+    .select(isOfRevision(attemptId).as('isCurrent'))
+    .where('partner_id', '=', partnerId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<void> {
+  await trx
+    .updateTable('deliveries')
+    .set({ lease: null, leased_until: null, ...endOfResend(trigger) })
+    .where('event_id', '=', eventId)
+    .execute()
+}
+
+async function failDelivery(
+  trx: Sql,
+  { eventId, attemptId }: EndedAttempt,
+  now: Date,
+  { failures, nextAttemptAt, isGivenUp, isLastButOne }: DeliveryChange,
+): Promise<void> {
+  const startedAt = raw<Date>`(select started_at from attempts where id = ${attemptId})`
+  await trx
+    .updateTable('deliveries')
+    .set({
+      failures,
+      next_attempt_at: nextAttemptAt,
+      lease: null,
+      leased_until: null,
+      ...(isLastButOne && { ninth_attempt_at: startedAt }),
+      ...(isGivenUp && { state: 'given_up' as const, settled_at: now }),
+    })
+    .where('event_id', '=', eventId)
+    .execute()
+}
+
+async function failEndpoint(
+  trx: Sql,
+  partnerId: number,
+  { failingSince, blockedUntil, trouble, turn }: EndpointChange,
+): Promise<void> {
+  await trx
+    .updateTable('endpoints')
+    .set({
+      ...(turn && columnsOf(turn)),
+      failing_since: failingSince,
+      ...(blockedUntil && { blocked_until: blockedUntil }),
+      ...(trouble && { trouble }),
+    })
+    .where('partner_id', '=', partnerId)
+    .execute()
+}
+
+function endedAs({ end, delivery }: FailureDecision, now: Date): Omit<Finished, 'notices'> {
+  if (end !== 'failed' || delivery === null) return { end }
+  const { failures, nextAttemptAt } = delivery
+  return { end, retry: { failures, afterMs: nextAttemptAt.getTime() - now.getTime() } }
+}

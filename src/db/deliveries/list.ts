@@ -1,0 +1,41 @@
+import { sql as raw } from 'kysely'
+import { deliveryStates } from '../../domain/delivery.ts'
+import { type DeliveryFilter, deliveryPage } from './page.ts'
+import type { Sql } from '../orm.ts'
+
+/** A delivery's state in people's words: `held` is open while its endpoint is paused. */
+export const deliveryStatuses = [...deliveryStates, 'held'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+const status = raw<DeliveryStatus>`case
+  when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
+end`
+
+/** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
+export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
+  const deliveries = sql
+    .selectFrom(deliveryPage(sql, filter).as('page'))
+    .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(['number', 'status', 'error_code', 'hint'])
+          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
+    .select(['lead_events.event_name', 'lead_events.created_at', status.as('state')])
+    .select(['deliveries.failures', 'deliveries.next_attempt_at', 'deliveries.settled_at'])
+    .select('deliveries.resend_requested_at')
+    .select(['latest.number as attempts', 'latest.status as last_status'])
+    .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
+  return filter.leadId !== undefined && filter.before === undefined
+    ? deliveries.orderBy('deliveries.sequence').execute()
+    : deliveries.orderBy('deliveries.event_id', 'desc').execute()
+}

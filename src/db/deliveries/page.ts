@@ -1,0 +1,94 @@
+import { type RawBuilder, sql as raw } from 'kysely'
+import { deliveryStates } from '../../domain/delivery.ts'
+import type { DeliveryStatus } from './list.ts'
+import type { Sql } from '../orm.ts'
+
+export interface DeliveryFilter {
+  partnerId?: number
+  leadId?: number
+  states?: readonly DeliveryStatus[]
+  /** Events recorded from then on, and before then. */
+  since?: Date
+  until?: Date
+  /** Only those older than this event. */
+  before?: string
+  limit: number
+}
+
+/** Sorts after every event's id. */
+const AFTER_ALL = 'evt_g'
+
+interface Delivered {
+  event_id: string
+}
+
+/**
+ * Which deliveries make a page, for a `from`. A partner's are merged from the newest in each state, each of which
+ * the index on state, partner and event has in this order: what it costs depends on the page, and not on how many
+ * others the partner has. A lead's, and everybody's, are few or for staff only.
+ */
+export function deliveryPage(sql: Sql, filter: DeliveryFilter): RawBuilder<Delivered> {
+  const { partnerId, leadId, states = deliveryStates, limit } = filter
+  if (partnerId === undefined || leadId !== undefined) return raw`${matching(sql, filter)}`
+  // all that are held are pending
+  const wanted = states.filter((state) => state !== 'held' || !states.includes('pending'))
+  const newest = wanted.map((state) => newestIn(sql, filter, partnerId, state))
+  return raw`(
+    select event_id from (${raw.join(newest, raw` union all `)}) newest order by event_id desc limit ${limit}
+  )`
+}
+
+/**
+ * Rows are compared and ordered as wholes, which only that index can do. With a state and a partner that are equal to
+ * something PostgreSQL may walk through all events instead, where it takes a state for more common than it is.
+ */
+function newestIn(sql: Sql, filter: DeliveryFilter, partnerId: number, status: DeliveryStatus) {
+  const isPaused = raw<boolean>`exists (
+    select from endpoints where endpoints.partner_id = ${partnerId} and endpoints.state = 'paused'
+  )`
+  const state = status === 'held' ? 'pending' : status
+  const place = raw`(deliveries.state, deliveries.partner_id, deliveries.event_id)`
+  return ofTime(sql, filter)
+    .where(raw<boolean>`${place} < (${state}, ${partnerId}::int, ${filter.before ?? AFTER_ALL})`)
+    .where(raw<boolean>`${place} > (${state}, ${partnerId}::int, '')`)
+    .$if(status === 'held', (query) => query.where(isPaused))
+    .orderBy('deliveries.state', 'desc')
+    .orderBy('deliveries.partner_id', 'desc')
+    .orderBy('deliveries.event_id', 'desc')
+    .limit(filter.limit)
+}
+
+function matching(sql: Sql, filter: DeliveryFilter) {
+  const { partnerId, leadId, states, before, limit } = filter
+  const deliveries = ofTime(sql, filter)
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .$if(partnerId !== undefined, (query) => query.where('deliveries.partner_id', '=', partnerId ?? 0))
+    .$if(leadId !== undefined, (query) => query.where('deliveries.lead_id', '=', leadId ?? 0))
+    .$if(states !== undefined, (query) => query.where(inStates(states ?? [])))
+    .$if(before !== undefined, (query) => query.where('deliveries.event_id', '<', before ?? ''))
+    .limit(limit)
+  return leadId !== undefined && before === undefined
+    ? deliveries.orderBy('deliveries.sequence')
+    : deliveries.orderBy('deliveries.event_id', 'desc')
+}
+
+function ofTime(sql: Sql, { since, until }: DeliveryFilter) {
+  return sql
+    .selectFrom('deliveries')
+    .select('deliveries.event_id')
+    .$if(since !== undefined || until !== undefined, (query) =>
+      query
+        .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+        .where('lead_events.created_at', '>=', since ?? raw<Date>`'-infinity'::timestamptz`)
+        .where('lead_events.created_at', '<', until ?? raw<Date>`'infinity'::timestamptz`),
+    )
+}
+
+/** `pending` are all open ones, held or not. */
+function inStates(states: readonly DeliveryStatus[]) {
+  const [held, ...others] = [states.includes('held'), ...states.filter((state) => state !== 'held')]
+  const stored =
+    others.length === 0 ? raw<boolean>`false` : raw<boolean>`deliveries.state in (${raw.join(others)})`
+  if (!held) return stored
+  return raw<boolean>`(${stored} or (deliveries.state = 'pending' and endpoints.state = 'paused'))`
+}

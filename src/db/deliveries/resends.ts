@@ -1,0 +1,109 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from '../orm.ts'
+
+/** How many settled deliveries of a partner may wait to be sent once more. */
+export const MOST_RESENDS = 1000
+/** With the partner's id, the name of the lock under which its resends are counted. */
+const COUNTING = 7_247_100
+const settled = ['delivered', 'given_up'] as const
+
+export interface RequestedResends {
+  /** Those that there was no room for. */
+  refused: Set<string>
+  /** Whether nothing of the partner's waited before. */
+  isFirst: boolean
+}
+
+/**
+ * Marks settled deliveries to be sent once more. One that is marked stays as it is: two who ask get one attempt.
+ *
+ * Requests of one partner are counted one after the other, or many at a time would each see room for themselves.
+ */
+export async function requestResends(
+  sql: Sql,
+  partnerId: number,
+  eventIds: readonly string[],
+): Promise<RequestedResends> {
+  return sql.transaction().execute(async (trx) => {
+    await raw`select pg_advisory_xact_lock(${COUNTING}::int, ${partnerId}::int)`.execute(trx)
+    const { count, waiting } = await trx
+      .selectFrom('deliveries')
+      .select([
+        raw<number>`count(*)::int`.as('count'),
+        raw<string[]>`coalesce(array_agg(event_id) filter (where event_id = any(${eventIds})), '{}')`.as(
+          'waiting',
+        ),
+      ])
+      .where('partner_id', '=', partnerId)
+      .where('resend_requested_at', 'is not', null)
+      .executeTakeFirstOrThrow()
+    const asked = [...new Set(eventIds)].filter((eventId) => !waiting.includes(eventId))
+    const room = Math.max(0, MOST_RESENDS - count)
+    await mark(trx, partnerId, asked.slice(0, room))
+    return { refused: new Set(asked.slice(room)), isFirst: count === 0 }
+  })
+}
+
+async function mark(trx: Sql, partnerId: number, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length === 0) return
+  await trx
+    .updateTable('deliveries')
+    .set({ resend_requested_at: raw<Date>`clock_timestamp()` })
+    .where('event_id', 'in', eventIds)
+    .where('partner_id', '=', partnerId)
+    .where('state', 'in', settled)
+    .execute()
+}
+
+/** Takes a mark away that comes to nothing, with the lease of an attempt that was cut off. */
+export async function forgetResend(trx: Sql, eventId: string): Promise<void> {
+  await trx
+    .updateTable('deliveries')
+    .set({ resend_requested_at: null, lease: null, leased_until: null })
+    .where('event_id', '=', eventId)
+    .execute()
+}
+
+/** What waits, but for a paused endpoint: its resends are nobody's work until it is resumed. */
+function sendable(sql: Sql) {
+  return sql
+    .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .where('deliveries.resend_requested_at', 'is not', null)
+    .where('endpoints.state', '!=', 'paused')
+}
+
+/**
+ * The deliveries of a partner that have waited longest to be sent once more, each lead's in their order; none
+ * while its endpoint is paused. `total` counts those beyond `limit` too.
+ */
+export async function resendPage(
+  sql: Sql,
+  partnerId: number,
+  limit: number,
+): Promise<{ total: number; webhooks: { leadId: number; sequence: number }[] }> {
+  const oldest = sendable(sql)
+    .select(['lead_id as leadId', 'sequence', raw<number>`(count(*) over ())::int`.as('total')])
+    .where('deliveries.partner_id', '=', partnerId)
+    .orderBy('resend_requested_at')
+    .limit(limit)
+  const rows = await sql
+    .selectFrom(oldest.as('oldest'))
+    .selectAll()
+    .orderBy('leadId')
+    .orderBy('sequence')
+    .execute()
+  const webhooks = rows.map(({ leadId, sequence }) => ({ leadId, sequence }))
+  return { total: rows[0]?.total ?? 0, webhooks }
+}
+
+/** Partners with deliveries that can be sent once more now. */
+export async function partnersWithResends(sql: Sql, limit: number): Promise<number[]> {
+  const partners = await sendable(sql)
+    .select('deliveries.partner_id')
+    .groupBy('deliveries.partner_id')
+    .orderBy(raw`random()`)
+    .limit(limit)
+    .execute()
+  return partners.map((row) => row.partner_id)
+}

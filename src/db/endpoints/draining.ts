@@ -1,0 +1,104 @@
+import { sql as raw } from 'kysely'
+import { SET_FROM_NOW } from './endpoint.ts'
+import type { Sql } from '../orm.ts'
+
+/** A draining under way; `since` names it, to the microsecond. */
+export interface Draining {
+  partnerId: number
+  since: string
+  /** Deliveries were left out when it began. */
+  fromNow: boolean
+}
+
+export async function findDraining(sql: Sql, endpointId: number): Promise<Draining | undefined> {
+  const row = await sql
+    .selectFrom('endpoints')
+    .select(['partner_id', 'reason', raw<string>`since::text`.as('since')])
+    .where('id', '=', endpointId)
+    .where('state', '=', 'draining')
+    .executeTakeFirst()
+  return row && { partnerId: row.partner_id, since: row.since, fromNow: row.reason === SET_FROM_NOW }
+}
+
+/**
+ * Begins the schedule of open deliveries anew, for the next leads of a draining in the order of their ids.
+ *
+ * @returns the leads whose workflows are to be woken; none when there are no more.
+ */
+export async function renewSchedules(
+  sql: Sql,
+  { partnerId, since, fromNow }: Draining,
+  afterLeadId: number,
+  limit: number,
+): Promise<number[]> {
+  const page = await sql
+    .selectFrom('deliveries')
+    .select('lead_id')
+    .distinct()
+    .where('partner_id', '=', partnerId)
+    .where('lead_id', '>', afterLeadId)
+    .where((eb) => {
+      const leftOut = eb.and([
+        eb('state', '=', 'canceled'),
+        eb('settled_at', '>=', raw<Date>`${since}::timestamptz`),
+      ])
+      return fromNow ? eb.or([eb('state', '=', 'pending'), leftOut]) : eb('state', '=', 'pending')
+    })
+    .orderBy('lead_id')
+    .limit(limit)
+    .execute()
+  const leadIds = page.map((row) => row.lead_id)
+  if (leadIds.length === 0) return []
+  await sql
+    .updateTable('deliveries')
+    .set({ failures: 0, ninth_attempt_at: null, next_attempt_at: raw<Date>`clock_timestamp()` })
+    .where('lead_id', 'in', leadIds)
+    .where('state', '=', 'pending')
+    .execute()
+  return leadIds
+}
+
+/** `since` as the beginning of the ids of events that were recorded then: no lead's clock moves those. */
+const SINCE_HEX = raw`lpad(to_hex((extract(epoch from endpoints.since) * 1000)::bigint), 12, '0')`
+
+/**
+ * Makes a drained endpoint `active`: once no lead's first open delivery from before is still due.
+ *
+ * @returns false while one is; true when it is active, or this draining is over for another reason.
+ */
+export async function finishDraining(sql: Sql, endpointId: number, since: string): Promise<boolean> {
+  const ours = raw<boolean>`id = ${endpointId} and state = 'draining' and since = ${since}::timestamptz`
+  const { rows } = await raw<{ finished: boolean }>`
+    with finished as (
+      update endpoints set state = 'active', reason = null, since = now()
+      where ${ours} and not exists (
+        select from deliveries
+        where deliveries.partner_id = endpoints.partner_id
+          and deliveries.state = 'pending'
+          and deliveries.next_attempt_at <= clock_timestamp()
+          and deliveries.event_id < 'evt_' || overlay(${SINCE_HEX} placing '-' from 9 for 0)
+          and not exists (
+            select from deliveries earlier
+            where earlier.lead_id = deliveries.lead_id
+              and earlier.sequence < deliveries.sequence
+              and earlier.state = 'pending'
+          )
+      )
+      returning id
+    )
+    select exists (select from finished) or not exists (select from endpoints where ${ours}) as finished
+  `.execute(sql)
+  return rows[0]?.finished === true
+}
+
+/** Requests to a partner's endpoint that are under way. */
+export async function requestsInFlight(sql: Sql, partnerId: number): Promise<number> {
+  const { count } = await sql
+    .selectFrom('deliveries')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('partner_id', '=', partnerId)
+    .where('lease', 'is not', null)
+    .where('leased_until', '>', raw<Date>`clock_timestamp()`)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

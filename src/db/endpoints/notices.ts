@@ -1,0 +1,132 @@
+import { sql as raw } from 'kysely'
+import { FAILING_AFTER } from '../../domain/delivery.ts'
+import type { NoticeKind } from '../../domain/endpoint.ts'
+import type { Sql } from '../orm.ts'
+
+/** A mail server that is away for longer makes a notice stale. */
+const STALE = raw`interval '7 days'`
+
+/**
+ * What partners and staff are mailed about: a row that is written with what it tells of, in one transaction, and mailed
+ * afterwards. A crash between the two loses none.
+ */
+export interface UnsentNotice {
+  kind: NoticeKind
+  hour: Date
+  eventId: string | null
+}
+
+/** Owes a partner a notice, unless one of its kind waits or was sent within the hour. */
+export async function oweNotice(
+  trx: Sql,
+  partnerId: number,
+  kind: NoticeKind,
+  eventId: string | null = null,
+): Promise<void> {
+  await raw`
+    insert into notices (partner_id, kind, hour, event_id)
+    select ${partnerId}, ${kind}, date_trunc('hour', clock_timestamp()), ${eventId}
+    where not exists (
+      select from notices
+      where partner_id = ${partnerId} and kind = ${kind}
+        and case when sent_at is null then hour > now() - ${STALE} else sent_at > now() - interval '1 hour' end
+    )
+    on conflict do nothing
+  `.execute(trx)
+}
+
+export async function unsentNotices(sql: Sql, partnerId: number): Promise<UnsentNotice[]> {
+  const rows = await sql
+    .selectFrom('notices')
+    .select(['kind', 'hour', 'event_id'])
+    .where('partner_id', '=', partnerId)
+    .where('sent_at', 'is', null)
+    .where('hour', '>', raw<Date>`now() - ${STALE}`)
+    .orderBy('hour')
+    .execute()
+  return rows.map(({ kind, hour, event_id }) => ({ kind: kind as NoticeKind, hour, eventId: event_id }))
+}
+
+export async function markSent(sql: Sql, partnerId: number, { kind, hour }: UnsentNotice): Promise<void> {
+  await sql
+    .updateTable('notices')
+    .set({ sent_at: raw<Date>`clock_timestamp()` })
+    .where('partner_id', '=', partnerId)
+    .where('kind', '=', kind)
+    .where('hour', '=', hour)
+    .execute()
+}
+
+/**
+ * What an endpoint's state calls for and was not told yet: that it is paused, or that it works again after the
+ * partner heard of trouble. `e` is the endpoint's row.
+ */
+const told = (kinds: string) =>
+  raw`(select max(sent_at) from notices where partner_id = e.partner_id and kind in (${raw.raw(kinds)}))`
+const owedKind = raw<'paused' | 'recovered' | null>`case
+  when e.url is null then null
+  when e.state = 'paused' and ${told(`'paused'`)} > e.since then null
+  when e.state = 'paused' then 'paused'
+  when e.state = 'active' and e.failing_since is null
+    and ${told(`'failing', 'paused'`)} > coalesce(${told(`'recovered'`)}, '-infinity')
+    and not exists (
+      select from deliveries
+      where partner_id = e.partner_id and state = 'pending' and failures >= ${FAILING_AFTER}
+    ) then 'recovered'
+end`
+
+/** Owes what the endpoint's state calls for. Answers what is (still) owed, within the hour's limit or not. */
+export async function oweForState(sql: Sql, endpointId: number): Promise<'paused' | 'recovered' | null> {
+  return sql.transaction().execute(async (trx) => {
+    const { rows } = await raw<{ partner_id: number; owed: 'paused' | 'recovered' | null }>`
+      select e.partner_id, ${owedKind} as owed from endpoints e where e.id = ${endpointId} for no key update
+    `.execute(trx)
+    const [endpoint] = rows
+    if (!endpoint?.owed) return null
+    await oweNotice(trx, endpoint.partner_id, endpoint.owed)
+    return endpoint.owed
+  })
+}
+
+/** Whether endpoint row `e` has a mail to be sent, or to be owed: its workflow does both. */
+export const hasNotices = raw<boolean>`(${owedKind} is not null or exists (
+  select from notices where partner_id = e.partner_id and sent_at is null and hour > now() - ${STALE}
+))`
+
+/** What a notice tells: who is told, how the endpoint is, and a sample of what fails. */
+export async function noticeFacts(sql: Sql, partnerId: number, eventId: string | null) {
+  const facts = await sql
+    .selectFrom('partners')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
+    .select(['partners.name', 'partners.contact_email', 'endpoints.url', 'endpoints.state'])
+    .select(['endpoints.reason', 'endpoints.since', 'endpoints.failing_since'])
+    .select((eb) =>
+      eb
+        .selectFrom('deliveries')
+        .select(raw<number>`count(*)::int`.as('open'))
+        .where('partner_id', '=', partnerId)
+        .where('state', '=', 'pending')
+        .as('open'),
+    )
+    .where('partners.id', '=', partnerId)
+    .executeTakeFirstOrThrow()
+  return { ...facts, sample: await sampleOf(sql, partnerId, eventId) }
+}
+
+/** The latest failed attempt: of the event that the notice is about, else of what waits the longest. */
+async function sampleOf(sql: Sql, partnerId: number, eventId: string | null) {
+  return sql
+    .selectFrom('deliveries')
+    .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+    .innerJoin('attempts', 'attempts.event_id', 'deliveries.event_id')
+    .select(['deliveries.event_id', 'deliveries.lead_id', 'lead_events.event_name'])
+    .select(['attempts.number', 'attempts.started_at', 'attempts.status', 'attempts.error_code'])
+    .select('attempts.hint')
+    .where('deliveries.partner_id', '=', partnerId)
+    .where('attempts.error_code', 'is not', null)
+    .$if(eventId !== null, (query) => query.where('deliveries.event_id', '=', eventId ?? ''))
+    .$if(eventId === null, (query) => query.where('deliveries.state', '=', 'pending'))
+    .orderBy('attempts.started_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}

@@ -1,0 +1,67 @@
+import { sql as raw } from 'kysely'
+import { oweForState, unsentNotices } from './notices.ts'
+import type { Sql } from '../orm.ts'
+
+/** An endpoint as its workflow needs to know it; dates as text, `since` to the microsecond. */
+export interface EndpointReview {
+  partnerId: number
+  state: 'active' | 'paused' | 'draining'
+  reason: string | null
+  pausedBy: 'staff' | 'partner' | 'service' | null
+  since: string
+  /** Open deliveries. */
+  waiting: number
+  /** Mails to be sent now. */
+  unsent: number
+  /** What its partner is still to hear, once the hour of the last mail of this kind is over. */
+  owed: 'paused' | 'recovered' | null
+}
+
+/** Where an endpoint stands; owes the notices that its state calls for. `undefined`: it has no URL. */
+export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<EndpointReview | undefined> {
+  const owed = await oweForState(sql, endpointId)
+  const row = await sql
+    .selectFrom('endpoints')
+    .select(['partner_id as partnerId', 'state', 'reason', 'paused_by as pausedBy'])
+    .select(raw<string>`since::text`.as('since'))
+    .select((eb) =>
+      eb
+        .selectFrom('deliveries')
+        .select(raw<number>`count(*)::int`.as('waiting'))
+        .whereRef('deliveries.partner_id', '=', 'endpoints.partner_id')
+        .where('deliveries.state', '=', 'pending')
+        .as('waiting'),
+    )
+    .where('id', '=', endpointId)
+    .where('url', 'is not', null)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { length: unsent } = await unsentNotices(sql, row.partnerId)
+  return { ...row, waiting: row.waiting ?? 0, unsent, owed }
+}
+
+/** The oldest open delivery of a partner, the first of its lead: what a probe is made with. */
+export async function oldestWaiting(
+  sql: Sql,
+  endpointId: number,
+): Promise<{ leadId: number; sequence: number } | undefined> {
+  return sql
+    .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .select(['deliveries.lead_id as leadId', raw<number>`min(sequence)`.as('sequence')])
+    .where('endpoints.id', '=', endpointId)
+    .where('deliveries.state', '=', 'pending')
+    .groupBy('lead_id')
+    .orderBy(raw`min(event_id)`)
+    .limit(1)
+    .executeTakeFirst()
+}
+
+export async function partnerOfEndpoint(sql: Sql, endpointId: number): Promise<number> {
+  const row = await sql
+    .selectFrom('endpoints')
+    .select('partner_id')
+    .where('id', '=', endpointId)
+    .executeTakeFirstOrThrow()
+  return row.partner_id
+}

@@ -1,0 +1,70 @@
+import { sql as raw } from 'kysely'
+import { type EndpointTurn, endpointTurns } from '../../domain/endpoint.ts'
+import { troubleGoesOn } from './trouble.ts'
+import { hasNotices } from './notices.ts'
+import type { Sql } from '../orm.ts'
+
+/** What a turn writes: the endpoint's state, and a new revision. */
+export function columnsOf(turn: EndpointTurn) {
+  const { state, reason, pausedBy, worksAgain } = endpointTurns[turn]
+  return {
+    state,
+    reason,
+    paused_by: pausedBy,
+    revision: raw<number>`endpoints.revision + 1`,
+    since: raw<Date>`clock_timestamp()`,
+    ...(worksAgain && { failing_since: null, blocked_until: null, trouble: troubleGoesOn }),
+  }
+}
+
+/** Makes every open delivery of a partner wait. Answers the endpoint's id; `undefined` when it has no URL. */
+export async function pauseEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
+  return turnEndpoint(sql, partnerId, 'pausedByStaff')
+}
+
+/** Lets a partner's webhooks go out again, with their schedules begun anew by `wakeLeads`. */
+export async function resumeEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
+  return turnEndpoint(sql, partnerId, 'resumedByStaff')
+}
+
+async function turnEndpoint(sql: Sql, partnerId: number, turn: EndpointTurn): Promise<number | undefined> {
+  const endpoint = await sql
+    .updateTable('endpoints')
+    .set(columnsOf(turn))
+    .where('partner_id', '=', partnerId)
+    .where('url', 'is not', null)
+    .returning('id')
+    .executeTakeFirst()
+  return endpoint?.id
+}
+
+/** A paused endpoint took a probe: what waits goes out now. Not if somebody changed, paused or resumed it meanwhile. */
+export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
+  await trx
+    .updateTable('endpoints')
+    .set(columnsOf('probeTaken'))
+    .where('partner_id', '=', partnerId)
+    .where('paused_by', '=', 'service')
+    .where(isOfRevision(attemptId))
+    .execute()
+}
+
+/** Whether the attempt called the endpoint as it is now. */
+export function isOfRevision(attemptId: string) {
+  return raw<boolean>`endpoints.revision = (select endpoint_revision from attempts where id = ${attemptId})`
+}
+
+/** Endpoints whose workflow has something to do, those first that somebody waits for. */
+export async function endpointsAtWork(
+  sql: Sql,
+  limit: number,
+): Promise<{ id: number; isDraining: boolean }[]> {
+  const { rows } = await raw<{ id: number; isDraining: boolean }>`
+    select e.id, e.state = 'draining' as "isDraining"
+    from endpoints e
+    where e.url is not null and (e.state <> 'active' or ${hasNotices})
+    order by e.state = 'draining' desc, random()
+    limit ${limit}
+  `.execute(sql)
+  return rows
+}

@@ -1,0 +1,62 @@
+import type { Place } from './ids.ts'
+import { freshSince, insertLeadAt, type NewLead, type WebhookBody } from './new-lead.ts'
+import type { Sql } from '../orm.ts'
+
+export interface Idempotency {
+  key: string
+  /** A hash of the request's body: the same key with another body is a mistake. */
+  requestHash: string
+}
+
+export interface Created<Answer> {
+  kind: 'created' | 'replayed'
+  answer: Answer
+  leadId: number
+}
+
+/**
+ * Creates a lead in one statement. With an `Idempotency-Key` the key's row is part of it, so that a concurrent
+ * twin waits for this one's commit and then gets its answer.
+ *
+ * @param takePlace hands out the lead's id.
+ * @param toAnswer makes the answer that a repeat of the request gets too.
+ */
+export async function createLead<Answer>(
+  { sql, takePlace }: { sql: Sql; takePlace: () => Promise<Place> },
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+  toAnswer: (leadId: number) => Answer,
+  idempotency?: Idempotency,
+): Promise<Created<Answer> | { kind: 'conflict' }> {
+  if (idempotency !== undefined) {
+    const earlier = await findAnswer<Answer>(sql, partnerId, idempotency)
+    if (earlier !== undefined) return earlier
+  }
+  const place = await takePlace()
+  const { leadId } = place
+  const answer = toAnswer(leadId)
+  const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
+  if (await insertLeadAt(sql, place, partnerId, lead, toBody, kept))
+    return { kind: 'created', answer, leadId }
+  const twin = idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
+  if (twin === undefined) throw new Error('a key was taken and is not there')
+  return twin
+}
+
+async function findAnswer<Answer>(
+  sql: Sql,
+  partnerId: number,
+  { key, requestHash }: Idempotency,
+): Promise<Created<Answer> | { kind: 'conflict' } | undefined> {
+  const row = await sql
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'response', 'lead_id'])
+    .where('partner_id', '=', partnerId)
+    .where('key', '=', key)
+    .where('created_at', '>', freshSince)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  if (row.request_hash !== requestHash) return { kind: 'conflict' }
+  return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId: row.lead_id }
+}

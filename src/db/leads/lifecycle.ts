@@ -1,0 +1,47 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from '../orm.ts'
+
+/** Closes a lead: no more milestones, no more score updates; open deliveries still go out. */
+export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<void> {
+  await sql
+    .updateTable('leads')
+    .set({
+      closed_at: raw<Date>`clock_timestamp()`,
+      close_reason: reason,
+      updated_at: raw<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', leadId)
+    .where('closed_at', 'is', null)
+    .execute()
+}
+
+/** What the onboarding mail needs; `undefined` when it was sent, or must not be sent any more. */
+export async function onboardingRecipient(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('leads')
+    .innerJoin('partners', 'partners.id', 'leads.partner_id')
+    .select(['leads.first_name', 'leads.email', 'partners.name as partner_name'])
+    .where('leads.id', '=', leadId)
+    .where('leads.onboarding_sent_at', 'is', null)
+    .where('leads.erased_at', 'is', null)
+    .executeTakeFirst()
+}
+
+export async function markOnboardingSent(sql: Sql, leadId: number): Promise<void> {
+  await sql
+    .updateTable('leads')
+    .set({ onboarding_sent_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', leadId)
+    .execute()
+}
+
+/** Moves a lead's clock forward (sandbox only); answers the offset in seconds. */
+export async function advanceClock(sql: Sql, leadId: number, seconds: number): Promise<number | undefined> {
+  const row = await sql
+    .updateTable('leads')
+    .set((eb) => ({ clock_offset: eb('clock_offset', '+', seconds) }))
+    .where('id', '=', leadId)
+    .returning('clock_offset')
+    .executeTakeFirst()
+  return row?.clock_offset
+}

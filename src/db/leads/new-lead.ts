@@ -1,0 +1,104 @@
+import { sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import type { WebhookFacts } from '../../domain/webhook-facts.ts'
+import { jsonb } from '../jsonb.ts'
+import { nextPlace, type Place } from './ids.ts'
+import type { Sql } from '../orm.ts'
+
+/** A referral as a partner sends it; absent optional fields are `null`. */
+export interface NewLead {
+  first_name: string
+  last_name: string
+  email: string
+  phone: string
+  partner_lead_id: string | null
+  fico_range: string | null
+  loan_officer_id: string | null
+  notes: string | null
+}
+
+/** Makes the body of a delivery; given by the caller, who knows the wire format. */
+export type WebhookBody = (facts: WebhookFacts) => string
+
+export const newEventId = () => `evt_${uuidv7()}`
+
+/** A remembered `Idempotency-Key`, with the answer that a repeat of the request gets. */
+export interface KeptKey {
+  key: string
+  /** A hash of the request's body: the same key with another body is a mistake. */
+  requestHash: string
+  response: string
+}
+
+/** How long a key is remembered; after that it is as good as new. */
+export const freshSince = raw<Date>`now() - interval '24 hours'`
+
+/**
+ * Inserts a lead, its `lead_received` event and that event's delivery, with the row of a key where one is kept:
+ * all or nothing, in one statement, because each one more is a way to PostgreSQL and back.
+ *
+ * @returns whether it did: not when the key is taken. A concurrent twin's commit is waited for.
+ */
+export async function insertLeadAt(
+  sql: Sql,
+  { leadId, createdAt }: Place,
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+  kept?: KeptKey,
+): Promise<boolean> {
+  const eventId = newEventId()
+  const { partner_lead_id: partnerLeadId } = lead
+  const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
+  const facts = {
+    eventId,
+    eventName: 'lead_received' as const,
+    eventPayload,
+    createdAt,
+    leadId,
+    partnerLeadId,
+  }
+  const ids = raw`${leadId}::int, ${partnerId}::int`
+  const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept)
+  const { rows } = await raw`
+    with ${key}, lead as (
+      insert into leads (id, partner_id, first_name, last_name, email, phone, partner_lead_id, fico_range,
+        loan_officer_id, notes, status, next_position, next_sequence, last_event_at, created_at, updated_at)
+      select ${ids}, ${lead.first_name}, ${lead.last_name}, ${lead.email}, ${lead.phone}, ${partnerLeadId},
+        ${lead.fico_range}, ${lead.loan_officer_id}, ${lead.notes}, 'lead_received', 2, 2, ${createdAt}::timestamptz,
+        ${createdAt}::timestamptz, ${createdAt}::timestamptz
+      from key
+    ), event as (
+      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at)
+      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz
+      from key
+    )
+    insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
+    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
+    returning lead_id`.execute(sql)
+  return rows.length > 0
+}
+
+function keepKey(partnerId: number, leadId: number, { key, requestHash, response }: KeptKey) {
+  return raw`key as (
+    insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
+    values (${partnerId}, ${key}, ${requestHash}, ${response}, ${leadId})
+    on conflict (partner_id, key) do update
+      set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
+        created_at = now()
+      where idempotency_keys.created_at <= ${freshSince}
+    returning lead_id
+  )`
+}
+
+/** Inserts a single lead; in the caller's transaction if there is one. Answers its id. */
+export async function insertLead(
+  sql: Sql,
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+): Promise<number> {
+  const place = await nextPlace(sql)
+  await insertLeadAt(sql, place, partnerId, lead, toBody)
+  return place.leadId
+}

@@ -1,0 +1,36 @@
+import type { Sql } from '../orm.ts'
+
+/** A lead of any partner with all that is recorded of it, as staff see it. */
+export async function findLeadRecord(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('leads')
+    .innerJoin('partners', 'partners.id', 'leads.partner_id')
+    .selectAll('leads')
+    .select('partners.name as partner_name')
+    .where('leads.id', '=', leadId)
+    .executeTakeFirst()
+}
+
+export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
+
+export async function findLeadEvents(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('lead_events')
+    .select(['position', 'id as event_id', 'event_name', 'event_payload', 'created_at'])
+    .where('lead_id', '=', leadId)
+    .orderBy('position')
+    .execute()
+}
+
+/** A lead's attempts, in the order in which they were made. */
+export async function findLeadAttempts(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('attempts')
+    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    .select(['attempts.event_id', 'number', 'trigger', 'started_at', 'finished_at', 'duration_ms'])
+    .select(['address', 'status', 'error_code', 'hint'])
+    .where('deliveries.lead_id', '=', leadId)
+    .orderBy('deliveries.sequence')
+    .orderBy('number')
+    .execute()
+}

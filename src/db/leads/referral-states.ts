@@ -1,0 +1,98 @@
+import { sql as raw } from 'kysely'
+import { type DeliveryTrouble, failureReason, type ReferralState } from '../../domain/referral.ts'
+import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
+import type { MilestoneName } from '../../domain/milestones.ts'
+import type { Sql } from '../orm.ts'
+
+/** Where a lead stands by the record alone: what its workflow is started with. */
+export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
+    .select(raw<number>`next_sequence - 1`.as('last'))
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  if (lead === undefined) return undefined
+  const facts = await sql
+    .selectFrom('lead_events')
+    .select([
+      raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
+      raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
+      raw<number | null>`max(substring(dedupe_key from '^score_update#(\\d+)$')::int)`.as('period'),
+      raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
+    ])
+    .where('lead_id', '=', leadId)
+    .executeTakeFirstOrThrow()
+  const open = await firstOpenDelivery(sql, leadId)
+  return {
+    leadId,
+    partnerId: lead.partner_id,
+    seen: facts.seen,
+    lastEvent: facts.lastEvent,
+    lastEventAt: lead.last_event_at.getTime(),
+    anchor: lead.anchor_at?.getTime() ?? null,
+    period: (facts.period ?? 0) + 1,
+    offset: lead.clock_offset * 1000,
+    next: open?.sequence ?? lead.last + 1,
+    last: lead.last,
+    endsAt: facts.readyAt === null ? null : facts.readyAt.getTime() + LATE_FACTS_MS,
+    closing: lead.closed_at !== null || lead.erased_at !== null,
+    trouble: open === undefined ? null : troubleOf(open),
+  }
+}
+
+function firstOpenDelivery(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('deliveries')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(['status', 'error_code'])
+          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+          .where('error_code', 'is not', null)
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .select(['sequence', 'failures', 'latest.status', 'latest.error_code'])
+    .where('lead_id', '=', leadId)
+    .where('state', '=', 'pending')
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+type OpenDelivery = NonNullable<Awaited<ReturnType<typeof firstOpenDelivery>>>
+
+function troubleOf({ sequence, failures, status, error_code }: OpenDelivery): DeliveryTrouble | null {
+  return failures === 0 ? null : { sequence, failures, reason: failureReason(status, error_code) }
+}
+
+/** Leads committed longer than `olderThanMs` ago, but for some, whose workflow is not known to be started. */
+export async function unstartedLeads(
+  sql: Sql,
+  { olderThanMs, but, limit }: { olderThanMs: number; but: readonly number[]; limit: number },
+): Promise<number[]> {
+  const rows = await sql
+    .selectFrom('leads')
+    .select('id')
+    .where('workflow_started_at', 'is', null)
+    .where('closed_at', 'is', null)
+    .where('created_at', '<', raw<Date>`now() - ${olderThanMs} * interval '1 millisecond'`)
+    .$if(but.length > 0, (query) => query.where('id', 'not in', but))
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function markStarted(sql: Sql, leadId: number): Promise<void> {
+  await sql
+    .updateTable('leads')
+    .set({ workflow_started_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', leadId)
+    .where('workflow_started_at', 'is', null)
+    .execute()
+}

@@ -1,0 +1,133 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { sql as raw } from 'kysely'
+import { ApiKey } from '../entities/api-key.ts'
+import { Partner } from '../entities/partner.ts'
+import { type Em, type Sql, sqlIn } from '../orm.ts'
+
+const PREFIXES = { sandbox: 'prs_test_', production: 'prs_live_' } as const
+type Environment = keyof typeof PREFIXES
+const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/
+
+const checksum = (secret: string) => crc32(secret).toString(16).padStart(8, '0')
+/** What is stored of a key. SHA-256 is enough: the key is random, not a password. */
+export const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
+
+/**
+ * A new key: prefix of the environment, 256 random bits and their CRC-32, in hex. The checksum lets secret
+ * scanners, and us, tell a mistyped key from a wrong one without asking the database.
+ */
+function generateKey(environment: Environment): string {
+  const secret = randomBytes(32).toString('hex')
+  return `${PREFIXES[environment]}${secret}${checksum(secret)}`
+}
+
+/** Issues a key to a partner. `key` is shown this once: only its hash is stored. */
+export async function issueKey(
+  em: Em,
+  partnerId: number,
+  environment: Environment,
+): Promise<{ id: number; key: string }> {
+  const key = generateKey(environment)
+  const row = em.create(ApiKey, {
+    partner: em.getReference(Partner, partnerId),
+    hash: hashOf(key),
+    last4: key.slice(-4),
+    createdAt: new Date(),
+  })
+  await em.flush()
+  return { id: row.id, key }
+}
+
+export type KeyRefusal = 'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked'
+
+/** What can be told from the key itself: `undefined` when it may be one of this environment's. */
+export function refuseKey(key: string, environment: Environment): KeyRefusal | undefined {
+  const [, prefix, secret, sum] = FORMAT.exec(key) ?? []
+  if (prefix === undefined || secret === undefined || checksum(secret) !== sum) return 'malformed'
+  return prefix === PREFIXES[environment] ? undefined : 'wrong_environment'
+}
+
+export interface KeyOwner {
+  keyId: number
+  partnerId: number
+}
+
+/** Whose key has this hash, or why it opens nothing. */
+export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | KeyRefusal> {
+  const row = await sql
+    .selectFrom('api_keys')
+    .select(['id', 'partner_id', 'expires_at', 'revoked_at'])
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  if (row === undefined) return 'unknown'
+  if (row.revoked_at !== null) return 'revoked'
+  if (row.expires_at !== null && row.expires_at <= new Date()) return 'expired'
+  return { keyId: row.id, partnerId: row.partner_id }
+}
+
+export async function touchKey(sql: Sql, keyId: number): Promise<void> {
+  await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
+}
+
+/**
+ * Issues a key to a partner and lets all its other live keys expire after `overlapMs`, so that the partner can
+ * change over. To be called in a transaction: two rotations at once take turns.
+ */
+export async function rotateKeys(
+  em: Em,
+  partnerId: number,
+  environment: Environment,
+  overlapMs: number,
+): Promise<{ id: number; key: string; expiresAt: Date; expiring: number[] }> {
+  const sql = sqlIn(em)
+  await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
+  const expiresAt = new Date(Date.now() + overlapMs)
+  const expiring = await sql
+    .updateTable('api_keys')
+    .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
+    .where('partner_id', '=', partnerId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', new Date())]))
+    .returning('id')
+    .execute()
+  const issued = await issueKey(em, partnerId, environment)
+  return { ...issued, expiresAt, expiring: expiring.map((row) => row.id) }
+}
+
+/**
+ * Revokes a key, named by its id or by itself.
+ *
+ * @returns whose it is, and whether it had been revoked before; `undefined` when there is no such key.
+ */
+export async function revokeKey(
+  sql: Sql,
+  key: number | string,
+): Promise<{ id: number; partnerId: number; revokedAt: Date; already: boolean } | undefined> {
+  const named = sql.selectFrom('api_keys').select(['id', 'partner_id', 'revoked_at']).forUpdate()
+  const row = await (
+    typeof key === 'number' ? named.where('id', '=', key) : named.where('hash', '=', hashOf(key))
+  ).executeTakeFirst()
+  if (row === undefined) return undefined
+  const { id, partner_id: partnerId, revoked_at: before } = row
+  const revokedAt = before ?? new Date()
+  if (before === null)
+    await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
+  return { id, partnerId, revokedAt, already: before !== null }
+}
+
+/** A partner's keys, oldest first, as far as they can be told: the keys themselves are stored nowhere. */
+export async function listKeys(sql: Sql, partnerId: number) {
+  const keys = await sql
+    .selectFrom('api_keys')
+    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
+    .where('partner_id', '=', partnerId)
+    .orderBy('id')
+    .execute()
+  return keys.map((key) => ({ ...key, state: stateOf(key) }))
+}
+
+function stateOf(key: { revoked_at: Date | null; expires_at: Date | null }) {
+  if (key.revoked_at !== null) return 'revoked'
+  return key.expires_at !== null && key.expires_at <= new Date() ? 'expired' : 'live'
+}

@@ -1,0 +1,56 @@
+import { sql as raw } from 'kysely'
+import { Endpoint } from '../entities/endpoint.ts'
+import { Partner } from '../entities/partner.ts'
+import type { Em, Sql } from '../orm.ts'
+
+/** Adds a partner with its endpoint, which waits for a URL: until then deliveries wait too. */
+export async function addPartner(
+  em: Em,
+  { name, contactEmail }: { name: string; contactEmail?: string },
+): Promise<{ id: number }> {
+  const partner = em.create(Partner, { name, contactEmail: contactEmail ?? null, createdAt: new Date() })
+  em.create(Endpoint, {
+    partner,
+    state: 'paused',
+    pausedBy: 'service',
+    reason: 'no_endpoint',
+    since: new Date(),
+  })
+  await em.flush()
+  return { id: partner.id }
+}
+
+export async function findPartner(sql: Sql, partnerId: number): Promise<{ name: string } | undefined> {
+  return sql.selectFrom('partners').select('name').where('id', '=', partnerId).executeTakeFirst()
+}
+
+/** All partners with what they have. */
+export async function listPartners(sql: Sql) {
+  return sql
+    .selectFrom('partners')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
+    .select([
+      'partners.id as partner_id',
+      'partners.name',
+      'partners.contact_email',
+      'partners.created_at',
+      'endpoints.url as endpoint_url',
+      'endpoints.state as endpoint_state',
+    ])
+    .select((eb) => [
+      eb
+        .selectFrom('leads')
+        .select(raw<number>`count(*)::int`.as('leads'))
+        .whereRef('leads.partner_id', '=', 'partners.id')
+        .as('leads'),
+      eb
+        .selectFrom('api_keys')
+        .select(raw<number>`count(*)::int`.as('live_keys'))
+        .whereRef('api_keys.partner_id', '=', 'partners.id')
+        .where('revoked_at', 'is', null)
+        .where((key) => key.or([key('expires_at', 'is', null), key('expires_at', '>', raw<Date>`now()`)]))
+        .as('live_keys'),
+    ])
+    .orderBy('partners.id')
+    .execute()
+}

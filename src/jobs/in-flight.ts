@@ -1,0 +1,58 @@
+import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
+import { OtherDeployment } from '../temporal/namespace-claim.ts'
+import { isTemporalAway } from '../temporal/temporal-away.ts'
+
+const MAX_IN_FLIGHT = 8
+
+export interface Failed<Item> {
+  item: Item
+  error: unknown
+}
+
+/**
+ * Does `work` for each item, a few at a time, until all are done or `signal` aborts. One that fails keeps no other
+ * from its turn.
+ *
+ * @returns those that failed.
+ * @throws the error of a server that is away: an item met it, and meanwhile no other was done. The rest would each
+ * wait for that server in vain.
+ */
+export async function forEachInFlight<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<Failed<Item>[]> {
+  const waiting = items[Symbol.iterator]()
+  const failed: Failed<Item>[] = []
+  const outages: unknown[] = []
+  let done = 0
+
+  async function attempt(item: Item): Promise<void> {
+    const before = done
+    try {
+      await work(item)
+      done += 1
+    } catch (error) {
+      if (isAway(error) && done === before) outages.push(error)
+      else failed.push({ item, error })
+    }
+  }
+  const workOn = async () => {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) {
+      if (signal?.aborted || outages.length > 0) return
+      await attempt(next.value)
+    }
+  }
+  await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, workOn))
+  if (outages.length > 0) throw outages[0]
+  return failed
+}
+
+/** A namespace that is another deployment's is none for all items; a row that somebody has locked is one item's trouble. */
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof OtherDeployment ||
+    isTemporalAway(error) ||
+    (isDatabaseAway(error) && !isLockTimeout(error))
+  )
+}

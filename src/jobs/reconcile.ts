@@ -1,0 +1,113 @@
+import type { Client } from '@temporalio/client'
+import { defineSearchAttributeKey } from '@temporalio/common'
+import { type OpenLead, openAmong, openLeads } from '../db/leads/open-leads.ts'
+import type { Sql } from '../db/orm.ts'
+import { forEachInFlight } from './in-flight.ts'
+import { leadOf } from '../temporal/names.ts'
+import type { Referrals } from '../temporal/referrals.ts'
+
+const PAGE = 1000
+const LEAD_STATUS = defineSearchAttributeKey('LeadStatus', 'KEYWORD')
+
+interface Dependencies {
+  client: Client
+  sql: Sql
+  referrals: Referrals
+  signal?: AbortSignal
+  /** Hears of each lead whose workflow could not be started or spoken to; the others have their turn. */
+  onFailure?: (error: unknown, leadId: number) => void
+}
+
+export interface Reconciliation {
+  /** Leads that must have a running workflow, by the record. */
+  open: number
+  /** Of them, those without one: started from the record. */
+  started: number[]
+  /** Workflows that show another status than the record: told to read it again. */
+  refreshed: number[]
+  /** Leads of which neither could be done. */
+  failed: number[]
+}
+
+/**
+ * Starts leads again whose workflow has ended since `sinceMs` (milliseconds since the epoch) though they are
+ * not over, because somebody terminated it for example.
+ */
+export async function restartEnded(dependencies: Dependencies, sinceMs: number): Promise<number[]> {
+  const { client, sql, referrals, signal, onFailure } = dependencies
+  const since = new Date(sinceMs).toISOString()
+  const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${since}'`
+  const ended = new Set<number>()
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
+    const leadId = leadOf(workflowId)
+    if (leadId !== undefined) ended.add(leadId)
+  }
+  const ids = (await openAmong(sql, [...ended])).map(({ id }) => id)
+  const started: number[] = []
+  const start = async (id: number) => {
+    if (await isRunning(client, id)) return
+    if (await referrals.startFromRecord(id)) started.push(id)
+  }
+  const failed = await forEachInFlight(ids, start, signal)
+  for (const { item, error } of failed) onFailure?.(error, item)
+  return started
+}
+
+/**
+ * Compares all leads that are not over with the workflows that run. One without a workflow is started from
+ * the record, which repeats no webhook and moves no date; one that shows another status, because it was reset
+ * for example, is told to read the record again.
+ *
+ * @param dryRun only says what would be done.
+ */
+export async function reconcile(
+  dependencies: Dependencies,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<Reconciliation> {
+  const { client, sql, referrals, signal, onFailure } = dependencies
+  const running = await runningLeads(client)
+  const result: Reconciliation = { open: 0, started: [], refreshed: [], failed: [] }
+  const start = async (id: number) => {
+    if (!dryRun) await referrals.startFromRecord(id)
+    result.started.push(id)
+  }
+  const refresh = async (id: number) => {
+    if (!dryRun) await referrals.signal(id, 'clock_advanced')
+    result.refreshed.push(id)
+  }
+  const forEach = async (ids: Iterable<number>, put: (id: number) => Promise<void>) => {
+    for (const { item, error } of await forEachInFlight(ids, put, signal)) {
+      result.failed.push(item)
+      onFailure?.(error, item)
+    }
+  }
+  for (let afterId = 0, page: OpenLead[] = []; ; afterId = page.at(-1)?.id ?? 0) {
+    page = await openLeads(sql, afterId, PAGE)
+    result.open += page.length
+    const differing = page.filter(({ id, status }) => running.get(id) !== status).map(({ id }) => id)
+    await forEach(differing, (id) => (running.has(id) ? refresh(id) : start(id)))
+    for (const { id } of page) running.delete(id)
+    if (page.length < PAGE) break
+  }
+  // what still runs is over by the record; such a workflow ends once it has read that
+  await forEach(running.keys(), refresh)
+  return result
+}
+
+/** The status that each running workflow shows; visibility may be a moment behind, which does no harm. */
+async function runningLeads(client: Client): Promise<Map<number, unknown>> {
+  const running = new Map<number, unknown>()
+  const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
+  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+    const leadId = leadOf(workflowId)
+    if (leadId !== undefined) running.set(leadId, typedSearchAttributes.get(LEAD_STATUS))
+  }
+  return running
+}
+
+async function isRunning(client: Client, leadId: number): Promise<boolean> {
+  const { count } = await client.workflow.count(
+    `WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Running'`,
+  )
+  return count > 0
+}

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { sweepAlone } from '../db/sweep-lock.ts'
+import { endpointTurns } from '../db/endpoints/trouble.ts'
+import { endpointsAtWork } from '../db/endpoints/states.ts'
+import { unstartedLeads } from '../db/leads/referral-states.ts'
+import type { Sql } from '../db/orm.ts'
+import { partnersWithResends } from '../db/deliveries/resends.ts'
+import type { WorkerObserver } from '../metrics/worker.ts'
+import type { StartEndpoint } from '../temporal/endpoints.ts'
+import { forEachInFlight } from './in-flight.ts'
+import { rememberFailures } from './remembered-failures.ts'
+import type { Referrals } from '../temporal/referrals.ts'
+import type { StartResends } from '../temporal/resend.ts'
+
+const INTERVAL_MS = 1000
+/** Younger leads are being started by the API that took them. */
+const MIN_AGE_MS = 1000
+const PAGE = 200
+/** Endpoints and resends with something to do are rare and mostly have their workflow: every fifth sweep. */
+const ENDPOINTS_EVERY = 5
+
+interface SweepOptions {
+  sql: Sql
+  referrals: Referrals
+  startEndpoint: StartEndpoint
+  startResends: StartResends
+  observe: Pick<WorkerObserver, 'noticed'>
+  log: Logger
+  signal: AbortSignal
+}
+
+/**
+ * Starts the workflows that a crash or an absent Temporal left out: every second, by one process at a time,
+ * until `signal` aborts.
+ */
+export async function sweep(options: SweepOptions): Promise<void> {
+  const { sql, log, signal } = options
+  const turns = createTurns(options)
+  let failing = false
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    try {
+      const started = await sweepAlone(sql, () => turns.take(turn % ENDPOINTS_EVERY === 0))
+      if (started > 0) log.info({ started }, 'started workflows that were left out')
+      failing = false
+    } catch (error) {
+      if (!failing)
+        log.warn({ err: error }, 'cannot start workflows that were left out; trying again every second')
+      failing = true
+    }
+    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+function createTurns(options: SweepOptions) {
+  const { sql, referrals, startEndpoint, startResends, observe, log, signal } = options
+  const leads = rememberFailures((err, id) =>
+    log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
+  )
+  const endpoints = rememberFailures((err, id) =>
+    log.error({ err, endpoint_id: id }, 'cannot start an endpoint’s workflow; trying again every minute'),
+  )
+
+  const resends = rememberFailures((err, id) =>
+    log.error({ err, partner_id: id }, 'cannot start a partner’s resends; trying again every minute'),
+  )
+
+  async function startLeads(): Promise<number> {
+    const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but: leads.resting(), limit: PAGE })
+    const failed = await forEachInFlight(ids, (id) => referrals.startFromRecord(id), signal)
+    leads.learn(ids, failed)
+    return ids.length - failed.length
+  }
+
+  async function startEndpoints(): Promise<void> {
+    const resting = new Set(endpoints.resting())
+    const atWork = (await endpointsAtWork(sql, PAGE)).filter(({ id }) => !resting.has(id))
+    const draining = new Set(atWork.filter(({ isDraining }) => isDraining).map(({ id }) => id))
+    const ids = atWork.map(({ id }) => id)
+    const start = (id: number) => startEndpoint(id, { quietly: !draining.has(id) })
+    endpoints.learn(ids, await forEachInFlight(ids, start, signal))
+  }
+
+  async function startMarked(): Promise<void> {
+    const resting = new Set(resends.resting())
+    const ids = (await partnersWithResends(sql, PAGE)).filter((id) => !resting.has(id))
+    const start = (id: number) => startResends(id, { quietly: true })
+    resends.learn(ids, await forEachInFlight(ids, start, signal))
+  }
+
+  return {
+    /** Answers how many leads were started. */
+    async take(isEndpointsTurn: boolean): Promise<number> {
+      // first, because it needs no Temporal
+      if (isEndpointsTurn) for (const notice of await endpointTurns(sql)) observe.noticed(notice)
+      const started = await startLeads()
+      if (isEndpointsTurn) {
+        await startEndpoints()
+        await startMarked()
+      }
+      return started
+    },
+  }
+}
