@@ -79,14 +79,21 @@ const importTable: Row[] = [
   },
   {
     at: 'src/jobs',
-    may: [...domain, ...db, 'src/temporal/*.ts'],
+    may: [...domain, ...db, 'src/temporal/*.ts', 'workflows/messages.ts'],
     types: ['src/metrics/'],
   },
   { at: 'src/metrics', may: [...domain, ...db], types: config },
   { at: 'src/api', may: overHttp, types: [...config, 'src/metrics/'] },
   {
     at: 'src/staff',
-    may: [...domain, ...db, 'src/jobs/*.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+    may: [
+      ...domain,
+      ...db,
+      'src/jobs/*.ts',
+      'src/temporal/*.ts',
+      'src/webhooks/*.ts',
+      'workflows/messages.ts',
+    ],
     types: config,
   },
   { at: 'src/sandbox', may: [...overHttp, 'src/api/*.ts', 'src/api/plugins/*.ts'], types: config },

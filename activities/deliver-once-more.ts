@@ -10,8 +10,8 @@ const PACE_MS = 200
  */
 export function deliverOnceMore(dependencies: DeliveryDependencies, trigger: 'resend' | 'replay') {
   const deliver = deliverWebhookActivity(dependencies)
-  return async (leadId: number, sequence: number): Promise<'delivered' | 'refused' | 'parked'> => {
+  return async (leadId: number, sequence: number): Promise<'delivered' | 'failed' | 'held'> => {
     const [{ outcome }] = await Promise.all([deliver(leadId, sequence, trigger), sleep(PACE_MS)])
-    return outcome === 'delivered' || outcome === 'parked' ? outcome : 'refused'
+    return outcome === 'delivered' || outcome === 'held' ? outcome : 'failed'
   }
 }

@@ -11,8 +11,13 @@ import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attemp
 import { leadPartners } from '../src/db/leads/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
-import { type AttemptTrigger, LEASE_MS } from '../src/domain/delivery.ts'
-import { failureReason } from '../src/domain/referral.ts'
+import {
+  type AttemptTrigger,
+  type DeliveryState,
+  LEASE_MS,
+  REQUEST_LIMIT_MS,
+} from '../src/domain/delivery.ts'
+import { type DeliveryTrouble, failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
@@ -25,7 +30,8 @@ export type SendWebhook = (request: {
 }) => Promise<AttemptOutcome>
 
 export interface DeliveryAnswer {
-  outcome: 'delivered' | 'given_up' | 'canceled' | 'parked' | 'unchanged' | 'unknown'
+  /** Of a resend, replay or probe: `failed`, when the endpoint did not take it. */
+  outcome: Exclude<DeliveryState, 'pending'> | 'held' | 'failed' | 'missing'
   /** The lead's first open delivery; `last + 1` when none is open. */
   next: number
   last: number
@@ -38,12 +44,11 @@ export interface DeliveryDependencies {
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
   observe: Pick<WorkerObserver, 'attempted' | 'noticed' | 'unreadable'>
-  /** Tells the lead's workflow something, without waiting for it. */
-  signalLead?: SignalLead
+  tellTrouble?: TellTrouble
 }
 
-/** Never rejects: what it tells is for operators, and nothing depends on it. */
-export type SignalLead = (leadId: number, name: string, argument: object) => void
+/** Tells the lead's workflow, for operators, that its webhook fails. Waits for nothing and never throws. */
+export type TellTrouble = (leadId: number, trouble: DeliveryTrouble) => void
 
 /** Failures in a row of which operators are told: that it does not work, and that it still does not. */
 const WORTH_TELLING = [1, 4]
@@ -59,7 +64,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
     const until = performance.now() + LEASE_MS
     const partnerId = await partnerOf(leadId)
-    if (partnerId === undefined) return { outcome: 'unknown', ...(await deliveryQueue(sql, leadId)) }
+    if (partnerId === undefined) return { outcome: 'missing', ...(await deliveryQueue(sql, leadId)) }
     const wanted = { leadId, sequence, trigger }
     const begun = await gate.begin(partnerId, () =>
       beginAttempt(sql, wanted, { random: Math.random, readSecrets }),
@@ -67,7 +72,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     const tell = (failures: number, reason: string) => {
       const trouble = { sequence, failures, reason }
-      if (WORTH_TELLING.includes(failures)) dependencies.signalLead?.(leadId, 'delivery_trouble', trouble)
+      if (WORTH_TELLING.includes(failures)) dependencies.tellTrouble?.(leadId, trouble)
     }
     // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
     const finish: Finish = (write) => insist(() => gate.finish(partnerId, write), until - performance.now())
@@ -80,8 +85,8 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
 function settle(begun: Exclude<Begun, StartedAttempt>): DeliveryAnswer['outcome'] {
   if (begun.kind === 'wait') throw again(begun.forMs, reasons[begun.why])
   if (begun.kind === 'unreadable') throw again(UNREADABLE_MS, 'the signing secret cannot be decrypted')
-  if (begun.kind === 'held') return 'parked'
-  return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'unknown'
+  if (begun.kind === 'held') return 'held'
+  return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
 }
 
 /** Staff have to act; the partner's webhooks wait meanwhile. */
@@ -113,7 +118,10 @@ async function attempt(
   trigger: AttemptTrigger,
   { tell, finish }: { tell: (failures: number, reason: string) => void; finish: Finish },
 ): Promise<DeliveryAnswer['outcome']> {
-  const { eventId: id, attemptId, body, url, secrets } = started
+  const { eventId: id, attemptId, body, url, secrets, beganAt } = started
+  // frozen meanwhile: the lease would end before the request does, and somebody else may send by then
+  if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
+    throw again(1000, 'the attempt began too late')
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
@@ -133,7 +141,7 @@ function markReplay(trigger: AttemptTrigger): Record<string, string> {
 function conclude({ end, retry }: Finished, reason: string): DeliveryAnswer['outcome'] {
   if (retry) throw again(retry.afterMs, `failure ${retry.failures}: ${reason}`)
   if (end === 'superseded') throw again(1000, 'another request of this delivery decides')
-  return end === 'held' || end === 'failed' ? 'parked' : end
+  return end
 }
 
 function again(afterMs: number, message: string): ApplicationFailure {

@@ -7,10 +7,10 @@ import { type DeliveryDependencies, deliverWebhookActivity } from './deliver-web
  */
 export function probeEndpointActivity(dependencies: DeliveryDependencies) {
   const deliver = deliverWebhookActivity(dependencies)
-  return async (endpointId: number): Promise<'nothing' | 'taken' | 'refused'> => {
+  return async (endpointId: number): Promise<'nothing' | 'delivered' | 'failed'> => {
     const oldest = await oldestWaiting(dependencies.sql, endpointId)
     if (oldest === undefined) return 'nothing'
     const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
-    return outcome === 'delivered' ? 'taken' : 'refused'
+    return outcome === 'delivered' ? 'delivered' : 'failed'
   }
 }

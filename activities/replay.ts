@@ -15,9 +15,9 @@ export function listReplayActivity({ sql }: { sql: Sql }) {
 /** Sends one settled webhook once more. While the endpoint is paused it comes back every minute. */
 export function replayWebhookActivity(dependencies: DeliveryDependencies) {
   const deliver = deliverOnceMore(dependencies, 'replay')
-  return async (leadId: number, sequence: number): Promise<'delivered' | 'refused'> => {
+  return async (leadId: number, sequence: number): Promise<'delivered' | 'failed'> => {
     const outcome = await deliver(leadId, sequence)
-    if (outcome !== 'parked') return outcome
+    if (outcome !== 'held') return outcome
     throw ApplicationFailure.create({
       message: 'the endpoint is paused: the replay goes on when it works',
       type: 'Again',

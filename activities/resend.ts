@@ -10,7 +10,7 @@ export function listResendsActivity({ sql }: { sql: Sql }) {
   return async (partnerId: number) => resendPage(sql, partnerId, PAGE)
 }
 
-/** Sends a marked webhook once more and takes the mark away; `parked` keeps it. */
+/** Sends a marked webhook once more and takes the mark away; `held` keeps it. */
 export function resendWebhookActivity(dependencies: DeliveryDependencies) {
   return deliverOnceMore(dependencies, 'resend')
 }

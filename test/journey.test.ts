@@ -71,7 +71,7 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
 
   it('raises a score_update 45 days after escrow_funded', async () => {
     await advanceClock(service.sql, leadId, 45 * DAY)
-    await service.referrals.signal(leadId, 'clock_advanced')
+    await service.referrals.signal(leadId, 'read_record')
     await arrived('score_update', 2)
     expect(named('score_update')[1]?.event.data.event_payload).toEqual({
       experian_gain: expect.any(Number),
@@ -87,7 +87,7 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
     const lead = await calls.post('get-lead', { lead_id: leadId })
     expect(lead.body.data.status).toBe('mortgage_ready')
     await advanceClock(service.sql, leadId, 30 * DAY)
-    await service.referrals.signal(leadId, 'clock_advanced')
+    await service.referrals.signal(leadId, 'read_record')
     const handle = service.client.workflow.getHandle(`lead-${leadId}`)
     await expect(handle.result()).resolves.toBe('mortgage_ready')
   })

@@ -22,10 +22,10 @@ export async function deliverNext(journey: Journey): Promise<void> {
   state.next = answer.next
   state.last = Math.max(state.last, answer.last)
   forgetSettled(journey)
-  if (answer.outcome !== 'parked') return
-  journey.parked = true
+  if (answer.outcome !== 'held') return
+  journey.held = true
   await condition(() => journey.wakes !== wakes || state.last > last)
-  journey.parked = false
+  journey.held = false
 }
 
 async function send(journey: Journey) {

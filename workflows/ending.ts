@@ -22,6 +22,6 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
 
 /** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
 export function isOver(journey: Journey): boolean {
-  const { closed, parked, state } = journey
-  return closed && !hasUnrecorded(journey) && allHandlersFinished() && (state.next > state.last || parked)
+  const { closed, held, state } = journey
+  return closed && !hasUnrecorded(journey) && allHandlersFinished() && (state.next > state.last || held)
 }

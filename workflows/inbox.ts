@@ -5,7 +5,7 @@ import type { MilestoneItem } from '../src/domain/referral.ts'
 import { readMilestoneArgument, readReason, readTrouble } from './arguments.ts'
 import { type Journey, nextKey, note } from './journey.ts'
 import {
-  clockAdvancedSignal,
+  readRecordSignal,
   closeSignal,
   deliveryTroubleSignal,
   milestoneSignals,
@@ -53,7 +53,7 @@ function handlersOf(journey: Journey): SignalHandler[] {
       act: () => wake(journey),
     },
     {
-      signal: clockAdvancedSignal,
+      signal: readRecordSignal,
       description: 'Read the record again: somebody changed the lead there. No argument',
       act: () => void (journey.recordChanged = true),
     },

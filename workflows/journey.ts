@@ -23,7 +23,7 @@ export interface Carried {
 export interface Journey extends Carried {
   state: ReferralState
   recording: boolean
-  parked: boolean
+  held: boolean
   /** Closed in the record: nothing is recorded any more. */
   closed: boolean
   /** The record is to be read again: somebody changed it there. */
@@ -52,7 +52,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     // started by a version that did not know of it
     state: { ...state, trouble: state.trouble ?? null },
     recording: false,
-    parked: false,
+    held: false,
     closed: false,
     recordChanged: false,
     wakes: 0,
@@ -93,8 +93,8 @@ export function statusOf({ state }: Journey): MilestoneName {
 }
 
 /** Whether the lead's webhooks go out. */
-export function deliveryState({ state, parked }: Journey): 'ok' | 'failing' | 'held' {
+export function deliveryState({ state, held }: Journey): 'ok' | 'failing' | 'held' {
   if (state.next > state.last) return 'ok'
-  if (parked) return 'held'
+  if (held) return 'held'
   return state.trouble === null ? 'ok' : 'failing'
 }

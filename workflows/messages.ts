@@ -14,8 +14,8 @@ export const milestoneSignals = signalledMilestones.map((name) =>
 
 /** Try the waiting delivery now: its endpoint works again, or somebody asked for a resend. */
 export const wakeSignal = defineSignal<[unknown?]>('wake')
-/** The lead was changed in the record, its clock for example: look at it again. */
-export const clockAdvancedSignal = defineSignal<[unknown?]>('clock_advanced')
+/** Read the record again: the lead was changed there, its clock for example. */
+export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 /** The borrower dropped out; argument `{reason}`. */
 export const closeSignal = defineSignal<[unknown?]>('close')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryTrouble`. */
@@ -59,7 +59,7 @@ export interface ReferralView extends ReferralState {
   signals: Counts
   /** Received and not yet decided about. */
   waiting: number
-  parked: boolean
+  held: boolean
   notes: Note[]
 }
 

@@ -51,8 +51,8 @@ function requireState(state: unknown): void {
   throw ApplicationFailure.nonRetryable('Not started by the service: use staff workflow rebuild', 'NoState')
 }
 
-function viewOf({ state, counts, inbox, unscored, parked, notes }: Journey): ReferralView {
-  return { ...state, signals: counts, waiting: inbox.length + unscored.length, parked, notes }
+function viewOf({ state, counts, inbox, unscored, held, notes }: Journey): ReferralView {
+  return { ...state, signals: counts, waiting: inbox.length + unscored.length, held, notes }
 }
 
 async function run(journey: Journey): Promise<string> {
@@ -98,8 +98,8 @@ function plain<Value>(value: Value): Value {
 }
 
 /** Everything that operators are shown, so that they are shown each change once. */
-function fingerprint({ state, counts, notes, parked, closed }: Journey): string {
-  return JSON.stringify([state, counts, notes.at(-1), parked, closed])
+function fingerprint({ state, counts, notes, held, closed }: Journey): string {
+  return JSON.stringify([state, counts, notes.at(-1), held, closed])
 }
 
 async function welcome(journey: Journey): Promise<void> {

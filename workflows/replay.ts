@@ -31,7 +31,7 @@ const { replayWebhook } = proxyActivities<Activities>({
 export interface ReplayProgress {
   total: number
   delivered: number
-  refused: number
+  failed: number
   /** The webhook that was sent last. */
   at: { leadId: number; sequence: number }
 }
@@ -63,13 +63,13 @@ export async function replay(filter: Filter, progress: ReplayProgress): Promise<
 
 /** What an operator reads in the Temporal Web UI. */
 function show({ partnerId, states, since, until }: Filter, progress: ReplayProgress): void {
-  const { total, delivered, refused, at } = progress
+  const { total, delivered, failed, at } = progress
   setCurrentDetails(
     [
-      `Replay of **partner ${partnerId}**: **${delivered + refused} of ${total}** sent.`,
+      `Replay of **partner ${partnerId}**: **${delivered + failed} of ${total}** sent.`,
       '',
       `- ${states.join(' and ')}, events ${since === null ? '' : `from ${since} `}before ${until}`,
-      `- Taken: ${delivered}; refused: ${refused}`,
+      `- Delivered: ${delivered}; failed: ${failed}`,
       `- At lead ${at.leadId}, webhook ${at.sequence}`,
       '',
       'Request its cancellation to stop it.',

@@ -29,7 +29,7 @@ const { resendWebhook } = proxyActivities<Activities>({
 /** What became of the webhooks that were sent once more; all that a run hands to the next. */
 export interface ResendProgress {
   delivered: number
-  refused: number
+  failed: number
 }
 
 /** Something was marked: look at the record before you end. */
@@ -42,7 +42,7 @@ const askedSignal = defineSignal('asked')
  */
 export async function resend(
   partnerId: number,
-  progress: ResendProgress = { delivered: 0, refused: 0 },
+  progress: ResendProgress = { delivered: 0, failed: 0 },
 ): Promise<ResendProgress> {
   let asked = 0
   setHandler(askedSignal, () => void (asked += 1), { description: 'More was asked for: look at the record' })
@@ -66,19 +66,19 @@ async function sendAll(partnerId: number, waiting: Waiting, progress: ResendProg
     show(partnerId, progress, waiting.total - sent)
     const summary = `webhook ${sequence} of lead ${leadId}`
     const outcome = await resendWebhook.executeWithOptions({ summary }, [leadId, sequence])
-    if (outcome === 'parked') return false
+    if (outcome === 'held') return false
     progress[outcome] += 1
   }
   return true
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function show(partnerId: number, { delivered, refused }: ResendProgress, waiting: number): void {
+function show(partnerId: number, { delivered, failed }: ResendProgress, waiting: number): void {
   setCurrentDetails(
     [
       `Webhooks that **partner ${partnerId}** or staff asked to be sent once more: **${waiting}** wait.`,
       '',
-      `- Taken: ${delivered}; refused: ${refused}`,
+      `- Delivered: ${delivered}; failed: ${failed}`,
       '',
       'They are marked in PostgreSQL: canceled or terminated, this workflow is started again. Pause the endpoint to hold them.',
     ].join('\n'),

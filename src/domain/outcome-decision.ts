@@ -48,7 +48,7 @@ export interface EndpointChange {
 }
 
 /** How an attempt that failed leaves its delivery. */
-export type FailureEnd = 'failed' | 'given_up' | 'held' | 'superseded' | 'unchanged'
+export type FailureEnd = 'failed' | 'given_up' | 'held' | 'superseded'
 
 export interface FailureDecision {
   end: FailureEnd
@@ -107,9 +107,9 @@ export function decideFailure(
 export function endWithoutEndpoint({
   holdsLease,
   trigger,
-}: Pick<FailedAttemptFacts, 'holdsLease' | 'trigger'>): 'superseded' | 'unchanged' | undefined {
+}: Pick<FailedAttemptFacts, 'holdsLease' | 'trigger'>): 'superseded' | 'failed' | undefined {
   if (!holdsLease) return 'superseded'
-  return trigger === 'scheduled' ? undefined : 'unchanged'
+  return trigger === 'scheduled' ? undefined : 'failed'
 }
 
 type Verdict = 'retry' | 'give_up' | 'pause'

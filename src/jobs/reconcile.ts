@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
+import { readRecordSignal } from '../../workflows/messages.ts'
 import { type OpenLead, openAmong, openLeads } from '../db/leads/open-leads.ts'
 import type { Sql } from '../db/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
@@ -72,7 +73,7 @@ export async function reconcile(
     result.started.push(id)
   }
   const refresh = async (id: number) => {
-    if (!dryRun) await referrals.signal(id, 'clock_advanced')
+    if (!dryRun) await referrals.signal(id, readRecordSignal)
     result.refreshed.push(id)
   }
   const forEach = async (ids: Iterable<number>, put: (id: number) => Promise<void>) => {

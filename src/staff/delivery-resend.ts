@@ -1,3 +1,4 @@
+import { wakeSignal } from '../../workflows/messages.ts'
 import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS, requestResends } from '../db/deliveries/resends.ts'
 import { type Answer, printable } from './answer.ts'
@@ -25,7 +26,7 @@ async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
   const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
   await desk.act(actionOf(delivery), async () => {
     await bringForward(desk.sql, event)
-    await desk.referrals.signal(lead, 'wake')
+    await desk.referrals.signal(lead, wakeSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
   const paused = delivery.endpoint_state === 'paused'
@@ -50,8 +51,8 @@ async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
 
 const outcomes = {
   delivered: 'Sent once more, and the endpoint took it',
-  unchanged: 'Sent once more, and the endpoint did not take it',
-  parked: 'Not sent before the endpoint is resumed or has a URL',
+  failed: 'Sent once more, and the endpoint did not take it',
+  held: 'Not sent before the endpoint is resumed or has a URL',
   accepted: 'About to be sent once more',
 }
 type Outcome = keyof typeof outcomes
@@ -80,7 +81,7 @@ async function sendAgain(desk: Desk, delivery: Found): Promise<Answer> {
       `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
       ...(why ? [why] : []),
     ].join('\n'),
-    ...((outcome === 'unchanged' || outcome === 'parked') && { failed: true }),
+    ...((outcome === 'failed' || outcome === 'held') && { failed: true }),
   }
 }
 
@@ -89,8 +90,8 @@ async function outcomeOf({ sql }: Desk, event: string, before: number): Promise<
   const found = await soon<Outcome>(async () => {
     const latest = await latestResend(sql, event)
     if (latest !== undefined && latest.number > before && latest.finished_at !== null)
-      return latest.error_code === null ? 'delivered' : 'unchanged'
-    return (await findDelivery(sql, event))?.endpoint_state === 'paused' ? 'parked' : undefined
+      return latest.error_code === null ? 'delivered' : 'failed'
+    return (await findDelivery(sql, event))?.endpoint_state === 'paused' ? 'held' : undefined
   }, ATTEMPT_LIMIT_MS)
   return found ?? 'accepted'
 }

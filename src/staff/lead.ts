@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { closeSignal } from '../../workflows/messages.ts'
 import { findLeadRecord, type LeadRecord } from '../db/leads/record.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
@@ -40,7 +41,7 @@ export async function close(desk: Desk, lead: number, { reason }: { reason: stri
   }
   const action = { action: 'lead.close', partnerId: partner, leadId: lead, detail: { reason } }
   const closed = await desk.act(action, async () => {
-    await desk.referrals.signal(lead, 'close', { reason })
+    await desk.referrals.signal(lead, closeSignal, { reason })
     const result = await soon(async () => (await findLeadRecord(desk.sql, lead))?.closed_at ?? undefined)
     return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
   })

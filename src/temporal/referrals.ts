@@ -4,6 +4,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
+import type { SignalDefinition } from '@temporalio/common'
 import { type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from '../../workflows/messages.ts'
 import { loadReferralState, markStarted } from '../db/leads/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
@@ -18,13 +19,16 @@ const CALL_LIMIT_MS = 10_000
 const DETAILS = `One borrower’s journey, from the referral until 30 days after mortgage_ready. *Current Details* says where it
 stands; the record itself is in PostgreSQL.`
 
+/** One of the workflow's own signals, or a milestone by its name. */
+type LeadSignal = SignalDefinition<[unknown?]> | string
+
 export interface Referrals {
   /** Starts the lead's workflow unless it runs, and says so in the record. */
   start(state: ReferralState): Promise<void>
   /** Starts it from the record. False when there is no such lead. */
   startFromRecord(leadId: number): Promise<boolean>
   /** Sends a signal, after starting the workflow if it does not run. False when there is no such lead. */
-  signal(leadId: number, name: string, argument?: unknown): Promise<boolean>
+  signal(leadId: number, signal: LeadSignal, argument?: unknown): Promise<boolean>
   /**
    * Sends a milestone and answers what became of it. While no worker answers it is left as a signal, which
    * counts once together with the request: `undefined`. A repeating milestone needs an id for that.
@@ -71,7 +75,8 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return true
   }
 
-  async function signal(leadId: number, name: string, argument?: unknown): Promise<boolean> {
+  async function signal(leadId: number, sent: LeadSignal, argument?: unknown): Promise<boolean> {
+    const name = typeof sent === 'string' ? sent : sent.name
     const signalArgs = argument === undefined ? [] : [argument]
     return reach(
       leadId,

@@ -16,7 +16,7 @@ export async function startReplay(
   total: number,
 ): Promise<string | undefined> {
   const workflowId = replayId(filter.partnerId)
-  const progress = { total, delivered: 0, refused: 0, at: { leadId: 0, sequence: 0 } }
+  const progress = { total, delivered: 0, failed: 0, at: { leadId: 0, sequence: 0 } }
   try {
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
       client.workflow.start<typeof replay>('replay', {

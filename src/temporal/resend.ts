@@ -1,3 +1,4 @@
+import { wakeSignal } from '../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
 import { bringForward } from '../db/deliveries/resend.ts'
 import type { Sql } from '../db/orm.ts'
@@ -53,7 +54,7 @@ export function createResender({ client, sql, referrals, onFailure }: Dependenci
   return async ({ isOpen, eventId, leadId, partnerId }) => {
     if (isOpen) {
       await bringForward(sql, eventId)
-      await referrals.signal(leadId, 'wake')
+      await referrals.signal(leadId, wakeSignal)
       return 'accepted'
     }
     const { refused } = await request(partnerId, eventId)

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -25,6 +25,8 @@ describe('delivering a webhook', () => {
     leadId = await commitLead()
     await putEndpoints(sql, 'active')
   })
+
+  afterEach(() => void jest.restoreAllMocks())
 
   const delivery = () =>
     sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
@@ -118,7 +120,7 @@ describe('delivering a webhook', () => {
 
   it('holds a delivery whose endpoint is paused, without an attempt', async () => {
     await putEndpoints(sql, 'paused', { by: 'service' })
-    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'parked', next: 1, last: 1 })
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'held', next: 1, last: 1 })
     expect(await attempts()).toEqual([])
   })
 
@@ -142,7 +144,7 @@ describe('delivering a webhook', () => {
 
   it('pauses the endpoint at 410 and keeps the delivery', async () => {
     answering(410)
-    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'parked', next: 1 })
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held', next: 1 })
     expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'gone' })
     expect((await delivery()).state).toBe('pending')
   })
@@ -153,7 +155,7 @@ describe('delivering a webhook', () => {
       .updateTable('endpoints')
       .set({ failing_since: raw<Date>`now() - interval '72 hours'` })
       .execute()
-    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'parked' })
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
     expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
   })
 
@@ -204,6 +206,22 @@ describe('delivering a webhook', () => {
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
+  it('is not sent by a process that stood still before its request: the lease may be another’s by the time it ends', async () => {
+    const monotonicMs = performance.now.bind(performance)
+    let frozenMs = 0
+    jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + (frozenMs += 6000))
+    expect((await refusal()).message).toBe('the attempt began too late')
+    expect(endpoint.arrivals).toEqual([])
+    jest.restoreAllMocks()
+    await makeDue()
+    await sql
+      .updateTable('deliveries')
+      .set({ leased_until: raw<Date>`clock_timestamp()` })
+      .where('lead_id', '=', leadId)
+      .execute()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+  })
+
   it('sends again what a crash interrupted, without using up a place in the schedule', async () => {
     for (let crash = 1; crash <= 2; crash += 1) await interruptedAttempt()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
@@ -226,7 +244,7 @@ describe('delivering a webhook', () => {
     await settleAndMark()
     answering(status)
     expect(await deliver(leadId, 1, 'resend')).toMatchObject({
-      outcome: status === 200 ? 'delivered' : 'unchanged',
+      outcome: status === 200 ? 'delivered' : 'failed',
     })
     expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null, lease: null })
     // a second call is one that was not heard of: what it asks for is done
@@ -237,7 +255,7 @@ describe('delivering a webhook', () => {
   it('keeps a resend’s mark while the endpoint is paused', async () => {
     await settleAndMark()
     await putEndpoints(sql, 'paused')
-    expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'parked' })
+    expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'held' })
     expect(await delivery()).toMatchObject({ resend_requested_at: expect.any(Date) })
   })
 

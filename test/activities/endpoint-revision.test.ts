@@ -94,7 +94,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     ['500 after 72 hours of failures', status(500), '72 hours'],
   ])('so a pause by staff stays theirs, when %s comes after it', async (_, answer, since) => {
     await failingSince(since)
-    expect(await during(() => pauseEndpoint(on.sql, on.partnerId), answer)).toBe('parked')
+    expect(await during(() => pauseEndpoint(on.sql, on.partnerId), answer)).toBe('held')
     expect(await row()).toMatchObject({ state: 'paused', paused_by: 'staff', reason: 'staff' })
     expect(await delivery()).toMatchObject({ state: 'pending', failures: 1, lease: null })
   })
@@ -108,7 +108,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
 
   it('so a probe that is refused after a resume does not pause again', async () => {
     await putEndpoints(on.sql, 'paused', { by: 'service' })
-    expect(await during(() => resumeEndpoint(on.sql, on.partnerId), status(410), 'probe')).toBe('unchanged')
+    expect(await during(() => resumeEndpoint(on.sql, on.partnerId), status(410), 'probe')).toBe('failed')
     expect((await row()).state).toBe('draining')
   })
 
@@ -116,14 +116,14 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     await pauseEndpoint(on.sql, on.partnerId)
     await resumeEndpoint(on.sql, on.partnerId)
     on.endpoint.answer = status(410)
-    expect(await on.deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'parked' })
+    expect(await on.deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
     expect(await row()).toMatchObject({ state: 'paused', paused_by: 'service', reason: 'gone' })
     expect(on.noticed).toEqual(['paused'])
   })
 
   it('and is not made at all as a probe of what staff paused', async () => {
     await pauseEndpoint(on.sql, on.partnerId)
-    expect(await on.deliver(leadId, 1, 'probe')).toMatchObject({ outcome: 'parked' })
+    expect(await on.deliver(leadId, 1, 'probe')).toMatchObject({ outcome: 'held' })
     expect(on.endpoint.arrivals).toEqual([])
   })
 })

@@ -83,7 +83,7 @@ describe('a worker that is killed in the middle of a drain and of a replay', () 
 
   it('replays completely and in order, the one that was in flight once more at most', async () => {
     const result = await service.client.workflow.getHandle(`replay-${replayed.id}`).result()
-    expect(result).toMatchObject({ total: 10, delivered: 10, refused: 0 })
+    expect(result).toMatchObject({ total: 10, delivered: 10, failed: 0 })
     for (const leadId of replayedLeads) expect(orderOf(replayed, leadId, 10)).toEqual([1, 2])
     expect(replayed.endpoint.arrivals.length).toBeLessThanOrEqual(21)
   }, 60_000)

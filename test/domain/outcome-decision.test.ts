@@ -49,7 +49,7 @@ describe('a failed attempt', () => {
 
   test.each(['resend', 'replay', 'probe'] as const)('changes nothing as a %s', (trigger) => {
     expect(decide({ attempt: { trigger }, request: { status: 410 } })).toEqual({
-      end: 'unchanged',
+      end: 'failed',
       ...NOTHING,
     })
   })

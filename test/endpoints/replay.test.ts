@@ -50,7 +50,7 @@ describe('sending webhooks once more', () => {
   it('replays leads whose workflows have ended, each in order, with the same ids and bytes', async () => {
     const [first, second] = await Promise.all([endedLead(), endedLead()])
     await run()
-    expect(await handle().result()).toMatchObject({ total: 6, delivered: 6, refused: 0 })
+    expect(await handle().result()).toMatchObject({ total: 6, delivered: 6, failed: 0 })
     for (const leadId of [first, second]) {
       const originals = leads.arrivals(leadId).filter((arrival) => arrival.replay === undefined)
       expect(replayed(leadId).map(({ id, body }) => ({ id, body }))).toEqual(
@@ -97,7 +97,7 @@ describe('sending webhooks once more', () => {
     partner.endpoint.answer = ({ event }, response) =>
       void response.writeHead(event.data.sequence === 2 ? 500 : 200).end()
     await run()
-    expect(await handle().result()).toMatchObject({ delivered: 2, refused: 1 })
+    expect(await handle().result()).toMatchObject({ delivered: 2, failed: 1 })
     expect((await deliveriesOf(leadId)).map(({ state }) => state)).toEqual([
       'delivered',
       'delivered',

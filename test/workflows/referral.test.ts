@@ -31,7 +31,7 @@ describe('the referral workflow', () => {
   }
   const advance = async (leadId: number, days: number) => {
     await advanceClock(service.sql, leadId, days * DAY)
-    await service.referrals.signal(leadId, 'clock_advanced')
+    await service.referrals.signal(leadId, 'read_record')
   }
 
   it('is started by the sweep for a lead that nobody started it for', async () => {

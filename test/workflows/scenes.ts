@@ -32,7 +32,7 @@ export function stageOf(service: Service, partner: TestPartner): Stage {
     arrived: (leadId, count) => partner.endpoint.until(() => leads.arrivals(leadId).length >= count),
     async advance(leadId, days) {
       await advanceClock(service.sql, leadId, days * DAY_S)
-      await send(leadId, 'clock_advanced')
+      await send(leadId, 'read_record')
     },
     setEndpoint: (state) => putEndpoints(service.sql, state, { partnerId: partner.id }),
   }
@@ -48,7 +48,7 @@ export async function prepareStage(settings: Record<string, string> = {}): Promi
 const viewOf = ({ service }: Stage, leadId: number) =>
   service.client.workflow
     .getHandle(`lead-${leadId}`)
-    .query<{ parked: boolean; trouble: object | null; next: number; notes: object[] }>('state')
+    .query<{ held: boolean; trouble: object | null; next: number; notes: object[] }>('state')
 
 /** The runs on both sides of continue-as-new, by the names of the files that hold their histories. */
 export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
@@ -127,7 +127,7 @@ export const scenes: Record<string, Scene> = {
     await stage.arrived(leadId, 1)
     await stage.setEndpoint('paused')
     await stage.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(stage, leadId)).parked)
+    await until(async () => (await viewOf(stage, leadId)).held)
     await stage.setEndpoint('active')
     await stage.send(leadId, 'wake')
     await stage.arrived(leadId, 2)

@@ -16,6 +16,8 @@ export interface StartedAttempt {
   body: string
   /** The live secrets in plain text, the newest first. */
   secrets: string[]
+  /** Just before the lease began, on this process's monotonic clock, in milliseconds. */
+  beganAt: number
 }
 
 /** What comes next for a delivery; `missing`: there is none. */
@@ -139,8 +141,9 @@ async function send(
   const read = readSecrets(endpoint.secrets)
   if ('unreadable' in read)
     return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: read.unreadable }
+  const beganAt = performance.now()
   const attemptId = await open(trx, eventId, endpoint.revision, trigger)
-  return { kind: 'send', attemptId, eventId, url: endpoint.url ?? '', body, secrets: read.secrets }
+  return { kind: 'send', attemptId, eventId, url: endpoint.url ?? '', body, secrets: read.secrets, beganAt }
 }
 
 async function open(trx: Sql, eventId: string, revision: number, trigger: AttemptTrigger): Promise<string> {
