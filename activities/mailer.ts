@@ -1,8 +1,9 @@
 import { createTransport } from 'nodemailer'
+import type { Environment } from '../src/domain/environment.ts'
 import type { Mailer } from './send-onboarding-email.ts'
 
 interface MailSettings {
-  environment: 'sandbox' | 'production'
+  environment: Environment
   smtpUrl: string | undefined
   /** Whether the server keeps every mail to itself. */
   isCatcher: boolean

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { faultsIn } from './config-rules.ts'
 import { plainTextWays } from './plain-text.ts'
+import { environments } from './domain/environment.ts'
 import { isProxy } from './trusted-proxies.ts'
 
 /** A wrong or missing setting; `message` is one line that says what to do. */
@@ -19,7 +20,7 @@ const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() 
 
 /** What every program reads. */
 const everywhere = {
-  ENVIRONMENT: z.enum(['sandbox', 'production'], { error: 'must be sandbox or production' }),
+  ENVIRONMENT: z.enum(environments, { error: 'must be sandbox or production' }),
   DATABASE_URL: databaseUrl,
   ALLOW_PLAINTEXT: z
     .string()
@@ -106,7 +107,6 @@ export const programs = {
 
 export type Program = keyof typeof programs
 export type Config<Name extends Program> = z.output<(typeof programs)[Name]>
-export type Environment = Config<'api'>['ENVIRONMENT']
 
 /** Defaults that a sandbox does not have. */
 const inProduction = { RATE_LIMIT: '600' }

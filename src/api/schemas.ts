@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
+import { environments } from '../domain/environment.ts'
 import { milestoneNames, statuses } from '../domain/milestones.ts'
 import { email, ficoRange, id, leadId, name, notes, partnerId, phone, timestamp } from './fields.ts'
 
@@ -94,6 +95,6 @@ export const getEventsAnswer = z.object({
 export const messageAnswer = z.object({ success, message: z.string() })
 
 export const pingAnswer = messageAnswer.extend({
-  environment: z.enum(['sandbox', 'production']),
+  environment: z.enum(environments),
   time: timestamp,
 })

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../domain/environment.ts'
 import { migrate, type Orm, type Sql, sqlOf } from './orm.ts'
 
 /** The database holds the record of the other environment; `message` is one line that says what to do. */

@@ -1,4 +1,4 @@
-import type { Environment } from '../config.ts'
+import type { Environment } from '../domain/environment.ts'
 import type { EventPayload } from '../domain/event-payloads.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../domain/environment.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What an environment lets an endpoint be. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { environments } from '../../domain/environment.ts'
 import type { EventPayload } from '../../domain/event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../../domain/milestones.ts'
 import { webhookBody } from '../../webhooks/body.ts'
@@ -94,7 +95,7 @@ function schemaOf(name: MilestoneName) {
       lead_id: id,
       partner_lead_id: z.string().nullable(),
       sequence: z.int().min(1).meta({ description: 'Its place among the lead’s webhooks, without gaps.' }),
-      environment: z.enum(['sandbox', 'production']),
+      environment: z.enum(environments),
     }),
   })
   return { ...z.toJSONSchema(body, { override: allowAdditions }), $schema: undefined }

@@ -9,6 +9,7 @@ import {
   touchKey,
 } from '../../db/partners/keys.ts'
 import type { Sql } from '../../db/orm.ts'
+import type { Environment } from '../../domain/environment.ts'
 import { ApiError } from '../../errors.ts'
 import { recentKeys } from '../recent-keys.ts'
 
@@ -25,7 +26,7 @@ declare module 'fastify' {
 
 interface Options {
   sql: Sql
-  environment: 'sandbox' | 'production'
+  environment: Environment
   /** Resolves once the database is known to be this deployment's. */
   deployment: () => Promise<unknown>
 }

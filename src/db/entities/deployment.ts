@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import { type Environment, environments } from '../../domain/environment.ts'
 import { instant, oneOf } from './columns.ts'
-
-const environments = ['sandbox', 'production'] as const
 
 /** Whose record this database holds: its one row is made once and stays. */
 export const Deployment = defineEntity({
@@ -9,7 +8,7 @@ export const Deployment = defineEntity({
   tableName: 'deployment',
   properties: {
     id: p.uuid().primary(),
-    environment: p.text().$type<(typeof environments)[number]>(),
+    environment: p.text().$type<Environment>(),
     createdAt: instant().defaultRaw('now()'),
   },
   checks: [{ name: 'deployment_environment_check', expression: oneOf('environment', environments) }],
