@@ -21,7 +21,7 @@ import { type DeliveryTrouble, failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
-import { insist } from './insist.ts'
+import { retryFor } from './retry-for.ts'
 
 export type SendWebhook = (request: {
   url: string
@@ -75,7 +75,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
       if (WORTH_TELLING.includes(failures)) dependencies.tellTrouble?.(leadId, trouble)
     }
     // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
-    const finish: Finish = (write) => insist(() => gate.finish(partnerId, write), until - performance.now())
+    const finish: Finish = (write) => retryFor(() => gate.finish(partnerId, write), until - performance.now())
     const outcome =
       begun.kind === 'send' ? await attempt(dependencies, begun, trigger, { tell, finish }) : settle(begun)
     return { outcome, ...(await deliveryQueue(sql, leadId)) }

@@ -3,7 +3,7 @@ import { CommanderError } from 'commander'
 import { type Config, ConfigError, processEnvironment, readConfig } from './config.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { runningSandbox } from './embedded/run-file.ts'
-import { openDesk, type Run } from './staff/desk.ts'
+import { openContext, type Run } from './staff/context.ts'
 import { staffProgram } from './staff/program.ts'
 import { describeFailure, Refusal } from './staff/refusal.ts'
 import { temporalSettings } from './temporal/client.ts'
@@ -18,19 +18,19 @@ const run: Run =
     const { json = false, as: who } = program.opts<{ json?: boolean; as?: string }>()
     const { config, environment } = settings()
     const temporal = temporalSettings(environment)
-    const desk = await openDesk(config, temporal, actor(who))
+    const context = await openContext(config, temporal, actor(who))
     try {
-      const remedy = await olderSchema(desk.sql)
+      const remedy = await olderSchema(context.sql)
       if (remedy !== undefined) throw new Refusal(remedy)
-      await desk.deployment()
-      const answer = await act(desk, ...args)
+      await context.deployment()
+      const answer = await act(context, ...args)
       console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
       if (answer.failed) process.exitCode = 1
     } catch (error) {
       console.error(describeFailure(error, temporal.connectionOptions.address))
       process.exitCode = 1
     } finally {
-      await desk.close()
+      await context.close()
     }
   }
 

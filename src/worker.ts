@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createActivities } from '../activities/index.ts'
-import { insist } from '../activities/insist.ts'
+import { retryFor } from '../activities/retry-for.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryTroubleSignal, wakeSignal } from '../workflows/messages.ts'
@@ -142,7 +142,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 async function requireDatabase(database: Sql, { DATABASE_URL: url }: Config<'worker'>): Promise<void> {
   const { host, pathname } = new URL(url)
   try {
-    await insist(() => isReachable(database), START_PATIENCE_MS)
+    await retryFor(() => isReachable(database), START_PATIENCE_MS)
   } catch (error) {
     fail(
       `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
@@ -156,7 +156,7 @@ async function requireSchema(database: Sql): Promise<void> {
     const remedy = await olderSchema(database)
     if (remedy !== undefined) throw new Error(remedy)
   }
-  await insist(refuseOlder, START_PATIENCE_MS).catch((error: unknown) => fail(reasonOf(error)))
+  await retryFor(refuseOlder, START_PATIENCE_MS).catch((error: unknown) => fail(reasonOf(error)))
 }
 
 /** Without the key of a secret its partner's webhooks could not be signed, one by one. */
@@ -177,7 +177,7 @@ async function requireEncryptionKeys(
 /** Where migrations are being applied, they are waited for. */
 async function deploymentOf(database: Sql, { ENVIRONMENT }: Config<'worker'>): Promise<string> {
   const ask = () => requireDeployment(database, ENVIRONMENT).catch(failIfOtherEnvironment)
-  return insist(ask, START_PATIENCE_MS).catch((error: unknown) =>
+  return retryFor(ask, START_PATIENCE_MS).catch((error: unknown) =>
     fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
   )
 }
@@ -190,7 +190,7 @@ function stopOnLoss(): void {
 
 async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {
   try {
-    return await insist(() => NativeConnection.connect(connectionOptions), START_PATIENCE_MS)
+    return await retryFor(() => NativeConnection.connect(connectionOptions), START_PATIENCE_MS)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return fail(

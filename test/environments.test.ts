@@ -5,7 +5,7 @@ import { anyPort } from './support/any-port.ts'
 import { type Entry, runToEnd, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
-import { staff } from './staff/desk.ts'
+import { staff } from './staff/context.ts'
 
 const PRODUCTION = {
   ENVIRONMENT: 'production',

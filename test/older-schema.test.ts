@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { staff } from './staff/desk.ts'
+import { staff } from './staff/context.ts'
 import { runToEnd, type ServiceProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
 

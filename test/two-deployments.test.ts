@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { runToEnd, type ServiceProcess, startProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
-import { staff } from './staff/desk.ts'
+import { staff } from './staff/context.ts'
 
 /** Both have a lead 1, and workflows of both would be called lead-1. */
 describe('two deployments with one Temporal namespace by mistake', () => {

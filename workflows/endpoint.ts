@@ -34,8 +34,8 @@ interface Carried {
   nextProbeAt: number
 }
 
-/** An endpoint's care, as its workflow holds it in memory. */
-interface Care extends Carried {
+/** What the workflow holds in memory. */
+interface Memory extends Carried {
   endpointId: number
   pace: ProbePace
   looks: number
@@ -52,55 +52,57 @@ export async function endpoint(
   pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
   carried: Carried = { since: '', probes: 0, nextProbeAt: 0 },
 ): Promise<void> {
-  const care = setup({ ...carried, endpointId, pace, looks: 0, probeNow: false, mailing: false })
+  const memory = setup({ ...carried, endpointId, pace, looks: 0, probeNow: false, mailing: false })
   for (;;) {
-    const { looks } = care
+    const { looks } = memory
     const review = await reviewEndpoint(endpointId)
     if (review === null) return
-    if (review.unsent > 0) void mail(care)
-    show(care, review)
-    if (review.state === 'draining') await drain(care)
-    else if (review.state === 'paused') await rest(care, review, looks)
-    else if (care.mailing) await condition(() => !care.mailing || care.looks !== looks)
-    else if (review.owed !== null) await condition(() => care.looks !== looks, HOUR_MS)
+    if (review.unsent > 0) void mail(memory)
+    show(memory, review)
+    if (review.state === 'draining') await drain(memory)
+    else if (review.state === 'paused') await rest(memory, review, looks)
+    else if (memory.mailing) await condition(() => !memory.mailing || memory.looks !== looks)
+    else if (review.owed !== null) await condition(() => memory.looks !== looks, HOUR_MS)
     else return
     if (workflowInfo().continueAsNewSuggested) {
-      const { since, probes, nextProbeAt } = care
+      const { since, probes, nextProbeAt } = memory
       await makeContinueAsNewFunc<typeof endpoint>()(endpointId, pace, { since, probes, nextProbeAt })
     }
   }
 }
 
-function setup(care: Care): Care {
-  setHandler(lookSignal, () => void (care.looks += 1), { description: 'The record has changed: look at it' })
-  setHandler(probeSignal, () => void (care.probeNow = true), {
+function setup(memory: Memory): Memory {
+  setHandler(lookSignal, () => void (memory.looks += 1), {
+    description: 'The record has changed: look at it',
+  })
+  setHandler(probeSignal, () => void (memory.probeNow = true), {
     description: 'Try a paused endpoint now, with the oldest webhook that waits',
   })
   setDefaultSignalHandler(() => {})
-  return care
+  return memory
 }
 
 /** Paused: probes with the oldest webhook that waits. What somebody paused, somebody has to resume. */
-async function rest(care: Care, review: EndpointReview, looks: number): Promise<void> {
-  const looked = () => care.looks !== looks
+async function rest(memory: Memory, review: EndpointReview, looks: number): Promise<void> {
+  const looked = () => memory.looks !== looks
   if (review.pausedBy !== 'service') {
     await condition(looked)
     return
   }
-  const waitMs = Math.max(1, care.nextProbeAt - Date.now())
-  const summary = `probe ${care.probes + 1}`
-  const news = await condition(() => looked() || care.probeNow, waitMs, { summary })
-  if (news && !care.probeNow) return
-  care.probeNow = false
-  if ((await probe(care)) !== 'nothing') care.probes += 1
-  care.nextProbeAt = nextProbe(care)
+  const waitMs = Math.max(1, memory.nextProbeAt - Date.now())
+  const summary = `probe ${memory.probes + 1}`
+  const news = await condition(() => looked() || memory.probeNow, waitMs, { summary })
+  if (news && !memory.probeNow) return
+  memory.probeNow = false
+  if ((await probe(memory)) !== 'nothing') memory.probes += 1
+  memory.nextProbeAt = nextProbe(memory)
 }
 
-function nextProbe({ pace, probes }: Care): number {
+function nextProbe({ pace, probes }: Memory): number {
   return Date.now() + Math.min(pace.firstMs * 2 ** probes, pace.longestMs)
 }
 
-async function probe({ endpointId }: Care): Promise<string> {
+async function probe({ endpointId }: Memory): Promise<string> {
   try {
     return await probeEndpoint(endpointId)
   } catch {
@@ -110,7 +112,7 @@ async function probe({ endpointId }: Care): Promise<string> {
 }
 
 /** Draining: wakes the leads, which send their own in order, and waits until nothing from before is due. */
-async function drain({ endpointId }: Care): Promise<void> {
+async function drain({ endpointId }: Memory): Promise<void> {
   const since = await wakeLeads(endpointId)
   if (since === null) return
   const tooLong = condition(() => workflowInfo().continueAsNewSuggested)
@@ -118,24 +120,24 @@ async function drain({ endpointId }: Care): Promise<void> {
 }
 
 /** Mails beside everything else: a mail server that is away delays no webhook. */
-async function mail(care: Care): Promise<void> {
-  if (care.mailing) return
-  care.mailing = true
+async function mail(memory: Memory): Promise<void> {
+  if (memory.mailing) return
+  memory.mailing = true
   try {
-    await notify(care.endpointId)
+    await notify(memory.endpointId)
   } catch {
     // stale by now; the record keeps that it was not sent
   } finally {
-    care.mailing = false
+    memory.mailing = false
   }
 }
 
 /** What an operator reads in the Temporal Web UI; begins the count of probes of a new pause. */
-function show(care: Care, review: EndpointReview): void {
+function show(memory: Memory, review: EndpointReview): void {
   const { partnerId, state, reason, pausedBy, since, waiting } = review
-  if (state === 'paused' && since !== care.since) {
-    Object.assign(care, { since, probes: 0 })
-    care.nextProbeAt = nextProbe(care)
+  if (state === 'paused' && since !== memory.since) {
+    Object.assign(memory, { since, probes: 0 })
+    memory.nextProbeAt = nextProbe(memory)
   }
   const probing = pausedBy === 'service'
   const lines = [
@@ -143,7 +145,7 @@ function show(care: Care, review: EndpointReview): void {
     '',
     `- Webhooks that wait: ${waiting}`,
     ...(probing
-      ? [`- Probes so far: ${care.probes}; next at ${new Date(care.nextProbeAt).toISOString()}`]
+      ? [`- Probes so far: ${memory.probes}; next at ${new Date(memory.nextProbeAt).toISOString()}`]
       : []),
   ]
   setCurrentDetails(lines.join('\n'))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { z } from 'zod'
 import { createLead as insert, type Idempotency } from '../db/leads/create-lead.ts'
-import { leadPlaces } from '../db/leads/ids.ts'
+import { leadIds } from '../db/leads/ids.ts'
 import type { NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
@@ -20,14 +20,14 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
   { sql, webhookBody, startReferral },
 ) => {
-  const takePlace = leadPlaces(sql)
+  const takeLeadId = leadIds(sql)
   app.post('/create-lead', {
     schema: { body: createLeadBody, response: { 200: createLeadAnswer } },
     handler: async (request) => {
       const lead = toNewLead(request.body)
       const idempotency = readIdempotency(request.headers['idempotency-key'], lead)
       const result = await insert(
-        { sql, takePlace },
+        { sql, takeLeadId },
         request.partnerId,
         lead,
         webhookBody,

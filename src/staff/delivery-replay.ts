@@ -1,7 +1,7 @@
 import { countReplay, type ReplayFilter } from '../db/deliveries/replays.ts'
 import { startReplay } from '../temporal/replay.ts'
 import { type Answer, fields } from './answer.ts'
-import type { Desk } from './desk.ts'
+import type { StaffContext } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { Refusal } from './refusal.ts'
 
@@ -21,17 +21,17 @@ const states: Record<ReplayOptions['state'], ReplayFilter['states']> = {
 
 /** Sends settled webhooks once more, each lead's in order, below live traffic; `--dry-run` only counts. */
 export async function replay(
-  desk: Desk,
+  context: StaffContext,
   { partner, since, until, state, dryRun = false }: ReplayOptions,
 ): Promise<Answer> {
-  const name = await requirePartner(desk.sql, partner)
+  const name = await requirePartner(context.sql, partner)
   const filter: ReplayFilter = {
     partnerId: partner,
     states: states[state],
     since: since?.toISOString() ?? null,
     until: (until ?? new Date()).toISOString(),
   }
-  const counts = await countReplay(desk.sql, filter)
+  const counts = await countReplay(context.sql, filter)
   const json = { partner_id: partner, since: filter.since, until: filter.until, ...counts }
   const text = fields({
     partner: `${partner}, ${name}`,
@@ -43,8 +43,8 @@ export async function replay(
   if (dryRun) return { json: { ...json, workflow_id: null }, text }
   if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
-  const workflowId = await desk.act(action, async () => {
-    const result = (await startReplay(desk.client, filter, counts.webhooks)) ?? underWay(partner)
+  const workflowId = await context.act(action, async () => {
+    const result = (await startReplay(context.client, filter, counts.webhooks)) ?? underWay(partner)
     return { result }
   })
   return {

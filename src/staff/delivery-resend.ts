@@ -2,31 +2,31 @@ import { wakeSignal } from '../../workflows/messages.ts'
 import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS, requestResends } from '../db/deliveries/resends.ts'
 import { type Answer, printable } from './answer.ts'
-import type { Desk } from './desk.ts'
+import type { StaffContext } from './context.ts'
 import { describeFailure, Refusal } from './refusal.ts'
 import { soon } from './soon.ts'
 
 /** Longer than a webhook may take. */
 const ATTEMPT_LIMIT_MS = 25_000
 
-export async function resend(desk: Desk, event: string): Promise<Answer> {
-  const delivery = await findDelivery(desk.sql, event)
+export async function resend(context: StaffContext, event: string): Promise<Answer> {
+  const delivery = await findDelivery(context.sql, event)
   if (delivery === undefined) {
     throw new Refusal(
       `There is no delivery of ${printable(event)}: see "delivery list" for the evt_… of each.`,
     )
   }
   const found = { ...delivery, event_id: event }
-  return delivery.state === 'pending' ? tryNow(desk, found) : sendAgain(desk, found)
+  return delivery.state === 'pending' ? tryNow(context, found) : sendAgain(context, found)
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id: string }
 
-async function tryNow(desk: Desk, delivery: Found): Promise<Answer> {
+async function tryNow(context: StaffContext, delivery: Found): Promise<Answer> {
   const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
-  await desk.act(actionOf(delivery), async () => {
-    await bringForward(desk.sql, event)
-    await desk.referrals.signal(lead, wakeSignal)
+  await context.act(actionOf(delivery), async () => {
+    await bringForward(context.sql, event)
+    await context.referrals.signal(lead, wakeSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
   const paused = delivery.endpoint_state === 'paused'
@@ -58,19 +58,19 @@ const outcomes = {
 type Outcome = keyof typeof outcomes
 
 /** A settled one: one more attempt beside the lead's own order, after those that were asked for before. */
-async function sendAgain(desk: Desk, delivery: Found): Promise<Answer> {
+async function sendAgain(context: StaffContext, delivery: Found): Promise<Answer> {
   const { event_id: event, lead_id: lead, partner_id: partner, state } = delivery
-  const { outcome, why } = await desk.act(actionOf(delivery), async () => {
-    const before = (await latestResend(desk.sql, event))?.number ?? 0
-    const { refused } = await requestResends(desk.sql, partner, [event])
+  const { outcome, why } = await context.act(actionOf(delivery), async () => {
+    const before = (await latestResend(context.sql, event))?.number ?? 0
+    const { refused } = await requestResends(context.sql, partner, [event])
     if (refused.has(event)) tooMany(partner)
-    const away = await desk.startResends(partner).then(
+    const away = await context.startResends(partner).then(
       () => undefined,
       (error: unknown) =>
-        `It goes out once Temporal is back. ${describeFailure(error, desk.temporal.address)}`,
+        `It goes out once Temporal is back. ${describeFailure(error, context.temporal.address)}`,
     )
     const result = {
-      outcome: away === undefined ? await outcomeOf(desk, event, before) : 'accepted',
+      outcome: away === undefined ? await outcomeOf(context, event, before) : 'accepted',
       why: away,
     }
     return { result, detail: { outcome: result.outcome } }
@@ -86,7 +86,7 @@ async function sendAgain(desk: Desk, delivery: Found): Promise<Answer> {
 }
 
 /** What became of the attempt, as the record has it; `accepted` when that is not known in time. */
-async function outcomeOf({ sql }: Desk, event: string, before: number): Promise<Outcome> {
+async function outcomeOf({ sql }: StaffContext, event: string, before: number): Promise<Outcome> {
   const found = await soon<Outcome>(async () => {
     const latest = await latestResend(sql, event)
     if (latest !== undefined && latest.number > before && latest.finished_at !== null)

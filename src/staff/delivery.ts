@@ -4,7 +4,7 @@ import { type Answer, table } from './answer.ts'
 import { leadId, moment, partnerId, rows } from './arguments.ts'
 import { replay } from './delivery-replay.ts'
 import { resend } from './delivery-resend.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 
 interface ListOptions {
   partner?: number
@@ -48,7 +48,7 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .action(run(replay))
 }
 
-export async function list({ sql }: Desk, options: ListOptions): Promise<Answer> {
+export async function list({ sql }: StaffContext, options: ListOptions): Promise<Answer> {
   const { partner, lead, state, limit, since, until } = options
   const deliveries = await findDeliveries(sql, {
     ...(partner !== undefined && { partnerId: partner }),

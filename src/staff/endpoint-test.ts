@@ -4,22 +4,22 @@ import { createSender } from '../webhooks/send.ts'
 import { decryptSecret } from '../webhooks/secrets.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
 import { type Answer, fields } from './answer.ts'
-import type { Desk } from './desk.ts'
+import type { StaffContext } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { Refusal } from './refusal.ts'
 
 /** Sends a webhook that is no event: signed and sent like one, and recorded nowhere but in the audit. */
-export async function test(desk: Desk, partner: number): Promise<Answer> {
-  await requirePartner(desk.sql, partner)
-  const endpoint = await findEndpoint(desk.sql, partner)
+export async function test(context: StaffContext, partner: number): Promise<Answer> {
+  await requirePartner(context.sql, partner)
+  const endpoint = await findEndpoint(context.sql, partner)
   if (endpoint === undefined || endpoint.url === null) {
     throw new Refusal(`Partner ${partner} has no endpoint yet: "endpoint set ${partner} URL".`)
   }
-  const stored = await liveSecrets(desk.sql, endpoint.id)
-  const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, desk.config.ENCRYPTION_KEY))
+  const stored = await liveSecrets(context.sql, endpoint.id)
+  const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, context.config.ENCRYPTION_KEY))
   const { url } = endpoint
-  const { id, ...outcome } = await desk.act({ action: 'endpoint.test', partnerId: partner }, async () => {
-    const result = await sendTest(desk, { url, partner, secrets })
+  const { id, ...outcome } = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
+    const result = await sendTest(context, { url, partner, secrets })
     return { result, detail: { webhook_id: result.id, ok: result.ok, status: result.status } }
   })
   const { ok, status, durationMs, errorCode, hint } = outcome
@@ -44,7 +44,7 @@ export async function test(desk: Desk, partner: number): Promise<Answer> {
 }
 
 async function sendTest(
-  { config }: Desk,
+  { config }: StaffContext,
   { url, partner, secrets }: { url: string; partner: number; secrets: string[] },
 ) {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = config

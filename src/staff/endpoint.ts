@@ -6,7 +6,7 @@ import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
 import { type Answer, fields } from './answer.ts'
 import { overlapMs, partnerId } from './arguments.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { test } from './endpoint-test.ts'
 import { requirePartner } from './partner.ts'
@@ -34,25 +34,26 @@ export function addEndpointCommands(program: Command, run: Run): void {
 }
 
 export async function set(
-  desk: Desk,
+  context: StaffContext,
   partner: number,
   url: string,
   { fromNow = false }: { fromNow?: boolean } = {},
 ): Promise<Answer> {
-  const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = desk.config
+  const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = context.config
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault !== null) throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
-  const name = await requirePartner(desk.sql, partner)
+  const name = await requirePartner(context.sql, partner)
   const secret = generateSecret()
-  const ciphertext = encryptSecret(secret, desk.config.ENCRYPTION_KEY)
+  const ciphertext = encryptSecret(secret, context.config.ENCRYPTION_KEY)
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(url).origin, from_now: fromNow }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
-  const { id, secretIsNew, canceled } = await desk.act(action, async () => {
-    const result = (await setEndpoint(desk.sql, partner, { url, ciphertext, fromNow })) ?? noEndpoint(partner)
+  const { id, secretIsNew, canceled } = await context.act(action, async () => {
+    const result =
+      (await setEndpoint(context.sql, partner, { url, ciphertext, fromNow })) ?? noEndpoint(partner)
     return { result, detail: { canceled: result.canceled } }
   })
-  const waiting = await drain(desk, id)
+  const waiting = await drain(context, id)
   const shown = secretIsNew
     ? `Its signing secret, shown this once:\n\n  ${secret}`
     : `It keeps its signing secret; "endpoint rotate-secret ${partner}" makes a new one.`
@@ -70,7 +71,7 @@ export async function set(
   }
 }
 
-export async function show({ sql }: Desk, partner: number): Promise<Answer> {
+export async function show({ sql }: StaffContext, partner: number): Promise<Answer> {
   const name = await requirePartner(sql, partner)
   const endpoint = (await findEndpoint(sql, partner)) ?? noEndpoint(partner)
   const secrets = await liveSecrets(sql, endpoint.id)
@@ -95,11 +96,15 @@ export async function show({ sql }: Desk, partner: number): Promise<Answer> {
   }
 }
 
-export async function rotate(desk: Desk, partner: number, { overlap }: { overlap: number }): Promise<Answer> {
-  const name = await requirePartner(desk.sql, partner)
+export async function rotate(
+  context: StaffContext,
+  partner: number,
+  { overlap }: { overlap: number },
+): Promise<Answer> {
+  const name = await requirePartner(context.sql, partner)
   const secret = generateSecret()
-  const ciphertext = encryptSecret(secret, desk.config.ENCRYPTION_KEY)
-  await desk.change(async ({ sql, audit }) => {
+  const ciphertext = encryptSecret(secret, context.config.ENCRYPTION_KEY)
+  await context.change(async ({ sql, audit }) => {
     if ((await rotateSecret(sql, partner, ciphertext, overlap)) === undefined) noEndpoint(partner)
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
 import { type Answer, table } from './answer.ts'
 import { overlapMs, partnerId } from './arguments.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { Refusal } from './refusal.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
@@ -26,23 +26,27 @@ export function addKeyCommands(program: Command, run: Run): void {
   named('list').description('the partner’s keys, as far as they can be shown').action(run(list))
 }
 
-export async function issue(desk: Desk, partner: number): Promise<Answer> {
-  const name = await requirePartner(desk.sql, partner)
-  const { id, key } = await desk.change(async ({ em, audit }) => {
-    const issued = await issueKey(em, partner, desk.config.ENVIRONMENT)
+export async function issue(context: StaffContext, partner: number): Promise<Answer> {
+  const name = await requirePartner(context.sql, partner)
+  const { id, key } = await context.change(async ({ em, audit }) => {
+    const issued = await issueKey(em, partner, context.config.ENVIRONMENT)
     await audit({ action: 'key.issue', partnerId: partner, detail: { key_id: issued.id } })
     return issued
   })
   return {
-    json: { partner_id: partner, key_id: id, key, environment: desk.config.ENVIRONMENT },
+    json: { partner_id: partner, key_id: id, key, environment: context.config.ENVIRONMENT },
     text: shownOnce(id, key, name),
   }
 }
 
-export async function rotate(desk: Desk, partner: number, { overlap }: { overlap: number }): Promise<Answer> {
-  const name = await requirePartner(desk.sql, partner)
-  const { id, key, expiring, expiresAt } = await desk.change(async ({ em, audit }) => {
-    const rotated = await rotateKeys(em, partner, desk.config.ENVIRONMENT, overlap)
+export async function rotate(
+  context: StaffContext,
+  partner: number,
+  { overlap }: { overlap: number },
+): Promise<Answer> {
+  const name = await requirePartner(context.sql, partner)
+  const { id, key, expiring, expiresAt } = await context.change(async ({ em, audit }) => {
+    const rotated = await rotateKeys(em, partner, context.config.ENVIRONMENT, overlap)
     const detail = { key_id: rotated.id, expiring: rotated.expiring, overlap_seconds: overlap / 1000 }
     await audit({ action: 'key.rotate', partnerId: partner, detail })
     return rotated
@@ -56,7 +60,7 @@ export async function rotate(desk: Desk, partner: number, { overlap }: { overlap
       partner_id: partner,
       key_id: id,
       key,
-      environment: desk.config.ENVIRONMENT,
+      environment: context.config.ENVIRONMENT,
       expiring_key_ids: expiring,
       others_expire_at: expiresAt,
     },
@@ -64,9 +68,9 @@ export async function rotate(desk: Desk, partner: number, { overlap }: { overlap
   }
 }
 
-export async function revoke(desk: Desk, named: string): Promise<Answer> {
+export async function revoke(context: StaffContext, named: string): Promise<Answer> {
   const key = /^[1-9]\d{0,8}$/.test(named) ? Number(named) : named
-  const revoked = await desk.change(async ({ sql, audit }) => {
+  const revoked = await context.change(async ({ sql, audit }) => {
     const found = await revokeKey(sql, key)
     if (found === undefined)
       throw new Refusal('There is no such key: give its id (see "key list PARTNER") or all of it.')
@@ -83,7 +87,7 @@ export async function revoke(desk: Desk, named: string): Promise<Answer> {
   }
 }
 
-export async function list({ sql }: Desk, partner: number): Promise<Answer> {
+export async function list({ sql }: StaffContext, partner: number): Promise<Answer> {
   const name = await requirePartner(sql, partner)
   const keys = await listKeys(sql, partner)
   const rows = keys.map((key) => [

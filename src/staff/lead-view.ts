@@ -1,16 +1,16 @@
 import { findDeliveries } from '../db/deliveries/list.ts'
 import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/leads/record.ts'
 import { type Answer, fields, table } from './answer.ts'
-import type { Desk } from './desk.ts'
+import type { StaffContext } from './context.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 
 const MOST_DELIVERIES = 10_000
 
 /** All that is known of a lead, from the record and from Temporal. */
-export async function show(desk: Desk, { id, ...lead }: LeadRecord): Promise<Answer> {
-  const { sql } = desk
+export async function show(context: StaffContext, { id, ...lead }: LeadRecord): Promise<Answer> {
+  const { sql } = context
   // first and alone: where it is another deployment's, nothing else is under way
-  const workflow = await describeReferral(desk.client, id)
+  const workflow = await describeReferral(context.client, id)
   const [events, deliveries, attempts] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
@@ -26,7 +26,7 @@ export async function show(desk: Desk, { id, ...lead }: LeadRecord): Promise<Ans
     workflow: {
       workflow_id: workflow.workflowId,
       status: workflow.status,
-      url: urlOf(desk, workflow.workflowId),
+      url: urlOf(context, workflow.workflowId),
       notes: workflow.notes,
     },
   }
@@ -62,7 +62,7 @@ export async function show(desk: Desk, { id, ...lead }: LeadRecord): Promise<Ans
     fields({
       workflow: workflow.workflowId,
       state: workflow.status,
-      'Web UI': urlOf(desk, workflow.workflowId),
+      'Web UI': urlOf(context, workflow.workflowId),
     }),
     ...(workflow.notes.length > 0
       ? [
@@ -119,7 +119,7 @@ function attemptTable(
   )
 }
 
-function urlOf({ config, temporal }: Desk, workflowId: string): string | null {
+function urlOf({ config, temporal }: StaffContext, workflowId: string): string | null {
   const { TEMPORAL_UI_URL: ui } = config
   return ui === undefined
     ? null

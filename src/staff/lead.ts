@@ -5,7 +5,7 @@ import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { type Answer, printable } from './answer.ts'
 import { leadId } from './arguments.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 import { show } from './lead-view.ts'
 import { Refusal } from './refusal.ts'
 import { soon } from './soon.ts'
@@ -21,18 +21,22 @@ export function addLeadCommands(program: Command, run: Run): void {
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
   named('show')
     .description('fields, history, webhooks with their attempts, and the workflow')
-    .action(run(async (desk, id: number) => show(desk, await requireLead(desk.sql, id))))
+    .action(run(async (context, id: number) => show(context, await requireLead(context.sql, id))))
   named('close')
     .description('the borrower dropped out: no more milestones and score updates; open webhooks still go out')
     .requiredOption('--reason <text>', 'letters, digits and . , - only; no personal data')
     .action(run(close))
 }
 
-export async function close(desk: Desk, lead: number, { reason }: { reason: string }): Promise<Answer> {
+export async function close(
+  context: StaffContext,
+  lead: number,
+  { reason }: { reason: string },
+): Promise<Answer> {
   if (!REASON.test(reason)) {
     throw new Refusal('--reason takes 1 to 100 letters, digits, spaces and . , - without personal data.')
   }
-  const { partner_id: partner, closed_at: closedAt, close_reason } = await requireLead(desk.sql, lead)
+  const { partner_id: partner, closed_at: closedAt, close_reason } = await requireLead(context.sql, lead)
   if (closedAt !== null) {
     return {
       json: { lead_id: lead, outcome: 'already_closed', closed_at: closedAt, close_reason },
@@ -40,9 +44,9 @@ export async function close(desk: Desk, lead: number, { reason }: { reason: stri
     }
   }
   const action = { action: 'lead.close', partnerId: partner, leadId: lead, detail: { reason } }
-  const closed = await desk.act(action, async () => {
-    await desk.referrals.signal(lead, closeSignal, { reason })
-    const result = await soon(async () => (await findLeadRecord(desk.sql, lead))?.closed_at ?? undefined)
+  const closed = await context.act(action, async () => {
+    await context.referrals.signal(lead, closeSignal, { reason })
+    const result = await soon(async () => (await findLeadRecord(context.sql, lead))?.closed_at ?? undefined)
     return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
   })
   return {

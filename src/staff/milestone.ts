@@ -11,7 +11,7 @@ import {
 import type { MilestoneAnswer } from '../temporal/referrals.ts'
 import { type Answer, printable } from './answer.ts'
 import { leadId } from './arguments.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 import { requireLead } from './lead.ts'
 import { Refusal } from './refusal.ts'
 
@@ -41,7 +41,7 @@ export function addMilestoneCommand(program: Command, run: Run): void {
 
 /** Sends a milestone to the lead's workflow and says what became of it. */
 export async function milestone(
-  desk: Desk,
+  context: StaffContext,
   lead: number,
   text: string,
   options: Options = {},
@@ -51,7 +51,7 @@ export async function milestone(
   if (options.id !== undefined && !ID.test(options.id)) {
     throw new Refusal('--id takes 1 to 255 visible ASCII characters without spaces.')
   }
-  const { partner_id: partner, closed_at: closedAt } = await requireLead(desk.sql, lead)
+  const { partner_id: partner, closed_at: closedAt } = await requireLead(context.sql, lead)
   if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed: it takes no more milestones.`)
   // one that may repeat gets an id, so that sending it in two ways counts once
   const id = options.id ?? (milestones[name].once ? undefined : uuidv7())
@@ -61,8 +61,8 @@ export async function milestone(
     ...(payload !== undefined && { event_payload: payload }),
   }
   const action = { action: 'milestone', partnerId: partner, leadId: lead, detail: { name, id: id ?? null } }
-  const answer = await desk.act(action, async () => {
-    const answered = await desk.referrals.record(lead, request).catch(refusedByWorkflow)
+  const answer = await context.act(action, async () => {
+    const answered = await context.referrals.record(lead, request).catch(refusedByWorkflow)
     const result = describe(lead, name, answered)
     const { outcome, event_id } = result.json
     return { result, detail: { outcome, event_id } }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { addPartner, findPartner, listPartners } from '../db/partners/partner.ts'
 import type { Sql } from '../db/orm.ts'
 import { type Answer, printable, table } from './answer.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 import { Refusal } from './refusal.ts'
 
 const NAME = /^[^\p{Cc}]{1,100}$/u
@@ -25,7 +25,11 @@ export function addPartnerCommands(program: Command, run: Run): void {
   partner.command('list').description('all partners').action(run(list))
 }
 
-export async function add(desk: Desk, text: string, { contact }: { contact?: string }): Promise<Answer> {
+export async function add(
+  context: StaffContext,
+  text: string,
+  { contact }: { contact?: string },
+): Promise<Answer> {
   const name = text.trim()
   if (!NAME.test(name)) throw new Refusal('A partner’s name has 1 to 100 characters and no line breaks.')
   if (contact !== undefined && !z.email().max(254).safeParse(contact).success) {
@@ -33,7 +37,7 @@ export async function add(desk: Desk, text: string, { contact }: { contact?: str
       `--contact ${printable(contact)} is not an e-mail address: it looks like tech@lender.example.`,
     )
   }
-  const { id } = await desk.change(async ({ em, audit }) => {
+  const { id } = await context.change(async ({ em, audit }) => {
     const partner = await addPartner(em, { name, ...(contact !== undefined && { contactEmail: contact }) })
     await audit({ action: 'partner.add', partnerId: partner.id })
     return partner
@@ -48,7 +52,7 @@ export async function add(desk: Desk, text: string, { contact }: { contact?: str
   }
 }
 
-async function list({ sql }: Desk): Promise<Answer> {
+async function list({ sql }: StaffContext): Promise<Answer> {
   const partners = await listPartners(sql)
   return {
     json: { partners },

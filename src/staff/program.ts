@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { addDeliveryCommands } from './delivery.ts'
-import type { Run } from './desk.ts'
+import type { Run } from './context.ts'
 import { addEndpointCommands } from './endpoint.ts'
 import { addKeyCommands } from './key.ts'
 import { addLeadCommands } from './lead.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { reconcile } from '../jobs/reconcile.ts'
 import type { Answer } from './answer.ts'
-import type { Desk, Run } from './desk.ts'
+import type { StaffContext, Run } from './context.ts'
 
 /** Ids beyond these are counted, not listed. */
 const MOST_LISTED = 20
@@ -19,12 +19,15 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 }
 
 /** What the workers do daily, now: after Temporal's data was lost for example. */
-export async function rebuild(desk: Desk, { dryRun = false }: { dryRun?: boolean } = {}): Promise<Answer> {
-  await desk.requireOwnNamespace()
+export async function rebuild(
+  context: StaffContext,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<Answer> {
+  await context.requireOwnNamespace()
   const { open, started, refreshed, failed } = dryRun
-    ? await reconcile(desk, { dryRun })
-    : await desk.act({ action: 'workflow.rebuild' }, async () => {
-        const result = await reconcile(desk)
+    ? await reconcile(context, { dryRun })
+    : await context.act({ action: 'workflow.rebuild' }, async () => {
+        const result = await reconcile(context)
         return { result, detail: { started: result.started.length, refreshed: result.refreshed.length } }
       })
   const [start, tell] = dryRun ? ['Would start', 'would tell'] : ['Started', 'told']

@@ -42,11 +42,11 @@ describe('POST /update-partner-info', () => {
   })
 
   it('merges: a field that is not sent stays, null removes one', async () => {
-    await update({ loan_product: 'FHA', branch: 'Austin', desk: '4' })
-    await update({ branch: null, desk: '5', never_there: null })
-    expect(await stored()).toEqual({ loan_product: 'FHA', desk: '5' })
+    await update({ loan_product: 'FHA', branch: 'Austin', context: '4' })
+    await update({ branch: null, context: '5', never_there: null })
+    expect(await stored()).toEqual({ loan_product: 'FHA', context: '5' })
     await update({ loan_product: null, property_state: null })
-    expect(await stored()).toEqual({ desk: '5' })
+    expect(await stored()).toEqual({ context: '5' })
   })
 
   it('changes nothing when only lead_id is sent', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
-import { leadPlaces } from '../../src/db/leads/ids.ts'
+import { leadIds } from '../../src/db/leads/ids.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 
@@ -19,7 +19,7 @@ describe('the ids of new leads, in blocks', () => {
   const differenceMs = (createdAt: Date, now: number) => Math.abs(createdAt.getTime() - now)
 
   it('come with PostgreSQL’s time, also after a step of this host’s clock', async () => {
-    const take = leadPlaces(sql)
+    const take = leadIds(sql)
     for (let taken = 0; taken < 4; taken += 1) await take()
     const now = Date.now()
     jest.spyOn(Date, 'now').mockImplementation(() => now + HOUR_MS)
@@ -29,7 +29,7 @@ describe('the ids of new leads, in blocks', () => {
 
   it('are left unused after a second, so that none brings an old time along', async () => {
     let elapsedMs = 0
-    const take = leadPlaces(sql, () => elapsedMs)
+    const take = leadIds(sql, () => elapsedMs)
     const [first] = [await take(), await take()]
     elapsedMs = HOUR_MS
     const { leadId, createdAt } = await take()
@@ -38,7 +38,7 @@ describe('the ids of new leads, in blocks', () => {
   })
 
   it('are each given once to all who ask at the same time', async () => {
-    const take = leadPlaces(sql)
+    const take = leadIds(sql)
     const places = await Promise.all(Array.from({ length: 200 }, () => take()))
     expect(new Set(places.map(({ leadId }) => leadId)).size).toBe(200)
   })

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { ReplayProgress } from '../../workflows/replay.ts'
-import type { Desk } from '../../src/staff/desk.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
 import { replay, type ReplayOptions } from '../../src/staff/delivery-replay.ts'
 import { resend } from '../../src/staff/delivery-resend.ts'
-import { deskOf } from '../staff/desk.ts'
+import { deskOf } from '../staff/context.ts'
 import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -11,13 +11,13 @@ import { until } from '../support/until.ts'
 
 describe('sending webhooks once more', () => {
   let service: Service
-  let desk: Desk
+  let context: StaffContext
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService()
-    ;[desk] = await Promise.all([deskOf(service.environment), service.startWorker()])
+    ;[context] = await Promise.all([deskOf(service.environment), service.startWorker()])
   }, 60_000)
 
   beforeEach(async () => {
@@ -44,7 +44,7 @@ describe('sending webhooks once more', () => {
       .execute()
   const handle = () => service.client.workflow.getHandle(`replay-${partner.id}`)
   const run = async (options: Partial<ReplayOptions> = {}) =>
-    replay(desk, { partner: partner.id, state: 'all', ...options })
+    replay(context, { partner: partner.id, state: 'all', ...options })
   const replayed = (leadId: number) => leads.arrivals(leadId).filter((arrival) => arrival.replay === 'true')
 
   it('replays leads whose workflows have ended, each in order, with the same ids and bytes', async () => {
@@ -155,10 +155,14 @@ describe('sending webhooks once more', () => {
     const eventId = leads.arrivals(leadId)[0]!.id
     await until(async () => (await deliveriesOf(leadId))[0]?.failures === 1)
     answer = 200
-    const answers = await Promise.all([resend(desk, eventId), resend(desk, eventId), resend(desk, eventId)])
+    const answers = await Promise.all([
+      resend(context, eventId),
+      resend(context, eventId),
+      resend(context, eventId),
+    ])
     expect(answers.map(({ json }) => json.outcome)).toEqual(['due', 'due', 'due'])
     await partner.endpoint.until(() => leads.arrivals(leadId).length === 2)
-    await resend(desk, eventId)
+    await resend(context, eventId)
     release.resolve()
     await until(async () => (await deliveriesOf(leadId))[0]?.state === 'delivered')
     expect(most).toBe(1)

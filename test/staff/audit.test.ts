@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { replay } from '../../src/staff/delivery-replay.ts'
-import type { Desk } from '../../src/staff/desk.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
 import * as endpoint from '../../src/staff/endpoint.ts'
 import * as key from '../../src/staff/key.ts'
 import { close } from '../../src/staff/lead.ts'
@@ -15,17 +15,17 @@ import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
-import { auditOf, deskOf } from './desk.ts'
+import { auditOf, deskOf } from './context.ts'
 
 describe('the audit', () => {
   let service: Service
-  let desk: Desk
+  let context: StaffContext
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService()
-    desk = await deskOf(service.environment)
+    context = await deskOf(service.environment)
   })
 
   beforeEach(async () => {
@@ -42,8 +42,8 @@ describe('the audit', () => {
       where datname = current_database() and state like 'idle in transaction%'`.execute(service.sql)
     return rows.length
   }
-  /** The desk behind a network that still carries what is asked, and no answer. */
-  async function deafDesk(): Promise<Desk> {
+  /** The context behind a network that still carries what is asked, and no answer. */
+  async function deafDesk(): Promise<StaffContext> {
     const proxy = await switchableProxy(new URL(`http://${service.environment.TEMPORAL_ADDRESS}`))
     const { host } = new URL(proxy.url)
     const connection = await Connection.connect({ address: host })
@@ -53,14 +53,14 @@ describe('the audit', () => {
       await proxy.close()
     })
     proxy.swallowAnswers()
-    return { ...desk, client, referrals: createReferrals({ client, sql: desk.sql, callLimitMs: 500 }) }
+    return { ...context, client, referrals: createReferrals({ client, sql: context.sql, callLimitMs: 500 }) }
   }
 
   it('has two lines for a rebuild, which keeps no transaction open however long it takes', async () => {
     const leadId = await leads.commit()
     const held = await holdRow(service.sql, 'leads', `id = ${leadId}`)
     const before = await openTransactions()
-    const rebuilding = rebuild(desk)
+    const rebuilding = rebuild(context)
     await held.reached()
     expect(await openTransactions()).toBe(before)
     expect(await lines('workflow.rebuild')).toEqual([{ outcome: 'begun', began: null, detail: null }])
@@ -86,8 +86,8 @@ describe('the audit', () => {
 
   it('says why a command failed', async () => {
     await fillDeliveries(service.sql, partner.id, 2, 'delivered')
-    await replay(desk, { partner: partner.id, state: 'all' })
-    await expect(replay(desk, { partner: partner.id, state: 'all' })).rejects.toThrow('under way')
+    await replay(context, { partner: partner.id, state: 'all' })
+    await expect(replay(context, { partner: partner.id, state: 'all' })).rejects.toThrow('under way')
     expect((await lines('delivery.replay')).map(({ outcome, detail }) => [outcome, detail?.failure])).toEqual(
       [
         ['begun', undefined],
@@ -99,21 +99,21 @@ describe('the audit', () => {
   })
 
   it('has one line for what is one transaction, and none when that is not committed', async () => {
-    await key.issue(desk, partner.id)
-    await expect(key.revoke(desk, '999999')).rejects.toThrow('There is no such key')
+    await key.issue(context, partner.id)
+    await expect(key.revoke(context, '999999')).rejects.toThrow('There is no such key')
     expect(await lines('key.issue')).toMatchObject([{ outcome: 'done', began: null }])
     expect(await lines('key.revoke')).toEqual([])
   })
 
   it('has two lines for an endpoint set from now on, which leaves out a long backlog in pages', async () => {
-    const id = (await add(desk, 'Acme', {})).json.partner_id as number
+    const id = (await add(context, 'Acme', {})).json.partner_id as number
     await fillDeliveries(service.sql, id, 20_000, 'pending')
     await raw`create table changes (count int)`.execute(service.sql)
     await raw`create function count_changes() returns trigger language plpgsql security definer as $$
       begin insert into changes select count(*) from changed; return null; end $$`.execute(service.sql)
     await raw`create trigger count_changes after update on deliveries referencing new table as changed
       for each statement execute function count_changes()`.execute(service.sql)
-    const { json } = await endpoint.set(desk, id, partner.endpoint.url, { fromNow: true })
+    const { json } = await endpoint.set(context, id, partner.endpoint.url, { fromNow: true })
     expect(json).toMatchObject({ canceled_deliveries: 20_000 })
     const { rows } = await raw<{ most: number; all: number }>`
       select max(count) as most, sum(count)::int as all from changes`.execute(service.sql)

@@ -4,7 +4,7 @@ import { beginRun } from '../../src/embedded/run-file.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, deskOf, staff, withoutTemporal } from './desk.ts'
+import { auditOf, deskOf, staff, withoutTemporal } from './context.ts'
 
 const oneLine = expect.stringMatching(/^[^\n]+\n$/)
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { findLeadAttempts } from '../../src/db/leads/record.ts'
-import type { Desk } from '../../src/staff/desk.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
 import * as endpoint from '../../src/staff/endpoint.ts'
 import { pause, resume } from '../../src/staff/endpoint-pause.ts'
 import { test } from '../../src/staff/endpoint-test.ts'
@@ -10,19 +10,19 @@ import { leadsOf } from '../support/leads.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { auditOf, deskOf, withoutTemporal } from './desk.ts'
+import { auditOf, deskOf, withoutTemporal } from './context.ts'
 
 describe('an endpoint', () => {
   let service: Service
-  let desk: Desk
-  let away: Desk
+  let context: StaffContext
+  let away: StaffContext
   let id: number
   let receiver: PartnerEndpoint
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService()
-    ;[desk, away] = await Promise.all([
+    ;[context, away] = await Promise.all([
       deskOf(service.environment),
       deskOf({
         ...withoutTemporal(service.environment.DATABASE_URL),
@@ -33,14 +33,14 @@ describe('an endpoint', () => {
   })
 
   beforeEach(async () => {
-    id = (await add(desk, 'Acme', {})).json.partner_id as number
+    id = (await add(context, 'Acme', {})).json.partner_id as number
     receiver = await startPartnerEndpoint()
     leads = leadsOf(service, { id, key: '', endpoint: receiver })
   })
 
-  const state = async () => (await endpoint.show(desk, id)).json.state
+  const state = async () => (await endpoint.show(context, id)).json.state
   const active = () => until(async () => (await state()) === 'active')
-  async function set(at = desk, options = {}): Promise<Record<string, unknown>> {
+  async function set(at = context, options = {}): Promise<Record<string, unknown>> {
     const { json } = await endpoint.set(at, id, receiver.url, options)
     receiver.secret ||= String(json.secret)
     return json
@@ -74,7 +74,7 @@ describe('an endpoint', () => {
 
   it('that is set from now on leaves out what waited, and gets what comes', async () => {
     const waiting = await waitingLead()
-    expect(await set(desk, { fromNow: true })).toMatchObject({ canceled_deliveries: 1 })
+    expect(await set(context, { fromNow: true })).toMatchObject({ canceled_deliveries: 1 })
     await service.referrals.signal(waiting, 'contract_signed')
     await history(waiting)
     expect(leads.arrivals(waiting)).toMatchObject([
@@ -94,13 +94,13 @@ describe('an endpoint', () => {
   it('that is paused holds webhooks until it is resumed', async () => {
     await set()
     await active()
-    await pause(desk, id)
+    await pause(context, id)
     expect(await state()).toBe('paused')
     const waiting = await leads.start()
     await service.referrals.signal(waiting, 'contract_signed')
     await leads.recorded(waiting, 'contract_signed')
     expect(leads.arrivals(waiting)).toEqual([])
-    await resume(desk, id)
+    await resume(context, id)
     await receiver.until(() => leads.arrivals(waiting).length === 2)
     expect(leads.arrivals(waiting).map(({ event }) => event.type)).toEqual([
       'lead_received',
@@ -120,29 +120,29 @@ describe('an endpoint', () => {
       .where('lead_id', '=', failing)
       .execute()
     receiver.answer = (_, response) => response.writeHead(200).end()
-    await resume(desk, id)
+    await resume(context, id)
     await receiver.until(() => leads.arrivals(failing).length === 2)
     await expect(active()).resolves.toBe(true)
   })
 
   it('signs with both secrets while they are rotated', async () => {
     const { secret: before } = await set()
-    const { json } = await endpoint.rotate(desk, id, { overlap: 60_000 })
-    const sent = await test(desk, id)
+    const { json } = await endpoint.rotate(context, id, { overlap: 60_000 })
+    const sent = await test(context, id)
     expect(sent.json).toMatchObject({ ok: true, status: 200 })
     expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true, event: { type: 'endpoint_test' } })
     receiver.secret = String(json.secret)
-    await test(desk, id)
+    await test(context, id)
     expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true })
-    await endpoint.rotate(desk, id, { overlap: 0 })
-    await test(desk, id)
+    await endpoint.rotate(context, id, { overlap: 0 })
+    await test(context, id)
     expect(receiver.arrivals.at(-1)).toMatchObject({ verified: false })
     expect(before).not.toBe(json.secret)
   })
 
   it('that fails its test is told why', async () => {
-    await endpoint.set(desk, id, `http://127.0.0.1:${randomInt(1, 9)}/`)
-    const { json, failed } = await test(desk, id)
+    await endpoint.set(context, id, `http://127.0.0.1:${randomInt(1, 9)}/`)
+    const { json, failed } = await test(context, id)
     expect({ json, failed }).toMatchObject({
       failed: true,
       json: { ok: false, error_code: 'connection_refused' },
@@ -156,15 +156,17 @@ describe('an endpoint', () => {
   })
 
   it('must have a URL that can be called, and exist', async () => {
-    await expect(endpoint.set(desk, id, 'ftp://lender.example')).rejects.toThrow('must begin with https://')
-    await expect(resume(desk, id)).rejects.toThrow('has no endpoint yet')
-    await expect(test(desk, id)).rejects.toThrow('has no endpoint yet')
-    await expect(endpoint.set(desk, 77, receiver.url)).rejects.toThrow('There is no partner 77')
+    await expect(endpoint.set(context, id, 'ftp://lender.example')).rejects.toThrow(
+      'must begin with https://',
+    )
+    await expect(resume(context, id)).rejects.toThrow('has no endpoint yet')
+    await expect(test(context, id)).rejects.toThrow('has no endpoint yet')
+    await expect(endpoint.set(context, 77, receiver.url)).rejects.toThrow('There is no partner 77')
   })
 
   it('leaves its lines in the audit for each change, without its secret', async () => {
     const { secret } = await set()
-    const done = (await auditOf(desk)).filter(({ partner_id }) => partner_id === id)
+    const done = (await auditOf(context)).filter(({ partner_id }) => partner_id === id)
     expect(done.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
       'partner.add done',
       'endpoint.set begun',

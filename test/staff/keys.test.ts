@@ -1,27 +1,28 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findKeyOwner, hashOf } from '../../src/db/partners/keys.ts'
-import type { Desk } from '../../src/staff/desk.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/staff/key.ts'
 import * as partner from '../../src/staff/partner.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, deskOf, withoutTemporal } from './desk.ts'
+import { auditOf, deskOf, withoutTemporal } from './context.ts'
 
 const HOUR_MS = 3_600_000
 
 describe('the keys of a partner', () => {
-  let desk: Desk
+  let context: StaffContext
   let id: number
 
   beforeAll(async () => {
-    desk = await deskOf(withoutTemporal((await openDatabase()).url))
+    context = await deskOf(withoutTemporal((await openDatabase()).url))
   })
 
   async function newPartner(): Promise<number> {
-    return (await partner.add(desk, 'Acme', {})).json.partner_id as number
+    return (await partner.add(context, 'Acme', {})).json.partner_id as number
   }
-  const issue = async () => (await key.issue(desk, id)).json as { key_id: number; key: string }
-  const rotate = async (overlap: number) => (await key.rotate(desk, id, { overlap })).json as { key: string }
-  const owner = (of: { key: string }) => findKeyOwner(desk.sql, hashOf(of.key))
+  const issue = async () => (await key.issue(context, id)).json as { key_id: number; key: string }
+  const rotate = async (overlap: number) =>
+    (await key.rotate(context, id, { overlap })).json as { key: string }
+  const owner = (of: { key: string }) => findKeyOwner(context.sql, hashOf(of.key))
 
   it('open the API for their partner', async () => {
     id = await newPartner()
@@ -35,7 +36,9 @@ describe('the keys of a partner', () => {
     const third = await rotate(HOUR_MS)
     for (const live of [first, second, third])
       await expect(owner(live)).resolves.toMatchObject({ partnerId: id })
-    const { keys } = (await key.list(desk, id)).json as { keys: { state: string; expires_at: Date | null }[] }
+    const { keys } = (await key.list(context, id)).json as {
+      keys: { state: string; expires_at: Date | null }[]
+    }
     expect(keys.map(({ expires_at }) => expires_at !== null)).toEqual([true, true, false])
     const fourth = await rotate(0)
     for (const old of [first, second, third]) await expect(owner(old)).resolves.toBe('expired')
@@ -54,18 +57,18 @@ describe('the keys of a partner', () => {
     id = await newPartner()
     await issue()
     await Promise.all([rotate(HOUR_MS), rotate(HOUR_MS)])
-    const { keys } = (await key.list(desk, id)).json as { keys: { expires_at: Date | null }[] }
+    const { keys } = (await key.list(context, id)).json as { keys: { expires_at: Date | null }[] }
     expect(keys.filter(({ expires_at }) => expires_at === null)).toHaveLength(1)
   })
 
   it('are revoked by id or by the key itself, once', async () => {
     id = await newPartner()
     const [first, second] = [await issue(), await issue()]
-    await key.revoke(desk, String(first.key_id))
-    await key.revoke(desk, second.key)
+    await key.revoke(context, String(first.key_id))
+    await key.revoke(context, second.key)
     for (const old of [first, second]) await expect(owner(old)).resolves.toBe('revoked')
-    expect((await key.revoke(desk, second.key)).json).toMatchObject({ already_revoked: true })
-    const done = (await auditOf(desk)).filter(
+    expect((await key.revoke(context, second.key)).json).toMatchObject({ already_revoked: true })
+    const done = (await auditOf(context)).filter(
       ({ action, partner_id }) => action === 'key.revoke' && partner_id === id,
     )
     expect(done.map(({ detail }) => detail)).toEqual([{ key_id: first.key_id }, { key_id: second.key_id }])
@@ -74,7 +77,7 @@ describe('the keys of a partner', () => {
   it('are listed without what they are', async () => {
     id = await newPartner()
     const issued = await issue()
-    const listed = await key.list(desk, id)
+    const listed = await key.list(context, id)
     expect(listed.json).toMatchObject({
       keys: [{ key_id: issued.key_id, last4: issued.key.slice(-4), state: 'live' }],
     })
@@ -82,10 +85,10 @@ describe('the keys of a partner', () => {
   })
 
   it('cannot be revoked when there is none', async () => {
-    await expect(key.revoke(desk, 'prs_test_none')).rejects.toThrow('There is no such key')
+    await expect(key.revoke(context, 'prs_test_none')).rejects.toThrow('There is no such key')
   })
 
   it('are issued to partners only', async () => {
-    await expect(key.issue(desk, 77)).rejects.toThrow('There is no partner 77')
+    await expect(key.issue(context, 77)).rejects.toThrow('There is no partner 77')
   })
 })

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { list as listDeliveries } from '../../src/staff/delivery.ts'
 import { resend } from '../../src/staff/delivery-resend.ts'
-import type { Desk } from '../../src/staff/desk.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
 import * as lead from '../../src/staff/lead.ts'
 import { show } from '../../src/staff/lead-view.ts'
 import { milestone } from '../../src/staff/milestone.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { auditOf, deskOf, staff, withoutTemporal } from './desk.ts'
+import { auditOf, deskOf, staff, withoutTemporal } from './context.ts'
 
 const GAINS = {
   experian_gain: 12,
@@ -25,19 +25,19 @@ interface View {
 describe('the staff, of a lead', () => {
   let service: Service
   let partner: TestPartner
-  let desk: Desk
+  let context: StaffContext
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService({ TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
-    desk = await deskOf(service.environment)
+    context = await deskOf(service.environment)
     await service.startWorker()
   })
 
   const view = async (id: number) =>
-    (await show(desk, await lead.requireLead(desk.sql, id))).json as unknown as View
+    (await show(context, await lead.requireLead(context.sql, id))).json as unknown as View
   const arrived = (id: number, count: number) =>
     partner.endpoint.until(() => leads.arrivals(id).length >= count)
   it('record a milestone, once', async () => {
@@ -52,12 +52,12 @@ describe('the staff, of a lead', () => {
     ])
     const { event_id: event, ...recorded } = JSON.parse(first.stdout)
     expect(recorded).toEqual({ lead_id: id, event_name: 'contract_signed', outcome: 'recorded' })
-    expect((await milestone(desk, id, 'contract_signed')).json).toMatchObject({
+    expect((await milestone(context, id, 'contract_signed')).json).toMatchObject({
       event_id: event,
       outcome: 'already_recorded',
     })
     await expect(leads.names(id)).resolves.toEqual(['lead_received', 'contract_signed'])
-    expect((await auditOf(desk)).filter((line) => line.lead_id === id).slice(0, 2)).toMatchObject([
+    expect((await auditOf(context)).filter((line) => line.lead_id === id).slice(0, 2)).toMatchObject([
       {
         actor: 'Kim',
         action: 'milestone',
@@ -73,15 +73,15 @@ describe('the staff, of a lead', () => {
     const id = await leads.commit()
     const outcomes = []
     for (const options of [{}, {}, { id: 'chat-1' }, { id: 'chat-1' }]) {
-      outcomes.push((await milestone(desk, id, 'client_engaged_in_chat', options)).json.outcome)
+      outcomes.push((await milestone(context, id, 'client_engaged_in_chat', options)).json.outcome)
     }
     expect(outcomes).toEqual(['recorded', 'recorded', 'recorded', 'already_recorded'])
   })
 
   it('record score updates with their gains, or with the provider’s', async () => {
     const id = await leads.commit()
-    await milestone(desk, id, 'score_update', { payload: JSON.stringify(GAINS) })
-    await milestone(desk, id, 'score_update')
+    await milestone(context, id, 'score_update', { payload: JSON.stringify(GAINS) })
+    await milestone(context, id, 'score_update')
     const { events } = await view(id)
     expect(events.slice(1)).toMatchObject([{ event_payload: GAINS }, { event_payload: expect.any(Object) }])
   })
@@ -98,7 +98,7 @@ describe('the staff, of a lead', () => {
     ],
     ['an id with a space', 'score_update', { id: 'a b' }, /--id takes/],
   ])('are refused %s', async (_, name, options, message) => {
-    await expect(milestone(desk, await leads.commit(), name, options)).rejects.toThrow(message)
+    await expect(milestone(context, await leads.commit(), name, options)).rejects.toThrow(message)
   })
 
   it('hear in one line that Temporal is away, and the audit says that nobody knows', async () => {
@@ -109,7 +109,7 @@ describe('the staff, of a lead', () => {
       stdout: '',
       stderr: expect.stringMatching(/^Temporal does not answer at 127.0.0.1:1: [^\n]*\n$/),
     })
-    expect((await auditOf(desk)).filter(({ lead_id }) => lead_id === id)).toMatchObject([
+    expect((await auditOf(context)).filter(({ lead_id }) => lead_id === id)).toMatchObject([
       { outcome: 'begun' },
       { outcome: 'unknown', detail: { failure: 'temporal_away' } },
     ])
@@ -117,8 +117,8 @@ describe('the staff, of a lead', () => {
 
   it('see its fields, history, webhooks, attempts and workflow', async () => {
     const id = await leads.commit()
-    await milestone(desk, id, 'contract_signed')
-    await milestone(desk, id, 'contract_signed')
+    await milestone(context, id, 'contract_signed')
+    await milestone(context, id, 'contract_signed')
     await arrived(id, 2)
     expect(await view(id)).toMatchObject({
       lead_id: id,
@@ -137,41 +137,41 @@ describe('the staff, of a lead', () => {
 
   it('close it, and nothing is recorded any more', async () => {
     const id = await leads.commit()
-    expect((await lead.close(desk, id, { reason: 'withdrew' })).json).toMatchObject({ outcome: 'closed' })
-    expect((await lead.close(desk, id, { reason: 'again' })).json).toMatchObject({
+    expect((await lead.close(context, id, { reason: 'withdrew' })).json).toMatchObject({ outcome: 'closed' })
+    expect((await lead.close(context, id, { reason: 'again' })).json).toMatchObject({
       outcome: 'already_closed',
       close_reason: 'withdrew',
     })
-    await expect(milestone(desk, id, 'contract_signed')).rejects.toThrow(`Lead ${id} is closed`)
-    await expect(lead.close(desk, id, { reason: 'ada@example.com!' })).rejects.toThrow('--reason takes')
+    await expect(milestone(context, id, 'contract_signed')).rejects.toThrow(`Lead ${id} is closed`)
+    await expect(lead.close(context, id, { reason: 'ada@example.com!' })).rejects.toThrow('--reason takes')
   })
 
   it('have an open webhook tried now, and a settled one sent once more', async () => {
     partner.endpoint.answer = (_, response) => response.writeHead(500).end()
     const id = await leads.start()
     await until(async () => (await view(id)).deliveries[0]?.failures === 1)
-    await milestone(desk, id, 'contract_signed')
+    await milestone(context, id, 'contract_signed')
     const [first, second] = (await view(id)).deliveries
     partner.endpoint.answer = (_, response) => response.writeHead(200).end()
-    expect((await resend(desk, second!.event_id)).json).toMatchObject({
+    expect((await resend(context, second!.event_id)).json).toMatchObject({
       outcome: 'due',
       earlier_open: 1,
     })
-    await resend(desk, first!.event_id)
+    await resend(context, first!.event_id)
     await arrived(id, 3)
     await until(async () => (await view(id)).deliveries[1]?.state === 'delivered')
-    expect((await resend(desk, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
+    expect((await resend(context, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
     expect(leads.arrivals(id).map(({ event }) => event.data.sequence)).toEqual([1, 1, 2, 1])
-    await expect(resend(desk, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
+    await expect(resend(context, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
   })
 
   it('list its deliveries', async () => {
     const id = await leads.start()
     await arrived(id, 1)
     const list = async (options: object) =>
-      ((await listDeliveries(desk, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]).map(
-        (row) => row.lead_id,
-      )
+      (
+        (await listDeliveries(context, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]
+      ).map((row) => row.lead_id)
     await expect(list({ lead: id })).resolves.toEqual([id])
     await expect(list({ lead: id, state: 'given_up' })).resolves.toEqual([])
     expect((await list({ partner: partner.id, limit: 2 }))[0]).toBe(id)

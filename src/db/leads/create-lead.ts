@@ -1,5 +1,5 @@
-import type { Place } from './ids.ts'
-import { freshSince, insertLeadAt, type NewLead, type WebhookBody } from './new-lead.ts'
+import type { ReservedLeadId } from './ids.ts'
+import { freshSince, insertReserved, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
 
 export interface Idempotency {
@@ -18,11 +18,11 @@ export interface Created<Answer> {
  * Creates a lead in one statement. With an `Idempotency-Key` the key's row is part of it, so that a concurrent
  * twin waits for this one's commit and then gets its answer.
  *
- * @param takePlace hands out the lead's id.
+ * @param takeLeadId hands out the lead's id.
  * @param toAnswer makes the answer that a repeat of the request gets too.
  */
 export async function createLead<Answer>(
-  { sql, takePlace }: { sql: Sql; takePlace: () => Promise<Place> },
+  { sql, takeLeadId }: { sql: Sql; takeLeadId: () => Promise<ReservedLeadId> },
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
@@ -33,11 +33,11 @@ export async function createLead<Answer>(
     const earlier = await findAnswer<Answer>(sql, partnerId, idempotency)
     if (earlier !== undefined) return earlier
   }
-  const place = await takePlace()
-  const { leadId } = place
+  const reserved = await takeLeadId()
+  const { leadId } = reserved
   const answer = toAnswer(leadId)
   const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
-  if (await insertLeadAt(sql, place, partnerId, lead, toBody, kept))
+  if (await insertReserved(sql, reserved, partnerId, lead, toBody, kept))
     return { kind: 'created', answer, leadId }
   const twin = idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')

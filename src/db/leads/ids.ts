@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 
 /** What a lead's first rows need to know before they are written: its number, and PostgreSQL's time. */
-export interface Place {
+export interface ReservedLeadId {
   leadId: number
   createdAt: Date
 }
@@ -20,7 +20,7 @@ const BLOCK_MS = 1000
  *
  * @param monotonicMs counts milliseconds, whatever is done to this host's clock.
  */
-export function leadPlaces(sql: Sql, monotonicMs = () => performance.now()): () => Promise<Place> {
+export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
   let ids: number[] = []
   let now = new Date(0)
   let size = 1
@@ -46,7 +46,7 @@ export function leadPlaces(sql: Sql, monotonicMs = () => performance.now()): () 
 }
 
 /** For who inserts a single lead, in a transaction for example. */
-export async function nextPlace(sql: Sql): Promise<Place> {
+export async function reserveLeadId(sql: Sql): Promise<ReservedLeadId> {
   const { ids, now } = await take(sql, 1)
   return { leadId: ids[0] ?? 0, createdAt: now }
 }

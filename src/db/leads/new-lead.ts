@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { WebhookFacts } from '../../domain/webhook-facts.ts'
 import { jsonb } from '../jsonb.ts'
-import { nextPlace, type Place } from './ids.ts'
+import { reserveLeadId, type ReservedLeadId } from './ids.ts'
 import type { Sql } from '../orm.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
@@ -39,9 +39,9 @@ export const freshSince = raw<Date>`now() - interval '24 hours'`
  *
  * @returns whether it did: not when the key is taken. A concurrent twin's commit is waited for.
  */
-export async function insertLeadAt(
+export async function insertReserved(
   sql: Sql,
-  { leadId, createdAt }: Place,
+  { leadId, createdAt }: ReservedLeadId,
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
@@ -98,7 +98,7 @@ export async function insertLead(
   lead: NewLead,
   toBody: WebhookBody,
 ): Promise<number> {
-  const place = await nextPlace(sql)
-  await insertLeadAt(sql, place, partnerId, lead, toBody)
-  return place.leadId
+  const reserved = await reserveLeadId(sql)
+  await insertReserved(sql, reserved, partnerId, lead, toBody)
+  return reserved.leadId
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readConfig } from '../../src/config.ts'
-import { type Desk, openDesk } from '../../src/staff/desk.ts'
+import { type StaffContext, openContext } from '../../src/staff/context.ts'
 import { temporalSettings } from '../../src/temporal/client.ts'
 import { atEnd } from '../support/at-end.ts'
 
@@ -24,11 +24,15 @@ export async function staff(environment: Record<string, string>, args: string[],
   return { code, stdout, stderr }
 }
 
-/** The desk that the commands work at, for calling them as functions. */
-export async function deskOf(environment: Record<string, string>): Promise<Desk> {
-  const desk = await openDesk(readConfig('staff', {}, environment), temporalSettings(environment), 'tester')
-  atEnd(desk.close)
-  return desk
+/** The context that the commands work at, for calling them as functions. */
+export async function deskOf(environment: Record<string, string>): Promise<StaffContext> {
+  const context = await openContext(
+    readConfig('staff', {}, environment),
+    temporalSettings(environment),
+    'tester',
+  )
+  atEnd(context.close)
+  return context
 }
 
 /** An environment with a database and nothing else: Temporal is away. */
@@ -43,7 +47,7 @@ export function withoutTemporal(databaseUrl: string): Record<string, string> {
 }
 
 /** What staff did, as the audit has it; `began` is the line that one says the end of. */
-export function auditOf({ sql }: Pick<Desk, 'sql'>) {
+export function auditOf({ sql }: Pick<StaffContext, 'sql'>) {
   return sql
     .selectFrom('audit')
     .leftJoin('audit as begun', 'begun.id', 'audit.begun_id')

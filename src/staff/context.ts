@@ -22,7 +22,7 @@ export interface Change {
 }
 
 /** What the commands work with. Nothing connects before it is used. */
-export interface Desk {
+export interface StaffContext {
   config: Config<'staff'>
   sql: Sql
   /** The deployment's id; rejects when the database is of the other environment. */
@@ -43,15 +43,15 @@ export interface Desk {
 
 /** Makes a command out of what it does; `Args` are what commander passes on. */
 export type Run = <Args extends unknown[]>(
-  act: (desk: Desk, ...args: Args) => Promise<Answer>,
+  act: (context: StaffContext, ...args: Args) => Promise<Answer>,
 ) => (...args: Args) => Promise<void>
 
 /** @param actor who acts, as the audit names them. */
-export async function openDesk(
+export async function openContext(
   config: Config<'staff'>,
   temporal: TemporalSettings,
   actor: string,
-): Promise<Desk> {
+): Promise<StaffContext> {
   const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const PAUSE_MS = 250
 
 /** Runs `write` until it succeeds, again and again for `limitMs`. */
-export async function insist<Result>(write: () => Promise<Result>, limitMs: number): Promise<Result> {
+export async function retryFor<Result>(write: () => Promise<Result>, limitMs: number): Promise<Result> {
   const end = Date.now() + limitMs
   for (;;) {
     try {
