@@ -108,7 +108,9 @@ describe('resends that a partner asks for', () => {
     await pauseEndpoint(service.sql, partner.id)
     const [first = '', second = '', canceled = ''] = await settled(3)
     expect(await statuses([first, second, canceled])).toEqual({ 200: 3, 429: 0 })
-    await service.client.workflow.getHandle(`resend-${partner.id}`).result()
+    // started without the answers waiting for it
+    const handle = service.client.workflow.getHandle(`resend-${partner.id}`)
+    await until(async () => (await handle.describe().catch(() => undefined))?.status.name === 'COMPLETED')
     await service.sql
       .updateTable('deliveries')
       .set({ state: 'canceled' })

@@ -9,7 +9,7 @@ const FOUR = ['client_account_created', 'contract_signed', 'escrow_funded', 'cli
 /** Events after which the server suggests to continue as new; it is 4,096 by default. */
 const SUGGESTED_AFTER = 60
 const AT_ONCE = 20
-const WAVES = 12
+const RUNS = 3
 const GAINS = {
   experian_gain: 1,
   equifax_gain: 2,
@@ -67,7 +67,8 @@ describe('signals are recorded in the order in which the server has them', () =>
   it('when they keep coming while runs continue as new', async () => {
     const leadId = await leads.start()
     // each wave at once, every kind of milestone in it: the server decides their order
-    for (let wave = 0; wave < WAVES; wave += 1) {
+    const runs = new Set<string>()
+    for (let wave = 0; runs.size < RUNS; wave += 1) {
       await Promise.all(
         Array.from({ length: AT_ONCE }, (_, index) => {
           const name = signalledMilestones[index % signalledMilestones.length] ?? 'score_update'
@@ -77,14 +78,13 @@ describe('signals are recorded in the order in which the server has them', () =>
           })
         }),
       )
+      runs.add((await service.client.workflow.getHandle(`lead-${leadId}`).describe()).runId)
     }
-    const { keys, runs } = await received(leadId)
+    const keys = await received(leadId)
     const recorded = await until(async () => {
       const rows = await recordedKeys(leadId)
       return rows.length >= keys.length && rows
     })
-    expect(keys.length).toBeGreaterThan(WAVES * 2)
-    expect(runs).toBeGreaterThan(2)
     expect(recorded).toEqual(keys)
   }, 60_000)
 
@@ -102,18 +102,16 @@ describe('signals are recorded in the order in which the server has them', () =>
   /** The milestones in the histories of all runs, each fact at its first signal, by the key that it is recorded under. */
   async function received(leadId: number) {
     const keys = new Set<string>()
-    let runs = 0
     let runId: string | undefined = (await service.client.workflow.getHandle(`lead-${leadId}`).describe()).raw
       .workflowExecutionInfo?.firstRunId as string | undefined
     while (runId) {
-      runs += 1
       const { events } = await service.client.workflow.getHandle(`lead-${leadId}`, runId).fetchHistory()
       for (const { workflowExecutionSignaledEventAttributes: signal } of events ?? []) {
         if (signal) keys.add(keyOf(signal.signalName ?? '', signal.input?.payloads?.[0]?.data))
       }
       runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined
     }
-    return { keys: [...keys], runs }
+    return [...keys]
   }
 })
 
