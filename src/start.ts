@@ -100,7 +100,8 @@ try {
   const run = await beginRun(dataDirectory)
   const supervisor = createSupervisor(run, (line: string) => void end(supervisor, 1, line))
   endOnSignals(supervisor)
-  beginAnew(dataDirectory, options.fresh === true, processEnvironment())
+  if (beginAnew(dataDirectory, options.fresh === true, processEnvironment()))
+    say('The workflows in .data/ are of an older version: every open lead starts again from the record.')
   await start(supervisor, run.ready).catch((error: unknown) => end(supervisor, 1, (error as Error).message))
 } catch (error) {
   fail((error as Error).message)

@@ -116,14 +116,17 @@ const kept = ['run.json', 'postgres']
  * PostgreSQL's data alone is gone, Temporal's goes too: leads are numbered from 1 again, and would be taken for
  * those whose workflows are still there. It goes as well when its workflows are of a version that does not go on with
  * this one: the worker starts them again from the record.
+ *
+ * @returns whether workflows of an older version were ended.
  */
-export function beginAnew(dataDirectory: string, asked: boolean, environment: NodeJS.ProcessEnv): void {
+export function beginAnew(dataDirectory: string, asked: boolean, environment: NodeJS.ProcessEnv): boolean {
   const settings = knownSettings(dataDirectory)
   const isKnown = settings !== undefined
   const data = path.join(postgresFolder(dataDirectory), 'data')
   if (asked || !isKnown) rmSync(data, { recursive: true, force: true })
   const outdated = readdirSync(dataDirectory).filter(isOutdated)
   for (const file of outdated) rmSync(path.join(dataDirectory, file), { recursive: true, force: true })
+  return !asked && isKnown && outdated.length > 0 && settings.histories !== HISTORIES
 
   function isOutdated(name: string): boolean {
     if (asked) return !kept.includes(name)

@@ -27,7 +27,7 @@ const lose = (name: string) =>
   })
 
 test('keeps everything that belongs together', () => {
-  beginAnew(dataDirectory, false, {})
+  expect(beginAnew(dataDirectory, false, {})).toBe(false)
   expect(left()).toEqual(['embedded.json', 'run.json', ...temporal])
 })
 
@@ -48,7 +48,7 @@ test.each([{}, { histories: HISTORIES - 1 }])(
   'removes Temporal’s workflows of an older version, and nothing of the record: %j',
   (settings) => {
     write('embedded.json', JSON.stringify(settings))
-    beginAnew(dataDirectory, false, {})
+    expect(beginAnew(dataDirectory, false, {})).toBe(true)
     expect(left()).toEqual(['embedded.json', 'run.json', 'temporal.log'])
     expect(readdirSync(postgresFolder(dataDirectory))).toContain('data')
   },
