@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { programs, readConfig } from '../src/config.ts'
+import { programs } from '../src/config/schema.ts'
+import { readConfig } from '../src/config.ts'
 
 interface Container {
   image: string

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { ConfigError, type Program, readConfig } from '../src/config.ts'
+import type { Program } from '../src/config/schema.ts'
+import { ConfigError, readConfig } from '../src/config.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { programs } from '../src/config.ts'
+import { programs } from '../src/config/schema.ts'
 
 describe('.env.example', () => {
   const example = readFileSync(path.join(import.meta.dirname, '../.env.example'), 'utf8')

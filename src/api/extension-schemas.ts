@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deliveryStatuses } from '../db/deliveries/list.ts'
+import { deliveryStatuses } from '../domain/delivery.ts'
 import { milestoneNames } from '../domain/milestones.ts'
 import { leadId, timestamp } from './fields.ts'
 import { eventPayload } from './schemas.ts'

@@ -11,6 +11,10 @@
 export const deliveryStates = ['pending', 'delivered', 'given_up', 'canceled'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
+/** As partners and staff are shown it: `held` is pending while its endpoint is paused. */
+export const deliveryStatuses = [...deliveryStates, 'held'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
 /**
  * Why an attempt is made. `scheduled`: the lead's workflow, in the order of the lead's webhooks. `probe`: whether a
  * paused endpoint works again. `resend` and `replay`: a settled delivery once more.

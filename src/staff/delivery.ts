@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type DeliveryStatus, deliveryStatuses, findDeliveries } from '../db/deliveries/list.ts'
+import { findDeliveries } from '../db/deliveries/list.ts'
+import { type DeliveryStatus, deliveryStatuses } from '../domain/delivery.ts'
 import { type Answer, table } from './answer.ts'
 import { leadId, moment, partnerId, rows } from './arguments.ts'
 import { replay } from './delivery-replay.ts'

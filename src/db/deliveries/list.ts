@@ -1,11 +1,7 @@
 import { sql as raw } from 'kysely'
-import { deliveryStates } from '../../domain/delivery.ts'
+import type { DeliveryStatus } from '../../domain/delivery.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
 import type { Sql } from '../orm.ts'
-
-/** A delivery's state in people's words: `held` is open while its endpoint is paused. */
-export const deliveryStatuses = [...deliveryStates, 'held'] as const
-export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
 const status = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state

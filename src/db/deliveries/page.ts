@@ -1,6 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely'
-import { deliveryStates } from '../../domain/delivery.ts'
-import type { DeliveryStatus } from './list.ts'
+import { deliveryStates, type DeliveryStatus } from '../../domain/delivery.ts'
 import type { Sql } from '../orm.ts'
 
 export interface DeliveryFilter {

@@ -1,4 +1,4 @@
-import type { Config, Program } from './config.ts'
+import type { Config, Program } from './schema.ts'
 import { isLoopback } from './loopback.ts'
 import { isPlainDatabase, isPlainHttp, isPlainSmtp } from './plain-text.ts'
 

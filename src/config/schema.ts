@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { environments } from '../domain/environment.ts'
+import { plainTextWays } from './plain-text.ts'
+import { isProxy } from './trusted-proxies.ts'
+
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true')
+const wholeNumber = (min: number, max: number, error: string) =>
+  z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error })
+const port = wholeNumber(0, 65535, 'must be a port number from 0 to 65535')
+const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
+const text = z.string().min(1)
+const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || [])
+
+/** What every program reads. */
+const everywhere = {
+  ENVIRONMENT: z.enum(environments, { error: 'must be sandbox or production' }),
+  DATABASE_URL: databaseUrl,
+  ALLOW_PLAINTEXT: z
+    .string()
+    .default('')
+    .transform(itemsOf)
+    .pipe(
+      z.array(
+        z.enum(plainTextWays, {
+          error: `must be one or more of ${plainTextWays.join(', ')}, comma-separated`,
+        }),
+      ),
+    ),
+}
+
+/** API and worker: the processes that go on. */
+const processes = {
+  HOST: text.default('127.0.0.1'),
+  METRICS_PORT: port.optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+}
+
+/** Worker and staff: who signs webhooks and sends them. */
+const senders = {
+  ENCRYPTION_KEY: z.string().transform((keys, context) => {
+    const decoded = keys.split(',').map((key) => Buffer.from(key.trim(), 'base64'))
+    if (decoded.some((key) => key.length !== 32)) {
+      context.addIssue(
+        'must be 32 bytes in base64 (openssl rand -base64 32), older keys after it, separated by commas',
+      )
+    }
+    return decoded
+  }),
+  WEBHOOK_ALLOW_PRIVATE_NETWORK: flag.default(false),
+}
+
+/**
+ * The environment: every variable of the service, stated once, under the programs that read it. None needs
+ * what it does not read, least of all a secret. `.env.example` documents each.
+ */
+export const programs = {
+  api: z.object({
+    ...everywhere,
+    ...processes,
+    PORT: port.default(3000),
+    TLS_CERT_FILE: text.optional(),
+    TLS_KEY_FILE: text.optional(),
+    TRUST_PROXY: text
+      .refine((list) => list.split(',').every((entry) => isProxy(entry.trim())), {
+        error:
+          'must be the proxies’ IP addresses or networks, comma-separated, none wider than 10.0.0.0/8 or fc00::/7: whoever it names is believed about X-Forwarded-For',
+      })
+      .optional(),
+    RATE_LIMIT: wholeNumber(
+      0,
+      Number.MAX_SAFE_INTEGER,
+      'must be a whole number of requests a minute, 0 for no limit',
+    ).default(0),
+    MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a whole number from 1 to 1000000').default(1000),
+  }),
+  worker: z.object({
+    ...everywhere,
+    ...processes,
+    ...senders,
+    SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
+    SMTP_CATCHER: flag.default(false),
+    MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
+    MAIL_ALLOW_DOMAINS: z
+      .string()
+      .default('')
+      .transform((list) => itemsOf(list.toLowerCase())),
+    STAFF_EMAIL: z.email({ error: 'must be an e-mail address' }).optional(),
+    SCORE_PROVIDER_URL: webUrl.optional(),
+    SCORE_PROVIDER_TOKEN: text.optional(),
+    WORKER_WORKFLOW_TASKS: wholeNumber(2, 10_000, 'must be a whole number from 2 to 10000').default(20),
+    WORKER_ACTIVITIES: wholeNumber(1, 10_000, 'must be a whole number from 1 to 10000').default(100),
+    WORKER_CACHED_WORKFLOWS: wholeNumber(0, 100_000, 'must be a whole number from 0 to 100000').default(500),
+    TEMPORAL_DEPLOYMENT_NAME: text.optional(),
+    TEMPORAL_WORKER_BUILD_ID: text.optional(),
+  }),
+  staff: z.object({ ...everywhere, ...senders, TEMPORAL_UI_URL: webUrl.optional() }),
+  migrate: z.object({ ...everywhere, MIGRATION_DATABASE_URL: databaseUrl.optional() }),
+  'setup-temporal': z.object(everywhere),
+}
+
+export type Program = keyof typeof programs
+export type Config<Name extends Program> = z.output<(typeof programs)[Name]>
