@@ -31,18 +31,20 @@ export function describeNotice(
 function whatHappened(kind: NoticeKind, { url, reason, since, failing_since: failing, open }: NoticeFacts) {
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
-  const waiting = `${open} ${open === 1 ? 'webhook waits' : 'webhooks wait'}`
+  const waiting = `${open} ${open === 1 ? 'webhook is' : 'webhooks are'} waiting`
   if (kind === 'paused') {
-    return `On ${formatTimestamp(since)} UTC ${where} was paused: ${describeReason(reason)}. Nothing is lost: ${waiting}, and those of new events will.`
+    return `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}. No webhooks are lost: ${waiting}, and webhooks for new events wait with them.`
   }
   if (kind === 'recovered') {
-    return `Webhooks reach ${where} again. ${open === 0 ? 'All that waited were sent.' : `${waiting} for a next attempt.`}`
+    const rest = open === 0 ? 'All waiting webhooks were sent.' : `${waiting} for their next attempt.`
+    return `Webhooks reach ${where} again. ${rest}`
   }
   if (kind === 'given_up') {
-    return `A webhook was given up: ${where} took others, and refused this one through the whole schedule of attempts. The lead's next webhooks go on without it.`
+    return `We gave up on a webhook: ${where} accepted others, but not this one at any scheduled attempt. The lead's next webhooks are sent without it.`
   }
-  const only = failing === null ? '' : ` It has taken nothing since ${formatTimestamp(failing)} UTC.`
-  return `A webhook failed for the fourth time in a row at ${where}.${only} It is tried again for days; ${waiting}.`
+  const only =
+    failing === null ? '' : ` The endpoint has accepted none since ${formatTimestamp(failing)} UTC.`
+  return `A webhook failed for the fourth time in a row at ${where}.${only} We retry it for days; ${waiting}.`
 }
 
 function sampleOf(kind: NoticeKind, { sample }: NoticeFacts): string[] {
@@ -60,17 +62,17 @@ function sampleOf(kind: NoticeKind, { sample }: NoticeFacts): string[] {
 
 const adviceForPartner: Record<NoticeKind, string> = {
   failing:
-    'What to do: make the endpoint answer 200 within 15 seconds. POST /v1/get-deliveries shows every attempt and its outcome. After 72 hours without one success the endpoint is paused.',
+    'What to do: make sure that the endpoint answers 200 within 15 seconds. POST /v1/get-deliveries lists every attempt and its outcome. We pause an endpoint that fails for 72 hours without a success.',
   given_up:
-    'What to do: correct what refuses the event, then send it again with POST /v1/resend-webhook. POST /v1/get-events has what it told.',
+    'What to do: fix what rejects this event, then send the webhook again with POST /v1/resend-webhook. POST /v1/get-events has the event itself.',
   paused:
-    'What to do: bring the endpoint back. It is tried with the oldest webhook after an hour, then ever more rarely, at least daily; once it takes that, all others follow in order. To have it sooner, or where our staff paused it, ask us for a resume.',
-  recovered: 'You need not do anything.',
+    'What to do: fix the endpoint. We test it with the oldest waiting webhook after an hour, and then with exponential backoff, at least once a day. Once it accepts that webhook, we send all others in order. To resume sooner, or if our staff paused the endpoint, contact us.',
+  recovered: 'No action is needed.',
 }
 
 const adviceForStaff = (partnerId: number): Record<NoticeKind, string> => ({
   failing: `To see more: npm run staff -- delivery list --partner ${partnerId} --state pending`,
   given_up: `To send it again: npm run staff -- delivery replay --partner ${partnerId} --state given-up`,
   paused: `Once it is back: npm run staff -- endpoint resume ${partnerId}`,
-  recovered: 'Nothing is to be done.',
+  recovered: 'No action is needed.',
 })

@@ -45,7 +45,7 @@ interface Memory extends Carried {
 
 /**
  * Brings a partner's endpoint back to work and tells who has to know: id `endpoint-<id>`, while it is not
- * active or has mails to be sent. What is to be done stands in PostgreSQL and is read anew in each round.
+ * active or has mails to be sent. What is to be done is stored in PostgreSQL and read anew in each round.
  */
 export async function endpoint(
   endpointId: number,

@@ -23,7 +23,7 @@ import { receiveUpdates } from './updates.ts'
 /**
  * A borrower's journey, from create-lead until after mortgage_ready: id `lead-<lead_id>`, one for each lead.
  * Handlers append to the inbox; coroutines record it, raise score updates on their dates, deliver webhooks in
- * order and close the lead. All they know stands in PostgreSQL too.
+ * order and close the lead. All they know is stored in PostgreSQL too.
  */
 export async function referral(state: ReferralState, carried?: Partial<Carried>): Promise<string> {
   const journey = setup(state, carried)

@@ -18,8 +18,8 @@ export class LookupError extends Error {}
 
 /**
  * `lookup` for connections to the public internet: the connection is made to one of the addresses
- * returned here and to no other, so a name that changes its mind afterwards gains nothing. One
- * address among several that is not public refuses them all, and so does a failed lookup.
+ * returned here and to no other, so DNS rebinding gains nothing. One address among several that is not public
+ * refuses them all, and so does a failed lookup.
  */
 function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
   return (hostname, options, callback) => {

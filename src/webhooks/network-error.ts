@@ -10,7 +10,8 @@ export interface Diagnosis {
 }
 
 const HINTS = {
-  timeout: 'your endpoint did not answer in full in time: answer 200 at once and do the work afterwards',
+  timeout:
+    'your endpoint did not send a complete answer in time: answer 200 at once and do the work afterwards',
   connection_refused:
     'nothing listens on that port at your endpoint: check that it runs and that its firewall lets us in',
   connection_reset: 'your endpoint closed the connection before it had answered in full',
@@ -37,7 +38,7 @@ const CODES: Record<string, keyof typeof HINTS> = {
 }
 
 const CONNECT_TIMEOUT_HINT =
-  'no connection to your endpoint came about in time: check its DNS records, address and firewall'
+  'we could not connect to your endpoint in time: check its DNS records, address and firewall'
 
 const CERTIFICATE_HINTS: Record<string, string> = {
   CERT_HAS_EXPIRED: "your endpoint's TLS certificate has expired: renew it",
