@@ -63,7 +63,10 @@ describe('an attempt ends in time', () => {
       lookup: () => {},
     })
     const outcome = await never.send({ url: 'http://hooks.example.com/', headers: {}, body: '{}' })
-    expect(outcome).toMatchObject({ errorCode: 'timeout', hint: expect.stringContaining('could not connect') })
+    expect(outcome).toMatchObject({
+      errorCode: 'timeout',
+      hint: expect.stringContaining('could not connect'),
+    })
     // undici rounds connect time-outs up to about a second.
     expect(outcome.durationMs).toBeLessThan(2_000)
     await never.close()
