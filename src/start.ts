@@ -101,7 +101,7 @@ try {
   const supervisor = createSupervisor(run, (line: string) => void end(supervisor, 1, line))
   endOnSignals(supervisor)
   if (beginAnew(dataDirectory, options.fresh === true, processEnvironment()))
-    say('The workflows in .data/ are of an older version: every open lead starts again from the record.')
+    say('The workflows in .data/ are from an older version: restarting every open lead from the record.')
   await start(supervisor, run.ready).catch((error: unknown) => end(supervisor, 1, (error as Error).message))
 } catch (error) {
   fail((error as Error).message)

@@ -22,7 +22,7 @@ const patient = proxyActivities<Activities>({
 })
 
 /** One request, within its lease; a "not yet" comes back with its own delay, for days if need be. */
-export const { deliverWebhook } = proxyActivities<Activities>({
+export const { deliverWebhook, resendWebhook, replayWebhook } = proxyActivities<Activities>({
   startToCloseTimeout: LEASE_MS,
   retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
   cancellationType: TRY_CANCEL,

@@ -9,6 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
+import { replayWebhook } from './activities.ts'
 
 type Activities = ReturnType<typeof createActivities>
 type Filter = Parameters<Activities['listReplay']>[0]
@@ -18,12 +19,6 @@ const { TRY_CANCEL } = ActivityCancellationType
 const { listReplay } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
-const { replayWebhook } = proxyActivities<Activities>({
-  startToCloseTimeout: '20 seconds',
-  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
   cancellationType: TRY_CANCEL,
 })
 

@@ -9,6 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
+import { resendWebhook } from './activities.ts'
 
 type Activities = ReturnType<typeof createActivities>
 
@@ -17,12 +18,6 @@ const { TRY_CANCEL } = ActivityCancellationType
 const { listResends } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
-const { resendWebhook } = proxyActivities<Activities>({
-  startToCloseTimeout: '20 seconds',
-  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
   cancellationType: TRY_CANCEL,
 })
 

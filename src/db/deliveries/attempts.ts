@@ -23,13 +23,3 @@ export async function latestAttempts(sql: Sql, eventIds: string[]) {
     .execute()
   return Map.groupBy(rows, (row) => row.event_id)
 }
-
-/** Whether a partner has such a lead. */
-export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
-  const lead = sql
-    .selectFrom('leads')
-    .select('id')
-    .where('id', '=', leadId)
-    .where('partner_id', '=', partnerId)
-  return (await lead.executeTakeFirst()) !== undefined
-}

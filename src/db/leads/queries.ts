@@ -72,7 +72,7 @@ export async function updateLead(
   { fields, metadata }: LeadChanges,
 ): Promise<'updated' | 'unknown' | 'too_many'> {
   const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
-  if (isEmpty) return (await exists(sql, partnerId, leadId)) ? 'updated' : 'unknown'
+  if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
   const merged = raw<
     Record<string, string>
   >`jsonb_strip_nulls(metadata || ${JSON.stringify(metadata)}::jsonb)`
@@ -86,10 +86,11 @@ export async function updateLead(
     .where(custom, '<=', MAX_CUSTOM_FIELDS)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows > 0n) return 'updated'
-  return (await exists(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
+  return (await ownsLead(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
 }
 
-async function exists(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
+/** Whether a partner has such a lead. */
+export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
   const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
   return (await lead.where('partner_id', '=', partnerId).executeTakeFirst()) !== undefined
 }
