@@ -17,7 +17,7 @@ import {
   LEASE_MS,
   REQUEST_LIMIT_MS,
 } from '../src/domain/delivery.ts'
-import { type DeliveryTrouble, failureReason } from '../src/domain/referral.ts'
+import { type DeliveryFailure, failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
@@ -44,11 +44,11 @@ export interface DeliveryDependencies {
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
   observe: Pick<WorkerObserver, 'attempted' | 'noticed' | 'unreadable'>
-  tellTrouble?: TellTrouble
+  tellFailure?: TellFailure
 }
 
 /** Tells the lead's workflow, for operators, that its webhook fails. Waits for nothing and never throws. */
-export type TellTrouble = (leadId: number, trouble: DeliveryTrouble) => void
+export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
 
 /** Failures in a row of which operators are told: that it does not work, and that it still does not. */
 const WORTH_TELLING = [1, 4]
@@ -71,8 +71,8 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     )
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     const tell = (failures: number, reason: string) => {
-      const trouble = { sequence, failures, reason }
-      if (WORTH_TELLING.includes(failures)) dependencies.tellTrouble?.(leadId, trouble)
+      const failure = { sequence, failures, reason }
+      if (WORTH_TELLING.includes(failures)) dependencies.tellFailure?.(leadId, failure)
     }
     // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
     const finish: Finish = (write) => retryFor(() => gate.finish(partnerId, write), until - performance.now())

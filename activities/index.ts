@@ -4,7 +4,7 @@ import type { Sql } from '../src/db/orm.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { closeLeadActivity } from './close-lead.ts'
-import { deliverWebhookActivity, type SendWebhook, type TellTrouble } from './deliver-webhook.ts'
+import { deliverWebhookActivity, type SendWebhook, type TellFailure } from './deliver-webhook.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
 import { notifyActivity } from './notify.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
@@ -27,7 +27,7 @@ export interface ActivityDependencies {
   /** Who of us hears about partners' endpoints. */
   staffEmail: string | undefined
   wakeLead: WakeLead
-  tellTrouble: TellTrouble
+  tellFailure: TellFailure
   log: Logger
   observe: WorkerObserver
 }

@@ -5,7 +5,7 @@ import { createActivities } from '../activities/index.ts'
 import { retryFor } from '../activities/retry-for.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
-import { deliveryTroubleSignal, wakeSignal } from '../workflows/messages.ts'
+import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
@@ -14,7 +14,7 @@ import { connect, isReachable, type Sql, sqlOf } from './db/orm.ts'
 import { createPartnerGate } from './db/endpoints/partner-gate.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { keysOfLiveSecrets } from './db/endpoints/secret-keys.ts'
-import type { DeliveryTrouble } from './domain/referral.ts'
+import type { DeliveryFailure } from './domain/referral.ts'
 import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
@@ -108,9 +108,9 @@ function dependencies(settings: Config<'worker'>, { send }: Sender) {
     send,
     observe: metrics.observe,
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
-    tellTrouble: (leadId: number, trouble: DeliveryTrouble) => {
+    tellFailure: (leadId: number, failure: DeliveryFailure) => {
       const handle = client.workflow.getHandle(referralId(leadId))
-      const telling = handle.signal(deliveryTroubleSignal, trouble)
+      const telling = handle.signal(deliveryFailedSignal, failure)
       telling.catch((error: unknown) => log.debug({ err: error, lead_id: leadId }, 'lead was not told'))
     },
     encryptionKeys: settings.ENCRYPTION_KEY,

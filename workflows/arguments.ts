@@ -1,6 +1,6 @@
 import { parseScoreGains, type ScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
 import type { MilestoneName } from '../src/domain/milestones.ts'
-import type { DeliveryTrouble } from '../src/domain/referral.ts'
+import type { DeliveryFailure } from '../src/domain/referral.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
 const ID = /^[\x21-\x7e]{1,255}$/
@@ -43,7 +43,7 @@ export function readReason(argument: unknown): string | undefined {
   return typeof reason === 'string' && REASON.test(reason) ? reason : undefined
 }
 
-export function readTrouble(argument: unknown): DeliveryTrouble | undefined {
+export function readFailure(argument: unknown): DeliveryFailure | undefined {
   if (!isRecord(argument)) return undefined
   const { sequence, failures } = argument
   if (!isCount(sequence) || !isCount(failures)) return undefined

@@ -46,11 +46,11 @@ export function webhookName({ names }: Journey, sequence: number): string {
   return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
 }
 
-/** What is settled is in the record; an endpoint that takes a webhook is in no trouble any more. */
+/** What is settled is in the record; a webhook that is settled fails no more. */
 function forgetSettled(journey: Journey): void {
-  const { next, trouble } = journey.state
+  const { next, failure } = journey.state
   for (const sequence of Object.keys(journey.names)) {
     if (Number(sequence) < next) delete journey.names[Number(sequence)]
   }
-  if (trouble !== null && trouble.sequence < next) journey.state.trouble = null
+  if (failure !== null && failure.sequence < next) journey.state.failure = null
 }

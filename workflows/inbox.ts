@@ -2,12 +2,12 @@ import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@tem
 import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
-import { readMilestoneArgument, readReason, readTrouble } from './arguments.ts'
+import { readMilestoneArgument, readReason, readFailure } from './arguments.ts'
 import { type Journey, nextKey, note } from './journey.ts'
 import {
   readRecordSignal,
   closeSignal,
-  deliveryTroubleSignal,
+  deliveryFailedSignal,
   milestoneSignals,
   wakeSignal,
 } from './messages.ts'
@@ -64,9 +64,9 @@ function handlersOf(journey: Journey): SignalHandler[] {
       act: (argument) => close(journey, argument),
     },
     {
-      signal: deliveryTroubleSignal,
+      signal: deliveryFailedSignal,
       description: 'From the service itself: the endpoint refuses a webhook',
-      act: (argument) => takeTrouble(journey, argument),
+      act: (argument) => takeFailure(journey, argument),
     },
   ]
 }
@@ -125,7 +125,7 @@ function close(journey: Journey, argument: unknown): void {
 }
 
 /** Late news of a webhook that is settled by now is no news. */
-function takeTrouble(journey: Journey, argument: unknown): void {
-  const trouble = readTrouble(argument)
-  if (trouble?.sequence === journey.state.next) journey.state.trouble = trouble
+function takeFailure(journey: Journey, argument: unknown): void {
+  const failure = readFailure(argument)
+  if (failure?.sequence === journey.state.next) journey.state.failure = failure
 }

@@ -50,7 +50,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     names: state.next === 1 ? { 1: 'lead_received' } : {},
     ...carried,
     // started by a version that did not know of it
-    state: { ...state, trouble: state.trouble ?? null },
+    state: { ...state, failure: state.failure ?? null },
     recording: false,
     held: false,
     closed: false,
@@ -96,5 +96,5 @@ export function statusOf({ state }: Journey): MilestoneName {
 export function deliveryState({ state, held }: Journey): 'ok' | 'failing' | 'held' {
   if (state.next > state.last) return 'ok'
   if (held) return 'held'
-  return state.trouble === null ? 'ok' : 'failing'
+  return state.failure === null ? 'ok' : 'failing'
 }

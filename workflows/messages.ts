@@ -18,8 +18,8 @@ export const wakeSignal = defineSignal<[unknown?]>('wake')
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 /** The borrower dropped out; argument `{reason}`. */
 export const closeSignal = defineSignal<[unknown?]>('close')
-/** From the delivering activity: its endpoint refuses; argument `DeliveryTrouble`. */
-export const deliveryTroubleSignal = defineSignal<[unknown?]>('delivery_trouble')
+/** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
+export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
 
 /** A milestone whose sender wants to know what became of it. */
 export interface MilestoneRequest {

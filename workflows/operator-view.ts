@@ -38,7 +38,7 @@ function facts(journey: Journey): string[] {
 }
 
 function describeDeliveries(journey: Journey): string {
-  const { next, last, trouble } = journey.state
+  const { next, last, failure } = journey.state
   if (next > last) return `all ${last} are settled`
   const open = `${last - next + 1} of ${last} open; `
   const first = webhookName(journey, next)
@@ -46,7 +46,7 @@ function describeDeliveries(journey: Journey): string {
     case 'held':
       return `${open}**held** at ${first}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
     case 'failing':
-      return `${open}**failing** at ${first}: ${times(trouble?.failures ?? 1)} (${trouble?.reason ?? 'unknown'}). It is tried again by itself, and the others wait for it`
+      return `${open}**failing** at ${first}: ${times(failure?.failures ?? 1)} (${failure?.reason ?? 'unknown'}). It is tried again by itself, and the others wait for it`
     default:
       return `${open}sending ${first}`
   }

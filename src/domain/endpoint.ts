@@ -17,8 +17,8 @@ export const endpointPausers = ['staff', 'partner', 'service'] as const
 export type EndpointPauser = (typeof endpointPausers)[number]
 
 /** What operators were told of an endpoint and is not over. */
-export const endpointTroubles = ['failing', 'paused'] as const
-export type EndpointTrouble = (typeof endpointTroubles)[number]
+export const endpointIncidents = ['failing', 'paused'] as const
+export type EndpointIncident = (typeof endpointIncidents)[number]
 
 /** What partners and staff are told about an endpoint, by mail, log line and metric. */
 export const noticeKinds = ['failing', 'given_up', 'paused', 'recovered'] as const

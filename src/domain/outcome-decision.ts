@@ -1,5 +1,5 @@
 import { type AttemptTrigger, FAILING_AFTER } from './delivery.ts'
-import type { EndpointPauser, EndpointTrouble, EndpointTurn, NoticeKind } from './endpoint.ts'
+import type { EndpointPauser, EndpointIncident, EndpointTurn, NoticeKind } from './endpoint.ts'
 import { isLastScheduled, isLastButOne, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
 
 /** How a request failed. */
@@ -25,8 +25,8 @@ export interface CalledEndpoint {
   pausedBy: EndpointPauser | null
   /** Since when it takes nothing; `null` while it works. */
   failingSince: Date | null
-  /** What operators were told of and is not over. */
-  trouble: EndpointTrouble | null
+  /** Its open incident, if there is one. */
+  incident: EndpointIncident | null
   /** Whether its URL is still the one that was called, and nobody paused or resumed it since. */
   isCurrent: boolean
 }
@@ -42,7 +42,7 @@ export interface DeliveryChange {
 export interface EndpointChange {
   failingSince: Date
   blockedUntil?: Date
-  trouble?: EndpointTrouble
+  incident?: EndpointIncident
   /** The service pauses it. */
   turn?: EndpointTurn & ('gone' | 'failing')
 }
@@ -132,19 +132,19 @@ function judge(
 
 function endpointChange(
   { failures, verdict }: { failures: number; verdict: Verdict },
-  { failingSince, trouble }: CalledEndpoint,
+  { failingSince, incident }: CalledEndpoint,
   request: FailedRequest,
   now: Date,
 ): EndpointChange | null {
   const rest = restMs({ status: request.status, failingSince, now })
-  const isTroubled = failures === FAILING_AFTER && trouble === null
+  const beginsIncident = failures === FAILING_AFTER && incident === null
   const isPaused = verdict === 'pause'
-  if (failingSince !== null && rest === 0 && !isTroubled && !isPaused) return null
+  if (failingSince !== null && rest === 0 && !beginsIncident && !isPaused) return null
   return {
     failingSince: failingSince ?? now,
     ...(rest > 0 && { blockedUntil: new Date(now.getTime() + rest) }),
-    ...(isTroubled && { trouble: 'failing' }),
-    ...(isPaused && { trouble: 'paused', turn: pauseOf(request) }),
+    ...(beginsIncident && { incident: 'failing' }),
+    ...(isPaused && { incident: 'paused', turn: pauseOf(request) }),
   }
 }
 

@@ -27,11 +27,11 @@ export interface ReferralState {
   endsAt: number | null
   closing: boolean
   /** What the first open delivery suffers from; `null` while it has not failed. */
-  trouble: DeliveryTrouble | null
+  failure: DeliveryFailure | null
 }
 
 /** A delivery that fails, as operators are told of it. */
-export interface DeliveryTrouble {
+export interface DeliveryFailure {
   sequence: number
   /** In a row. */
   failures: number
@@ -58,7 +58,7 @@ export function newReferralState(leadId: number, partnerId: number, now: number)
     last: 1,
     endsAt: null,
     closing: false,
-    trouble: null,
+    failure: null,
   }
 }
 

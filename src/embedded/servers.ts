@@ -13,7 +13,7 @@ import { knownSettings, saveSettings, type Settings } from './settings.ts'
 import { startTemporal } from './temporal.ts'
 
 /** Raised with every change of the workflows that does not replay the histories of before. */
-export const HISTORIES = 2
+export const HISTORIES = 3
 
 export interface ServerOptions {
   dataDirectory: string

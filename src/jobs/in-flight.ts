@@ -48,7 +48,7 @@ export async function forEachInFlight<Item>(
   return failed
 }
 
-/** A namespace that is another deployment's is none for all items; a row that somebody has locked is one item's trouble. */
+/** A namespace that is another deployment's fails for all items; a locked row fails for one. */
 function isAway(error: unknown): boolean {
   return (
     error instanceof OtherDeployment ||

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { sweepAlone } from '../db/sweep-lock.ts'
-import { endpointTurns } from '../db/endpoints/trouble.ts'
+import { turnIncidents } from '../db/endpoints/incidents.ts'
 import { endpointsAtWork } from '../db/endpoints/states.ts'
 import { unstartedLeads } from '../db/leads/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
@@ -92,7 +92,7 @@ function createTurns(options: SweepOptions) {
     /** Answers how many leads were started. */
     async take(isEndpointsTurn: boolean): Promise<number> {
       // first, because it needs no Temporal
-      if (isEndpointsTurn) for (const notice of await endpointTurns(sql)) observe.noticed(notice)
+      if (isEndpointsTurn) for (const notice of await turnIncidents(sql)) observe.noticed(notice)
       const started = await startLeads()
       if (isEndpointsTurn) {
         await startEndpoints()

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { Backlog } from '../db/deliveries/backlog.ts'
-import type { EndpointNotice } from '../db/endpoints/trouble.ts'
+import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import { registerBacklog } from './backlog.ts'
 

@@ -27,7 +27,7 @@ export function createNamespaceGuard(
   let checking: Promise<void> | undefined
   let said: string | undefined
 
-  /** Each trouble once, however many calls meet it. */
+  /** Told of each failure once, however many calls meet it. */
   function sayOnce(level: 'warn' | 'error', line: string): void {
     if (said !== line) log?.[level](line)
     said = line

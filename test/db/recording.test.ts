@@ -151,7 +151,7 @@ describe('recording milestones', () => {
       last: 3,
       endsAt: null,
       closing: false,
-      trouble: null,
+      failure: null,
     })
   })
 })

@@ -36,7 +36,7 @@ export class Life {
     pausedBy: null as EndpointPauser | null,
     failingSince: null as Date | null,
     blockedUntil: null as Date | null,
-    trouble: null as 'failing' | 'paused' | null,
+    incident: null as 'failing' | 'paused' | null,
     revision: 1,
   }
   underWay: Attempt[] = []

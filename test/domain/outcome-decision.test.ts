@@ -17,7 +17,7 @@ const attempt: FailedAttemptFacts = {
   failures: 0,
   ninthAttemptAt: null,
 }
-const endpoint: CalledEndpoint = { pausedBy: null, failingSince: null, trouble: null, isCurrent: true }
+const endpoint: CalledEndpoint = { pausedBy: null, failingSince: null, incident: null, isCurrent: true }
 const request: FailedRequest = { status: 500, errorCode: 'http_error', retryAfter: null }
 
 interface Change {
@@ -84,14 +84,14 @@ describe('a failed attempt', () => {
     expect(change?.blockedUntil).toEqual(rests ? inMs(30_000) : undefined)
   })
 
-  test('that is the fourth in a row is told of, and is trouble to operators once', () => {
+  test('that is the fourth in a row is told of, and is incident to operators once', () => {
     expect(decide({ attempt: { failures: 3 } })).toMatchObject({
-      endpoint: { trouble: 'failing' },
+      endpoint: { incident: 'failing' },
       notices: [{ kind: 'failing', reason: 'answered 500' }],
     })
     const told = decide({
       attempt: { failures: 3 },
-      endpoint: { failingSince: hoursAgo(1), trouble: 'paused' },
+      endpoint: { failingSince: hoursAgo(1), incident: 'paused' },
     })
     expect(told).toMatchObject({ endpoint: null, notices: [{ kind: 'failing' }] })
     expect(decide({ attempt: { failures: 4 } }).notices).toEqual([])
@@ -118,7 +118,7 @@ describe('a failed attempt', () => {
     expect(decide(change)).toMatchObject({
       end: 'held',
       delivery: { isGivenUp: false },
-      endpoint: { turn, trouble: 'paused' },
+      endpoint: { turn, incident: 'paused' },
       notices: expect.arrayContaining([{ kind: 'paused', reason: turn }]),
     })
   })

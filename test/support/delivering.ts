@@ -31,7 +31,7 @@ export async function prepareDelivering() {
     gate: createPartnerGate(),
     send,
     encryptionKeys: [KEY],
-    tellTrouble: () => {},
+    tellFailure: () => {},
     observe,
   })
   const commitLead = () =>

@@ -4,20 +4,20 @@ import type { ReferralView } from '../../workflows/messages.ts'
 import { furthest, type MilestoneName, signalledMilestones } from '../../src/domain/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { until } from '../support/until.ts'
-import { prepareStage, type Stage } from './scenes.ts'
+import { prepareFixture, type Fixture } from './scenes.ts'
 
 const once = signalledMilestones.filter(
   (name) => name !== 'client_engaged_in_chat' && name !== 'score_update',
 )
 
 describe('whatever is sent to a lead', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   beforeAll(async () => {
-    stage = await prepareStage()
+    fixture = await prepareFixture()
   })
 
-  const handleOf = (leadId: number) => stage.service.client.workflow.getHandle(`lead-${leadId}`)
+  const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)
   const view = (leadId: number) => handleOf(leadId).query<ReferralView>('state')
   const settled = (leadId: number, received: number) =>
     until(async () => {
@@ -25,14 +25,18 @@ describe('whatever is sent to a lead', () => {
       return state.signals.received === received && state.waiting === 0 && state
     })
   const statusOf = async (leadId: number) =>
-    stage.service.sql.selectFrom('leads').select('status').where('id', '=', leadId).executeTakeFirstOrThrow()
+    fixture.service.sql
+      .selectFrom('leads')
+      .select('status')
+      .where('id', '=', leadId)
+      .executeTakeFirstOrThrow()
 
   it('ends in the same status in every order', async () => {
     const orders = fc.shuffledSubarray(once, { minLength: 3 })
     await fc.assert(
       fc.asyncProperty(orders, async (order) => {
-        const leadId = await stage.leads.commit()
-        for (const name of order) await stage.send(leadId, name)
+        const leadId = await fixture.leads.commit()
+        for (const name of order) await fixture.send(leadId, name)
         const { signals } = await settled(leadId, order.length)
         expect(signals).toMatchObject({ recorded: order.length, repeated: 0 })
         expect((await statusOf(leadId)).status).toBe(order.reduce<MilestoneName>(furthest, 'lead_received'))
@@ -43,7 +47,7 @@ describe('whatever is sent to a lead', () => {
 
   it('is accounted for, whatever it is named and carries, and a good signal after it is recorded', async () => {
     const name = fc.oneof(
-      fc.constantFrom(...signalledMilestones, 'lead_received', 'wake', 'delivery_trouble', 'read_record'),
+      fc.constantFrom(...signalledMilestones, 'lead_received', 'wake', 'delivery_failed', 'read_record'),
       fc.constantFrom('__proto__', '__temporal_x', '__stack_trace', 'constructor', ''),
       fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
     )
@@ -55,12 +59,13 @@ describe('whatever is sent to a lead', () => {
     const argument = fc.record({ encoding, data }, { requiredKeys: ['data'] })
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(name, argument), { maxLength: 12 }), async (sent) => {
-        const leadId = await stage.leads.start()
+        const leadId = await fixture.leads.start()
         // the server refuses a few names itself
         for (const [signal, payload] of sent) {
-          await rawSignal(stage.service, leadId, signal, payload).catch(() => undefined)
+          await rawSignal(fixture.service, leadId, signal, payload).catch(() => undefined)
         }
-        const { outcome } = (await stage.service.referrals.record(leadId, { name: 'contract_signed' })) ?? {}
+        const { outcome } =
+          (await fixture.service.referrals.record(leadId, { name: 'contract_signed' })) ?? {}
         expect(outcome).toMatch(/^(recorded|repeated)$/)
         const { signals } = await until(async () => {
           const state = await view(leadId)
@@ -76,7 +81,7 @@ describe('whatever is sent to a lead', () => {
   }, 60_000)
 
   it('is answered when it is sent as an update, and refused with a reason when it is wrong', async () => {
-    const leadId = await stage.leads.start()
+    const leadId = await fixture.leads.start()
     const update = (request: unknown) => handleOf(leadId).executeUpdate('milestone', { args: [request] })
     const first = await update({ name: 'contract_signed' })
     expect(first).toEqual({ outcome: 'recorded', event_id: expect.stringMatching(/^evt_/) })
@@ -88,19 +93,19 @@ describe('whatever is sent to a lead', () => {
     await expect(update('secret')).rejects.not.toMatchObject({
       cause: { message: expect.stringContaining('secret') },
     })
-    expect((await stage.leads.names(leadId)).slice(1)).toEqual(['contract_signed', 'score_update'])
+    expect((await fixture.leads.names(leadId)).slice(1)).toEqual(['contract_signed', 'score_update'])
   })
 
   it('is not doubled by a reset', async () => {
-    const leadId = await stage.leads.start()
+    const leadId = await fixture.leads.start()
     for (const name of ['client_engaged_in_chat', 'client_engaged_in_chat', 'escrow_funded']) {
-      await stage.send(leadId, name)
+      await fixture.send(leadId, name)
     }
-    await stage.arrived(leadId, 2)
+    await fixture.arrived(leadId, 2)
     await settled(leadId, 3)
     const { runId } = await handleOf(leadId).describe()
-    await stage.service.client.workflowService.resetWorkflowExecution({
-      namespace: stage.service.namespace,
+    await fixture.service.client.workflowService.resetWorkflowExecution({
+      namespace: fixture.service.namespace,
       workflowExecution: { workflowId: `lead-${leadId}`, runId },
       workflowTaskFinishEventId: 4 as never,
       requestId: `reset-${leadId}`,
@@ -108,15 +113,15 @@ describe('whatever is sent to a lead', () => {
     })
     expect((await handleOf(leadId).describe()).runId).not.toBe(runId)
     await settled(leadId, 3)
-    await stage.send(leadId, 'mortgage_ready')
-    await stage.arrived(leadId, 3)
-    expect(await stage.leads.names(leadId)).toEqual([
+    await fixture.send(leadId, 'mortgage_ready')
+    await fixture.arrived(leadId, 3)
+    expect(await fixture.leads.names(leadId)).toEqual([
       'lead_received',
       'client_engaged_in_chat',
       'client_engaged_in_chat',
       'escrow_funded',
       'mortgage_ready',
     ])
-    expect(stage.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+    expect(fixture.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
   })
 })

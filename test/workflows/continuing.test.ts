@@ -6,7 +6,7 @@ import { published } from '../support/published.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { startScoreServer } from '../support/score-server.ts'
 import { until } from '../support/until.ts'
-import { prepareStage, type Stage } from './scenes.ts'
+import { prepareFixture, type Fixture } from './scenes.ts'
 
 /** Events after which the server suggests to continue as new; it is 4,096 by default. */
 const SUGGESTED_AFTER = 60
@@ -18,7 +18,7 @@ const CHAT = 'client_engaged_in_chat'
 type Enter = (leadId: number) => Promise<() => unknown>
 
 describe('a run that continues as new', () => {
-  let stage: Stage
+  let fixture: Fixture
   let mails: Awaited<ReturnType<typeof startMailServer>>
   let scores: Awaited<ReturnType<typeof startScoreServer>>
 
@@ -29,7 +29,7 @@ describe('a run that continues as new', () => {
       startScoreServer(),
     ])
     ;[mails, scores] = outside
-    stage = await prepareStage({
+    fixture = await prepareFixture({
       TEMPORAL_ADDRESS: temporal.address,
       SMTP_URL: mails.url,
       SMTP_CATCHER: 'true',
@@ -38,7 +38,7 @@ describe('a run that continues as new', () => {
   }, 60_000)
 
   const handleOf = (leadId: number, runId?: string) =>
-    stage.service.client.workflow.getHandle(`lead-${leadId}`, runId)
+    fixture.service.client.workflow.getHandle(`lead-${leadId}`, runId)
   const runOf = async (leadId: number) => (await handleOf(leadId).describe()).runId
   const view = (leadId: number) => handleOf(leadId).query<ReferralView>('state')
   const continued = async (leadId: number, runId: string) => {
@@ -51,13 +51,13 @@ describe('a run that continues as new', () => {
     await until(async () => {
       runs = []
       const query = `WorkflowId = 'lead-${leadId}'`
-      for await (const run of stage.service.client.workflow.list({ query })) runs.push(run.runId)
+      for await (const run of fixture.service.client.workflow.list({ query })) runs.push(run.runId)
       return runs.includes(runId)
     })
     return runs.slice(runs.indexOf(runId))
   }
   const events = (leadId: number) =>
-    stage.service.sql
+    fixture.service.sql
       .selectFrom('lead_events')
       .select(['event_name', 'dedupe_key'])
       .where('lead_id', '=', leadId)
@@ -75,15 +75,15 @@ describe('a run that continues as new', () => {
   const chat = (leadId: number, from: number, to: number) =>
     chats.slice(from, to).reduce<Promise<unknown>>(async (before, key) => {
       await before
-      await stage.send(leadId, CHAT, { id: key.slice(CHAT.length + 1) })
+      await fixture.send(leadId, CHAT, { id: key.slice(CHAT.length + 1) })
     }, Promise.resolve())
 
   const inDelivery: Enter = async (leadId) => {
     const answered = Promise.withResolvers<void>()
-    stage.partner.endpoint.answer = (_, response) =>
+    fixture.partner.endpoint.answer = (_, response) =>
       void answered.promise.then(() => response.writeHead(200).end())
-    await stage.send(leadId, 'contract_signed')
-    await stage.arrived(leadId, 2)
+    await fixture.send(leadId, 'contract_signed')
+    await fixture.arrived(leadId, 2)
     return answered.resolve
   }
   const hold = (server: { answering: Promise<void> }) => {
@@ -104,64 +104,64 @@ describe('a run that continues as new', () => {
     deliverWebhook: { enter: inDelivery, leaves: ['contract_signed'] },
     'recordScoreUpdate, by the timer': {
       enter: inScoring(async (leadId) => {
-        await stage.send(leadId, 'contract_signed')
-        await stage.send(leadId, 'escrow_funded')
-        await stage.leads.recorded(leadId, 'escrow_funded')
-        await stage.advance(leadId, 45)
+        await fixture.send(leadId, 'contract_signed')
+        await fixture.send(leadId, 'escrow_funded')
+        await fixture.leads.recorded(leadId, 'escrow_funded')
+        await fixture.advance(leadId, 45)
       }),
       leaves: ['contract_signed', 'escrow_funded', 'score_update'],
     },
     'recordScoreUpdate, by a signal': {
-      enter: inScoring((leadId) => stage.send(leadId, 'score_update')),
+      enter: inScoring((leadId) => fixture.send(leadId, 'score_update')),
       leaves: ['score_update'],
     },
   }
 
   it.each(Object.keys(inside))('in the middle of %s loses, doubles and reorders nothing', async (name) => {
     const { enter, leaves = [] } = inside[name] ?? {}
-    const leadId = await stage.leads.start()
-    await stage.arrived(leadId, 1)
+    const leadId = await fixture.leads.start()
+    await fixture.arrived(leadId, 1)
     const runId = await runOf(leadId)
     const release = await enter?.(leadId)
     await chat(leadId, 0, ENOUGH)
     await continued(leadId, runId)
     release?.()
-    await stage.send(leadId, 'mortgage_ready')
-    await stage.arrived(leadId, leaves.length + 2)
+    await fixture.send(leadId, 'mortgage_ready')
+    await fixture.arrived(leadId, leaves.length + 2)
     await until(async () => (await view(leadId)).next === leaves.length + 3)
     expect(await recorded(leadId)).toEqual({ names: ['lead_received', ...leaves, 'mortgage_ready'], chats })
-    const arrivals = stage.leads.arrivals(leadId)
+    const arrivals = fixture.leads.arrivals(leadId)
     const sequences = arrivals.map(({ event }) => event.data.sequence)
     expect(sequences).toEqual(Array.from({ length: leaves.length + 2 }, (_, index) => index + 1))
     expect(arrivals.every(({ verified }) => verified)).toBe(true)
   })
 
   it('waits for the end of recordMilestones, and hands on what has arrived meanwhile', async () => {
-    const leadId = await stage.leads.start()
-    await stage.arrived(leadId, 1)
+    const leadId = await fixture.leads.start()
+    await fixture.arrived(leadId, 1)
     const runId = await runOf(leadId)
-    const lock = await holdRow(stage.service.sql, 'leads', `id = ${leadId}`)
-    await stage.send(leadId, 'contract_signed')
+    const lock = await holdRow(fixture.service.sql, 'leads', `id = ${leadId}`)
+    await fixture.send(leadId, 'contract_signed')
     await lock.reached()
     await chat(leadId, 0, ENOUGH)
-    await stage.send(leadId, 'contract_signed')
+    await fixture.send(leadId, 'contract_signed')
     expect(await runOf(leadId)).toBe(runId)
     await lock.release()
-    await stage.send(leadId, 'mortgage_ready')
+    await fixture.send(leadId, 'mortgage_ready')
     await continued(leadId, runId)
-    await stage.arrived(leadId, 3)
+    await fixture.arrived(leadId, 3)
     expect(await recorded(leadId)).toEqual({
       names: ['lead_received', 'contract_signed', 'mortgage_ready'],
       chats,
     })
-    expect(stage.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+    expect(fixture.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
     const { signals } = await view(leadId)
     expect(signals).toMatchObject({ received: ENOUGH + 3, recorded: ENOUGH + 2, repeated: 1 })
   })
 
   it('in the middle of sendOnboardingEmail mails once, or again with the same Message-ID', async () => {
     const release = hold(mails)
-    const leadId = await stage.leads.start()
+    const leadId = await fixture.leads.start()
     const id = `<onboarding-${leadId}@partner-referral-service>`
     const own = () => mails.mails.filter(({ content }) => content.includes(id))
     await until(async () => own().length > 0)
@@ -170,11 +170,14 @@ describe('a run that continues as new', () => {
     await continued(leadId, runId)
     release()
     await until(async () => {
-      const lead = stage.service.sql.selectFrom('leads').select('onboarding_sent_at').where('id', '=', leadId)
+      const lead = fixture.service.sql
+        .selectFrom('leads')
+        .select('onboarding_sent_at')
+        .where('id', '=', leadId)
       return (await lead.executeTakeFirstOrThrow()).onboarding_sent_at !== null
     })
     const before = await runOf(leadId)
-    for (let sent = 0; sent < ENOUGH; sent += 1) await stage.send(leadId, 'paid')
+    for (let sent = 0; sent < ENOUGH; sent += 1) await fixture.send(leadId, 'paid')
     await continued(leadId, before)
     // each run that did not know of the mail may have sent it, and none after them
     expect(own().length).toBeLessThanOrEqual((await runsUpTo(leadId, before)).length)
@@ -185,17 +188,17 @@ describe('a run that continues as new', () => {
   })
 
   it('in the middle of closeLead closes the lead, and says why', async () => {
-    const leadId = await stage.leads.start()
-    await stage.arrived(leadId, 1)
+    const leadId = await fixture.leads.start()
+    await fixture.arrived(leadId, 1)
     const runId = await runOf(leadId)
-    const lock = await holdRow(stage.service.sql, 'leads', `id = ${leadId}`)
-    await stage.send(leadId, 'close', { reason: 'withdrew' })
+    const lock = await holdRow(fixture.service.sql, 'leads', `id = ${leadId}`)
+    await fixture.send(leadId, 'close', { reason: 'withdrew' })
     await lock.reached()
-    for (let sent = 0; sent < ENOUGH; sent += 1) await stage.send(leadId, 'paid')
+    for (let sent = 0; sent < ENOUGH; sent += 1) await fixture.send(leadId, 'paid')
     await continued(leadId, runId)
     await lock.release()
     await expect(handleOf(leadId).result()).resolves.toBe('withdrew')
-    const lead = stage.service.sql.selectFrom('leads').select(['closed_at', 'close_reason'])
+    const lead = fixture.service.sql.selectFrom('leads').select(['closed_at', 'close_reason'])
     expect(await lead.where('id', '=', leadId).executeTakeFirst()).toEqual({
       closed_at: expect.any(Date),
       close_reason: 'withdrew',
@@ -204,10 +207,10 @@ describe('a run that continues as new', () => {
   })
 
   it('shows operators the same texts as before, and the lead is found as before', async () => {
-    const leadId = await stage.leads.start()
-    await stage.send(leadId, 'escrow_funded')
-    await stage.send(leadId, 'escrow_funded')
-    await stage.arrived(leadId, 2)
+    const leadId = await fixture.leads.start()
+    await fixture.send(leadId, 'escrow_funded')
+    await fixture.send(leadId, 'escrow_funded')
+    await fixture.arrived(leadId, 2)
     const runId = await runOf(leadId)
     await chat(leadId, 0, ENOUGH)
     await continued(leadId, runId)
@@ -216,7 +219,7 @@ describe('a run that continues as new', () => {
       '__temporal_workflow_metadata',
     )
     expect(currentDetails).toContain(
-      `**Lead ${leadId}** of partner ${stage.partner.id} is at **escrow_funded**`,
+      `**Lead ${leadId}** of partner ${fixture.partner.id} is at **escrow_funded**`,
     )
     expect(currentDetails).toContain(
       `**Signals**: ${ENOUGH + 2} received: ${ENOUGH + 1} recorded, 1 repeated`,
@@ -225,7 +228,7 @@ describe('a run that continues as new', () => {
     const { anchor } = await view(leadId)
     expect(await published(handleOf(leadId))).toMatchObject({
       LeadId: leadId,
-      PartnerId: stage.partner.id,
+      PartnerId: fixture.partner.id,
       LeadStatus: 'escrow_funded',
       DeliveryState: 'ok',
       NextScoreUpdateAt: new Date((anchor ?? 0) + 45 * 24 * 60 * 60 * 1000),

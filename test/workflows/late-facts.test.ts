@@ -2,22 +2,22 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { until } from '../support/until.ts'
-import { prepareStage, type Stage } from './scenes.ts'
+import { prepareFixture, type Fixture } from './scenes.ts'
 
 describe('after mortgage_ready', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   beforeAll(async () => {
-    stage = await prepareStage()
+    fixture = await prepareFixture()
   })
 
-  const handleOf = (leadId: number) => stage.service.client.workflow.getHandle(`lead-${leadId}`)
+  const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)
   const view = (leadId: number) => handleOf(leadId).query<ReferralView>('state')
   /** A lead that has come to the end of its journey. */
   const ready = async () => {
-    const leadId = await stage.leads.start()
-    await stage.send(leadId, 'mortgage_ready')
-    await stage.arrived(leadId, 2)
+    const leadId = await fixture.leads.start()
+    await fixture.send(leadId, 'mortgage_ready')
+    await fixture.arrived(leadId, 2)
     await until(async () => (await view(leadId)).next === 3)
     return leadId
   }
@@ -26,37 +26,37 @@ describe('after mortgage_ready', () => {
     const leadId = await ready()
     const { endsAt } = await view(leadId)
     await handleOf(leadId).terminate()
-    await stage.send(leadId, 'contract_signed')
-    await stage.advance(leadId, 29)
-    await stage.send(leadId, 'client_engaged_in_chat')
-    await stage.leads.recorded(leadId, 'client_engaged_in_chat')
+    await fixture.send(leadId, 'contract_signed')
+    await fixture.advance(leadId, 29)
+    await fixture.send(leadId, 'client_engaged_in_chat')
+    await fixture.leads.recorded(leadId, 'client_engaged_in_chat')
     expect(await view(leadId)).toMatchObject({ endsAt, closing: false })
-    await stage.arrived(leadId, 3)
-    expect(await stage.leads.names(leadId)).toEqual([
+    await fixture.arrived(leadId, 3)
+    expect(await fixture.leads.names(leadId)).toEqual([
       'lead_received',
       'mortgage_ready',
       'contract_signed',
       'client_engaged_in_chat',
     ])
-    expect(stage.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
-    await stage.advance(leadId, 1)
+    expect(fixture.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+    await fixture.advance(leadId, 1)
     await expect(handleOf(leadId).result()).resolves.toBe('mortgage_ready')
   })
 
   it('a fact beyond 30 days is refused to strangers, and told as refused to our own senders', async () => {
     const leadId = await ready()
-    await stage.advance(leadId, 30)
+    await fixture.advance(leadId, 30)
     await expect(handleOf(leadId).result()).resolves.toBe('mortgage_ready')
     const late = () => handleOf(leadId).signal('client_engaged_in_chat')
     await expect(late()).rejects.toThrow(WorkflowNotFoundError)
-    expect(await stage.send(leadId, 'client_engaged_in_chat')).toBe(true)
+    expect(await fixture.send(leadId, 'client_engaged_in_chat')).toBe(true)
     await handleOf(leadId).result()
     const { signals, notes } = await view(leadId)
     expect(signals).toMatchObject({ received: 1, recorded: 0, refused: 1 })
     expect(notes.map(({ what, why }) => `${what}: ${why}`)).toEqual([
       'client_engaged_in_chat: not recorded: the lead is closed',
     ])
-    expect(await stage.leads.names(leadId)).toEqual(['lead_received', 'mortgage_ready'])
-    expect(stage.leads.arrivals(leadId)).toHaveLength(2)
+    expect(await fixture.leads.names(leadId)).toEqual(['lead_received', 'mortgage_ready'])
+    expect(fixture.leads.arrivals(leadId)).toHaveLength(2)
   })
 })

@@ -52,12 +52,12 @@ describe('the record, against the workflows that run', () => {
   it('finds a lead that is started again as failing when its webhook fails', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
     const leadId = await leads.start()
-    const trouble = { sequence: 1, failures: 1, reason: 'the endpoint answered 503' }
-    const shown = async () => (await handleOf(leadId).query<{ trouble: unknown }>('state')).trouble
+    const failure = { sequence: 1, failures: 1, reason: 'the endpoint answered 503' }
+    const shown = async () => (await handleOf(leadId).query<{ failure: unknown }>('state')).failure
     await until(async () => (await shown()) !== null)
     await handleOf(leadId).terminate()
     await service.referrals.startFromRecord(leadId)
-    expect(await shown()).toEqual(trouble)
+    expect(await shown()).toEqual(failure)
     expect(await published(handleOf(leadId))).toMatchObject({ DeliveryState: 'failing' })
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await service.referrals.signal(leadId, 'close')

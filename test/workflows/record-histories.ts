@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-binary.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
-import { cross, crossing, prepareStage, scenes, type Stage } from './scenes.ts'
+import { cross, crossing, prepareFixture, scenes, type Fixture } from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
@@ -14,45 +14,45 @@ describe('histories', () => {
   beforeAll(() => void mkdirSync(folder, { recursive: true }))
 
   describe('of a branch each', () => {
-    let stage: Stage
+    let fixture: Fixture
 
     beforeAll(async () => {
-      stage = await prepareStage()
+      fixture = await prepareFixture()
     })
 
     it.each(Object.entries(scenes))('%s', async (name, play) => {
-      const leadId = await stage.leads.start()
-      const { runId } = await handleOf(stage, leadId).describe()
-      await play(stage, leadId)
-      expect(await write(name, stage, leadId, runId)).toHaveProperty('events')
+      const leadId = await fixture.leads.start()
+      const { runId } = await handleOf(fixture, leadId).describe()
+      await play(fixture, leadId)
+      expect(await write(name, fixture, leadId, runId)).toHaveProperty('events')
     })
   })
 
   it('continued-as-new, begun-by-continuing', async () => {
     const temporal = await ownTemporal(['limit.historyCount.suggestContinueAsNew=30'])
-    const stage = await prepareStage({ TEMPORAL_ADDRESS: temporal.address })
-    const leadId = await stage.leads.start()
-    const { runId: first } = await handleOf(stage, leadId).describe()
-    await cross(stage, leadId)
-    const history = await handleOf(stage, leadId, first).fetchHistory()
+    const fixture = await prepareFixture({ TEMPORAL_ADDRESS: temporal.address })
+    const leadId = await fixture.leads.start()
+    const { runId: first } = await handleOf(fixture, leadId).describe()
+    await cross(fixture, leadId)
+    const history = await handleOf(fixture, leadId, first).fetchHistory()
     const next = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId
-    expect(await write(crossing[0], stage, leadId, first)).toHaveProperty('events')
-    expect(await write(crossing[1], stage, leadId, next ?? '')).toHaveProperty('events')
+    expect(await write(crossing[0], fixture, leadId, first)).toHaveProperty('events')
+    expect(await write(crossing[1], fixture, leadId, next ?? '')).toHaveProperty('events')
   })
 
-  const handleOf = ({ service }: Stage, leadId: number, runId?: string) =>
+  const handleOf = ({ service }: Fixture, leadId: number, runId?: string) =>
     service.client.workflow.getHandle(`lead-${leadId}`, runId)
 
-  async function write(name: string, stage: Stage, leadId: number, runId: string): Promise<unknown> {
-    const history = await historyOf(stage, leadId, runId)
+  async function write(name: string, fixture: Fixture, leadId: number, runId: string): Promise<unknown> {
+    const history = await historyOf(fixture, leadId, runId)
     const text = JSON.stringify(history, withoutMachine, 1)
     writeFileSync(path.join(folder, `${name}.json`), `${text}\n`)
     return history
   }
 
   /** As the Temporal CLI writes it, which is how production's are taken. */
-  async function historyOf(stage: Stage, leadId: number, runId: string): Promise<unknown> {
-    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = stage.service.environment
+  async function historyOf(fixture: Fixture, leadId: number, runId: string): Promise<unknown> {
+    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = fixture.service.environment
     const program = await findTemporal({ environment: process.env, report: () => {} })
     const which = ['--workflow-id', `lead-${leadId}`, '--run-id', runId, '--output', 'json']
     const where = ['--address', address, '--namespace', namespace]

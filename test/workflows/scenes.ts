@@ -8,9 +8,9 @@ import { putEndpoints } from '../support/endpoint-states.ts'
 const DAY_S = 24 * 60 * 60
 
 /** A stretch of a lead's life in which the workflow takes a certain branch; leaves the lead there. */
-export type Scene = (stage: Stage, leadId: number) => Promise<void>
+export type Scene = (fixture: Fixture, leadId: number) => Promise<void>
 
-export interface Stage {
+export interface Fixture {
   service: Service
   partner: TestPartner
   leads: ReturnType<typeof leadsOf>
@@ -20,7 +20,7 @@ export interface Stage {
   setEndpoint: (state: 'paused' | 'active') => Promise<unknown>
 }
 
-export function stageOf(service: Service, partner: TestPartner): Stage {
+export function fixtureOf(service: Service, partner: TestPartner): Fixture {
   const leads = leadsOf(service, partner)
   const send = (leadId: number, name: string, argument?: unknown) =>
     service.referrals.signal(leadId, name, argument)
@@ -39,16 +39,16 @@ export function stageOf(service: Service, partner: TestPartner): Stage {
 }
 
 /** The service with a partner and a worker that runs. */
-export async function prepareStage(settings: Record<string, string> = {}): Promise<Stage> {
+export async function prepareFixture(settings: Record<string, string> = {}): Promise<Fixture> {
   const service = await prepareService(settings)
   const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
-  return stageOf(service, partner)
+  return fixtureOf(service, partner)
 }
 
-const viewOf = ({ service }: Stage, leadId: number) =>
+const viewOf = ({ service }: Fixture, leadId: number) =>
   service.client.workflow
     .getHandle(`lead-${leadId}`)
-    .query<{ held: boolean; trouble: object | null; next: number; notes: object[] }>('state')
+    .query<{ held: boolean; failure: object | null; next: number; notes: object[] }>('state')
 
 /** The runs on both sides of continue-as-new, by the names of the files that hold their histories. */
 export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
@@ -57,89 +57,89 @@ export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
  * Lets a run continue as new while a webhook is under way, on a server that suggests it soon; the next one ends
  * with the lead.
  */
-export const cross: Scene = async (stage, leadId) => {
-  await stage.arrived(leadId, 1)
-  const handle = stage.service.client.workflow.getHandle(`lead-${leadId}`)
+export const cross: Scene = async (fixture, leadId) => {
+  await fixture.arrived(leadId, 1)
+  const handle = fixture.service.client.workflow.getHandle(`lead-${leadId}`)
   const { runId } = await handle.describe()
   const answered = Promise.withResolvers<void>()
-  stage.partner.endpoint.answer = (_, response) =>
+  fixture.partner.endpoint.answer = (_, response) =>
     void answered.promise.then(() => response.writeHead(200).end())
-  await stage.send(leadId, 'escrow_funded')
-  await stage.arrived(leadId, 2)
-  while ((await handle.describe()).runId === runId) await stage.send(leadId, 'client_engaged_in_chat')
+  await fixture.send(leadId, 'escrow_funded')
+  await fixture.arrived(leadId, 2)
+  while ((await handle.describe()).runId === runId) await fixture.send(leadId, 'client_engaged_in_chat')
   answered.resolve()
-  await stage.send(leadId, 'score_update')
-  await stage.arrived(leadId, 3)
-  await stage.send(leadId, 'close', { reason: 'withdrew' })
+  await fixture.send(leadId, 'score_update')
+  await fixture.arrived(leadId, 3)
+  await fixture.send(leadId, 'close', { reason: 'withdrew' })
   await handle.result()
 }
 
 /** Each branch of the workflow, by the name of the file that holds its history. */
 export const scenes: Record<string, Scene> = {
-  async started(stage, leadId) {
-    await stage.arrived(leadId, 1)
+  async started(fixture, leadId) {
+    await fixture.arrived(leadId, 1)
   },
-  async journey(stage, leadId) {
+  async journey(fixture, leadId) {
     for (const name of ['client_account_created', 'contract_signed', 'escrow_funded'])
-      await stage.send(leadId, name)
-    await stage.arrived(leadId, 4)
-    await stage.advance(leadId, 45)
-    await stage.arrived(leadId, 5)
-    await stage.send(leadId, 'mortgage_ready')
-    await stage.arrived(leadId, 6)
-    await stage.advance(leadId, 31)
-    await stage.service.client.workflow.getHandle(`lead-${leadId}`).result()
+      await fixture.send(leadId, name)
+    await fixture.arrived(leadId, 4)
+    await fixture.advance(leadId, 45)
+    await fixture.arrived(leadId, 5)
+    await fixture.send(leadId, 'mortgage_ready')
+    await fixture.arrived(leadId, 6)
+    await fixture.advance(leadId, 31)
+    await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
   },
-  async 'not-understood'(stage, leadId) {
-    await rawSignal(stage.service, leadId, 'contract_signed', { encoding: 'json/protobuf', data: '{}' })
-    await rawSignal(stage.service, leadId, '__temporal_x', { encoding: 'json/plain', data: '{' })
-    await stage.send(leadId, 'paid')
-    await stage.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(stage, leadId)).notes.length === 4)
+  async 'not-understood'(fixture, leadId) {
+    await rawSignal(fixture.service, leadId, 'contract_signed', { encoding: 'json/protobuf', data: '{}' })
+    await rawSignal(fixture.service, leadId, '__temporal_x', { encoding: 'json/plain', data: '{' })
+    await fixture.send(leadId, 'paid')
+    await fixture.send(leadId, 'contract_signed')
+    await until(async () => (await viewOf(fixture, leadId)).notes.length === 4)
   },
-  async 'score-updates-signalled'(stage, leadId) {
-    await stage.send(leadId, 'score_update', { id: 'a' })
-    await stage.send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
-    await stage.leads.recorded(leadId, 'score_update', 2)
-    await stage.arrived(leadId, 3)
+  async 'score-updates-signalled'(fixture, leadId) {
+    await fixture.send(leadId, 'score_update', { id: 'a' })
+    await fixture.send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
+    await fixture.leads.recorded(leadId, 'score_update', 2)
+    await fixture.arrived(leadId, 3)
   },
-  async 'asked-by-update'(stage, leadId) {
-    await stage.service.referrals.record(leadId, { name: 'contract_signed' })
-    await stage.service.referrals.record(leadId, { name: 'contract_signed' })
-    await stage.service.referrals.record(leadId, { name: 'score_update', id: 'a' })
-    await stage.arrived(leadId, 3)
+  async 'asked-by-update'(fixture, leadId) {
+    await fixture.service.referrals.record(leadId, { name: 'contract_signed' })
+    await fixture.service.referrals.record(leadId, { name: 'contract_signed' })
+    await fixture.service.referrals.record(leadId, { name: 'score_update', id: 'a' })
+    await fixture.arrived(leadId, 3)
   },
-  async 'webhook-failing-then-woken'(stage, leadId) {
-    await stage.arrived(leadId, 1)
-    stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-    await stage.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(stage, leadId)).trouble !== null)
-    stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    await stage.service.sql
+  async 'webhook-failing-then-woken'(fixture, leadId) {
+    await fixture.arrived(leadId, 1)
+    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    await fixture.send(leadId, 'contract_signed')
+    await until(async () => (await viewOf(fixture, leadId)).failure !== null)
+    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await fixture.service.sql
       .updateTable('deliveries')
       .set({ next_attempt_at: new Date() })
       .where('lead_id', '=', leadId)
       .execute()
-    await stage.send(leadId, 'wake')
-    await until(async () => (await viewOf(stage, leadId)).next === 3)
+    await fixture.send(leadId, 'wake')
+    await until(async () => (await viewOf(fixture, leadId)).next === 3)
   },
-  async 'webhook-held-then-resumed'(stage, leadId) {
-    await stage.arrived(leadId, 1)
-    await stage.setEndpoint('paused')
-    await stage.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(stage, leadId)).held)
-    await stage.setEndpoint('active')
-    await stage.send(leadId, 'wake')
-    await stage.arrived(leadId, 2)
+  async 'webhook-held-then-resumed'(fixture, leadId) {
+    await fixture.arrived(leadId, 1)
+    await fixture.setEndpoint('paused')
+    await fixture.send(leadId, 'contract_signed')
+    await until(async () => (await viewOf(fixture, leadId)).held)
+    await fixture.setEndpoint('active')
+    await fixture.send(leadId, 'wake')
+    await fixture.arrived(leadId, 2)
   },
-  async canceled(stage, leadId) {
-    await stage.send(leadId, 'escrow_funded')
-    const handle = stage.service.client.workflow.getHandle(`lead-${leadId}`)
+  async canceled(fixture, leadId) {
+    await fixture.send(leadId, 'escrow_funded')
+    const handle = fixture.service.client.workflow.getHandle(`lead-${leadId}`)
     await handle.cancel()
     await handle.result()
   },
-  async 'closed-by-staff'(stage, leadId) {
-    await stage.send(leadId, 'close', { reason: 'withdrew' })
-    await stage.service.client.workflow.getHandle(`lead-${leadId}`).result()
+  async 'closed-by-staff'(fixture, leadId) {
+    await fixture.send(leadId, 'close', { reason: 'withdrew' })
+    await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
   },
 }

@@ -8,7 +8,7 @@ import {
 } from '../../domain/outcome-decision.ts'
 import { type AttemptOutcome, deliver, endAttempt, type EndedAttempt, endOfResend } from './attempt-end.ts'
 import { columnsOf, drainAfterProbe, isOfRevision } from '../endpoints/states.ts'
-import type { EndpointNotice } from '../endpoints/trouble.ts'
+import type { EndpointNotice } from '../endpoints/incidents.ts'
 import { oweNotice } from '../endpoints/notices.ts'
 import type { Sql } from '../orm.ts'
 
@@ -75,7 +75,7 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
 function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'paused_by as pausedBy', 'trouble', 'failing_since as failingSince'])
+    .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince'])
     .select(isOfRevision(attemptId).as('isCurrent'))
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
@@ -114,7 +114,7 @@ async function failDelivery(
 async function failEndpoint(
   trx: Sql,
   partnerId: number,
-  { failingSince, blockedUntil, trouble, turn }: EndpointChange,
+  { failingSince, blockedUntil, incident, turn }: EndpointChange,
 ): Promise<void> {
   await trx
     .updateTable('endpoints')
@@ -122,7 +122,7 @@ async function failEndpoint(
       ...(turn && columnsOf(turn)),
       failing_since: failingSince,
       ...(blockedUntil && { blocked_until: blockedUntil }),
-      ...(trouble && { trouble }),
+      ...(incident && { incident }),
     })
     .where('partner_id', '=', partnerId)
     .execute()

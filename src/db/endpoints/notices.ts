@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { FAILING_AFTER } from '../../domain/delivery.ts'
 import type { NoticeKind } from '../../domain/endpoint.ts'
+import { hasRecovered } from './incidents.ts'
 import type { Sql } from '../orm.ts'
 
 /** A mail server that is away for longer makes a notice stale. */
@@ -58,8 +58,8 @@ export async function markSent(sql: Sql, partnerId: number, { kind, hour }: Unse
 }
 
 /**
- * What an endpoint's state calls for and was not told yet: that it is paused, or that it works again after the
- * partner heard of trouble. `e` is the endpoint's row.
+ * What the partner of endpoint row `e` is still to be mailed: that it is paused, or that it works again after a mail said
+ * that it did not.
  */
 const told = (kinds: string) =>
   raw`(select max(sent_at) from notices where partner_id = e.partner_id and kind in (${raw.raw(kinds)}))`
@@ -67,12 +67,8 @@ const owedKind = raw<'paused' | 'recovered' | null>`case
   when e.url is null then null
   when e.state = 'paused' and ${told(`'paused'`)} > e.since then null
   when e.state = 'paused' then 'paused'
-  when e.state = 'active' and e.failing_since is null
-    and ${told(`'failing', 'paused'`)} > coalesce(${told(`'recovered'`)}, '-infinity')
-    and not exists (
-      select from deliveries
-      where partner_id = e.partner_id and state = 'pending' and failures >= ${FAILING_AFTER}
-    ) then 'recovered'
+  when ${told(`'failing', 'paused'`)} > coalesce(${told(`'recovered'`)}, '-infinity') and ${hasRecovered}
+    then 'recovered'
 end`
 
 /** Owes what the endpoint's state calls for. Answers what is (still) owed, within the hour's limit or not. */

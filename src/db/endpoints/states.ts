@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type EndpointTurn, endpointTurns } from '../../domain/endpoint.ts'
-import { troubleGoesOn } from './trouble.ts'
+import { incidentAfterResume } from './incidents.ts'
 import { hasNotices } from './notices.ts'
 import type { Sql } from '../orm.ts'
 
@@ -13,7 +13,7 @@ export function columnsOf(turn: EndpointTurn) {
     paused_by: pausedBy,
     revision: raw<number>`endpoints.revision + 1`,
     since: raw<Date>`clock_timestamp()`,
-    ...(worksAgain && { failing_since: null, blocked_until: null, trouble: troubleGoesOn }),
+    ...(worksAgain && { failing_since: null, blocked_until: null, incident: incidentAfterResume }),
   }
 }
 

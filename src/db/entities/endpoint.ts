@@ -4,8 +4,8 @@ import {
   endpointPausers,
   type EndpointState,
   endpointStates,
-  type EndpointTrouble,
-  endpointTroubles,
+  type EndpointIncident,
+  endpointIncidents,
 } from '../../domain/endpoint.ts'
 import { instant, oneOf } from './columns.ts'
 import { Partner } from './partner.ts'
@@ -28,14 +28,14 @@ export const Endpoint = defineEntity({
     /** The first failure after the last success; null while it works. */
     failingSince: instant().nullable(),
     blockedUntil: instant().nullable(),
-    /** What operators were told of and is not over. */
-    trouble: p.text().$type<EndpointTrouble>().nullable(),
+    /** Its open incident, if there is one. */
+    incident: p.text().$type<EndpointIncident>().nullable(),
   },
   checks: [
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
     { name: 'endpoints_paused_by_check', expression: oneOf('paused_by', endpointPausers) },
     { name: 'endpoints_paused_check', expression: "(state = 'paused') = (paused_by is not null)" },
-    { name: 'endpoints_trouble_check', expression: oneOf('trouble', endpointTroubles) },
+    { name: 'endpoints_incident_check', expression: oneOf('incident', endpointIncidents) },
     { name: 'endpoints_url_check', expression: "url is not null or state = 'paused'" },
   ],
 })

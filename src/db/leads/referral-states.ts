@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { type DeliveryTrouble, failureReason, type ReferralState } from '../../domain/referral.ts'
+import { type DeliveryFailure, failureReason, type ReferralState } from '../../domain/referral.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
 import type { MilestoneName } from '../../domain/milestones.ts'
 import type { Sql } from '../orm.ts'
@@ -37,7 +37,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     last: lead.last,
     endsAt: facts.readyAt === null ? null : facts.readyAt.getTime() + LATE_FACTS_MS,
     closing: lead.closed_at !== null || lead.erased_at !== null,
-    trouble: open === undefined ? null : troubleOf(open),
+    failure: open === undefined ? null : failureOf(open),
   }
 }
 
@@ -66,7 +66,7 @@ function firstOpenDelivery(sql: Sql, leadId: number) {
 
 type OpenDelivery = NonNullable<Awaited<ReturnType<typeof firstOpenDelivery>>>
 
-function troubleOf({ sequence, failures, status, error_code }: OpenDelivery): DeliveryTrouble | null {
+function failureOf({ sequence, failures, status, error_code }: OpenDelivery): DeliveryFailure | null {
   return failures === 0 ? null : { sequence, failures, reason: failureReason(status, error_code) }
 }
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
-import { endpointTurns } from '../../src/db/endpoints/trouble.ts'
+import { turnIncidents } from '../../src/db/endpoints/incidents.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import type { Em, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
@@ -27,9 +27,9 @@ describe('what operators hear of endpoints', () => {
   it('does not wait for an endpoint that somebody has locked, which has its turn later', async () => {
     const [locked, free] = [await pausedPartner(), await pausedPartner()]
     const lock = await holdRow(sql, 'endpoints', `partner_id = ${locked}`)
-    expect(await endpointTurns(sql)).toEqual([expect.objectContaining({ kind: 'paused', partnerId: free })])
+    expect(await turnIncidents(sql)).toEqual([expect.objectContaining({ kind: 'paused', partnerId: free })])
     await lock.release()
-    expect(await endpointTurns(sql)).toEqual([expect.objectContaining({ kind: 'paused', partnerId: locked })])
-    expect(await endpointTurns(sql)).toEqual([])
+    expect(await turnIncidents(sql)).toEqual([expect.objectContaining({ kind: 'paused', partnerId: locked })])
+    expect(await turnIncidents(sql)).toEqual([])
   })
 })

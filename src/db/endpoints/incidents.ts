@@ -1,0 +1,52 @@
+import { sql as raw } from 'kysely'
+import { FAILING_AFTER } from '../../domain/delivery.ts'
+import type { NoticeKind } from '../../domain/endpoint.ts'
+import type { Sql } from '../orm.ts'
+
+/** What operators are told about an endpoint: a log line and a count, whether or not a mail is due. */
+export interface EndpointNotice {
+  kind: NoticeKind
+  endpointId: number
+  partnerId: number
+  /** Why, in a word or two: never what the endpoint sent, nor its URL. */
+  reason: string
+  /** The event whose delivery it was, where it was one. */
+  eventId?: string
+}
+
+/** Whether an incident of endpoint row `e` is over. Log lines, metrics and mails all go by this. */
+export const hasRecovered = raw<boolean>`(
+  e.state = 'active' and e.failing_since is null and not exists (
+    select from deliveries
+    where partner_id = e.partner_id and state = 'pending' and failures >= ${FAILING_AFTER}
+  )
+)`
+
+/** A resume does not end an incident: only a success does. */
+export const incidentAfterResume = raw<'failing' | null>`case when incident is not null then 'failing' end`
+
+/**
+ * Begins the incidents of endpoints that somebody paused, ends those of endpoints that recovered, and answers both, each
+ * once. Attempts begin the others. An endpoint whose row is locked has its turn the next time.
+ */
+export async function turnIncidents(sql: Sql): Promise<EndpointNotice[]> {
+  const { rows } = await raw<{ id: number; partner_id: number; state: string; reason: string | null }>`
+    with turned as (
+      select e.id from endpoints e
+      where e.url is not null and (
+        (e.state = 'paused' and e.incident is distinct from 'paused')
+        or (e.incident is not null and ${hasRecovered})
+      )
+      for no key update skip locked
+    )
+    update endpoints e set incident = case e.state when 'paused' then 'paused' end
+    from turned where e.id = turned.id
+    returning e.id, e.partner_id, e.state, e.reason
+  `.execute(sql)
+  return rows.map(({ id, partner_id, state, reason }) => ({
+    kind: state === 'paused' ? 'paused' : 'recovered',
+    endpointId: id,
+    partnerId: partner_id,
+    reason: reason ?? 'no webhook fails any more',
+  }))
+}
