@@ -1,4 +1,3 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
 import type { AttemptOutcome } from '../src/db/deliveries/attempt-end.ts'
 import {
   type Begun,
@@ -21,6 +20,7 @@ import { type DeliveryFailure, failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
+import { again } from './again.ts'
 import { retryFor } from './retry-for.ts'
 
 export type SendWebhook = (request: {
@@ -83,8 +83,8 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
 }
 
 function settle(begun: Exclude<Begun, StartedAttempt>): DeliveryAnswer['outcome'] {
-  if (begun.kind === 'wait') throw again(begun.forMs, reasons[begun.why])
-  if (begun.kind === 'unreadable') throw again(UNREADABLE_MS, 'the signing secret cannot be decrypted')
+  if (begun.kind === 'wait') throw again(reasons[begun.why], begun.forMs)
+  if (begun.kind === 'unreadable') throw again('the signing secret cannot be decrypted', UNREADABLE_MS)
   if (begun.kind === 'held') return 'held'
   return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
 }
@@ -121,7 +121,7 @@ async function attempt(
   const { eventId: id, attemptId, body, url, secrets, beganAt } = started
   // frozen meanwhile: the lease would end before the request does, and somebody else may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
-    throw again(1000, 'the attempt began too late')
+    throw again('the attempt began too late', 1000)
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
@@ -139,17 +139,7 @@ function markReplay(trigger: AttemptTrigger): Record<string, string> {
 }
 
 function conclude({ end, retry }: Finished, reason: string): DeliveryAnswer['outcome'] {
-  if (retry) throw again(retry.afterMs, `failure ${retry.failures}: ${reason}`)
-  if (end === 'superseded') throw again(1000, 'another request of this delivery decides')
+  if (retry) throw again(`failure ${retry.failures}: ${reason}`, retry.afterMs)
+  if (end === 'superseded') throw again('another request of this delivery decides', 1000)
   return end
-}
-
-function again(afterMs: number, message: string): ApplicationFailure {
-  return ApplicationFailure.create({
-    message,
-    type: 'Again',
-    nextRetryDelay: Math.max(1, Math.round(afterMs)),
-    // expected, so no error in logs and metrics
-    category: ApplicationFailureCategory.BENIGN,
-  })
 }

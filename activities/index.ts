@@ -1,20 +1,25 @@
 import type { Logger } from 'pino'
+import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/deliveries/replays.ts'
+import { resendPage } from '../src/db/deliveries/resends.ts'
+import { finishDraining } from '../src/db/endpoints/draining.ts'
+import { reviewEndpoint } from '../src/db/endpoints/review.ts'
+import { closeLead } from '../src/db/leads/lifecycle.ts'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import { closeLeadActivity } from './close-lead.ts'
+import { again } from './again.ts'
 import { deliverWebhookActivity, type SendWebhook, type TellFailure } from './deliver-webhook.ts'
-import { finishDrainingActivity } from './finish-draining.ts'
 import { notifyActivity } from './notify.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
-import { listReplayActivity, replayWebhookActivity } from './replay.ts'
-import { listResendsActivity, resendWebhookActivity } from './resend.ts'
-import { reviewEndpointActivity } from './review-endpoint.ts'
 import { type Mailer, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
+import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
 import { type WakeLead, wakeLeadsActivity } from './wake-leads.ts'
+
+/** Webhooks to be sent once more that a workflow is told of at a time. */
+const PAGE = 100
 
 export interface ActivityDependencies {
   sql: Sql
@@ -34,20 +39,26 @@ export interface ActivityDependencies {
 
 /** The activities over what they need: nothing here reads the environment or opens a connection. */
 export function createActivities(dependencies: ActivityDependencies) {
+  const { sql } = dependencies
   return {
     recordMilestones: recordMilestonesActivity(dependencies),
     recordScoreUpdate: recordScoreUpdateActivity(dependencies),
     deliverWebhook: deliverWebhookActivity(dependencies),
     sendOnboardingEmail: sendOnboardingEmailActivity(dependencies),
-    closeLead: closeLeadActivity(dependencies),
+    closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
+
     wakeLeads: wakeLeadsActivity(dependencies),
-    finishDraining: finishDrainingActivity(dependencies),
-    reviewEndpoint: reviewEndpointActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),
     notify: notifyActivity(dependencies),
-    listReplay: listReplayActivity(dependencies),
+    /** Where an endpoint stands; `null` when it has no URL, and its deliveries wait for one. */
+    reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
+    async finishDraining(endpointId: number, since: string) {
+      if (!(await finishDraining(sql, endpointId, since))) throw again('webhooks from before are still due')
+    },
+
+    listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
     replayWebhook: replayWebhookActivity(dependencies),
-    listResends: listResendsActivity(dependencies),
+    listResends: async (partnerId: number) => resendPage(sql, partnerId, PAGE),
     resendWebhook: resendWebhookActivity(dependencies),
   }
 }

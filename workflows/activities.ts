@@ -10,7 +10,7 @@ import { LEASE_MS } from '../src/domain/delivery.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
-type Activities = ReturnType<typeof createActivities>
+export type Activities = ReturnType<typeof createActivities>
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
@@ -25,6 +25,13 @@ const patient = proxyActivities<Activities>({
 export const { deliverWebhook, resendWebhook, replayWebhook } = proxyActivities<Activities>({
   startToCloseTimeout: LEASE_MS,
   retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+  cancellationType: TRY_CANCEL,
+})
+
+/** Which webhooks are next to be sent once more. */
+export const { listResends, listReplay } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   cancellationType: TRY_CANCEL,
 })
 

@@ -15,7 +15,7 @@ import {
   reviewEndpoint,
   wakeLeads,
 } from './endpoint-activities.ts'
-import { lookSignal, probeSignal } from './endpoint-messages.ts'
+import { lookSignal, probeSignal } from './messages.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 

@@ -3,7 +3,7 @@ import { type SignalledMilestone, signalledMilestones } from '../src/domain/mile
 import type { RecordingOutcome, ReferralState } from '../src/domain/referral.ts'
 
 /**
- * Everything that can be sent to a referral. Arguments are `unknown`: whatever somebody types into the
+ * Everything that can be sent to the workflows. A referral's arguments are `unknown`: whatever somebody types into the
  * Temporal Web UI arrives here, and none of it may hurt a lead.
  */
 
@@ -20,6 +20,13 @@ export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 export const closeSignal = defineSignal<[unknown?]>('close')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
+
+/** To an endpoint's workflow: its record has changed, for example by a resume. */
+export const lookSignal = defineSignal('look')
+/** To an endpoint's workflow: probe it now, if it is paused. */
+export const probeSignal = defineSignal('probe')
+/** To a partner's resends: another webhook was marked. */
+export const askedSignal = defineSignal('asked')
 
 /** A milestone whose sender wants to know what became of it. */
 export interface MilestoneRequest {

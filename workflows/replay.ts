@@ -1,26 +1,14 @@
 import {
-  ActivityCancellationType,
   defineQuery,
   makeContinueAsNewFunc,
-  proxyActivities,
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { createActivities } from '../activities/index.ts'
-import { replayWebhook } from './activities.ts'
+import { type Activities, listReplay, replayWebhook } from './activities.ts'
 
-type Activities = ReturnType<typeof createActivities>
 type Filter = Parameters<Activities['listReplay']>[0]
-
-const { TRY_CANCEL } = ActivityCancellationType
-
-const { listReplay } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
 
 /** How far a replay has come; all that a run hands to the next. */
 export interface ReplayProgress {

@@ -1,34 +1,18 @@
 import {
-  ActivityCancellationType,
-  defineSignal,
   makeContinueAsNewFunc,
-  proxyActivities,
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { createActivities } from '../activities/index.ts'
-import { resendWebhook } from './activities.ts'
-
-type Activities = ReturnType<typeof createActivities>
-
-const { TRY_CANCEL } = ActivityCancellationType
-
-const { listResends } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
+import { type Activities, listResends, resendWebhook } from './activities.ts'
+import { askedSignal } from './messages.ts'
 
 /** What became of the webhooks that were sent once more; all that a run hands to the next. */
 export interface ResendProgress {
   delivered: number
   failed: number
 }
-
-/** Something was marked: look at the record before you end. */
-const askedSignal = defineSignal('asked')
 
 /**
  * Sends a partner's settled webhooks once more for which somebody asked, one after the other: id

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { lookSignal } from '../../workflows/messages.ts'
 import { ensureRunning } from './ensure-running.ts'
 import { endpointWorkflowId } from './names.ts'
 
@@ -14,6 +15,6 @@ export function createEndpointStarter(client: Client): StartEndpoint {
       workflowId: endpointWorkflowId(endpointId),
       args: [endpointId],
       summary: `Endpoint ${endpointId}`,
-      ...(!quietly && { signal: 'look' }),
+      ...(!quietly && { signal: lookSignal }),
     })
 }

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import type { SignalDefinition } from '@temporalio/common'
 import type { endpoint } from '../../workflows/endpoint.ts'
 import type { resend } from '../../workflows/resend.ts'
 import { TASK_QUEUE } from './names.ts'
@@ -12,7 +13,7 @@ interface Wanted {
   args: [number]
   summary: string
   /** Tells one that runs to look at the record now; without it that one hears nothing. */
-  signal?: string
+  signal?: SignalDefinition
 }
 
 /** Starts a workflow that works off what the record says, unless it runs. */

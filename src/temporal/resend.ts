@@ -1,4 +1,4 @@
-import { wakeSignal } from '../../workflows/messages.ts'
+import { askedSignal, wakeSignal } from '../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
 import { bringForward } from '../db/deliveries/resend.ts'
 import type { Sql } from '../db/orm.ts'
@@ -17,7 +17,7 @@ export function createResendStarter(client: Client): StartResends {
       workflowId: resendId(partnerId),
       args: [partnerId],
       summary: `Resends of partner ${partnerId}`,
-      ...(!quietly && { signal: 'asked' }),
+      ...(!quietly && { signal: askedSignal }),
     })
 }
 

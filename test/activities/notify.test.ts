@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { createMailer } from '../../activities/mailer.ts'
 import { notifyActivity } from '../../activities/notify.ts'
-import { reviewEndpointActivity } from '../../activities/review-endpoint.ts'
+import { type EndpointReview, reviewEndpoint } from '../../src/db/endpoints/review.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { endpointsAtWork, pauseEndpoint, resumeEndpoint } from '../../src/db/endpoints/states.ts'
 import { finishDraining } from '../../src/db/endpoints/draining.ts'
@@ -19,7 +19,7 @@ describe('telling a partner and staff of an endpoint', () => {
   let endpointId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
   let notify: ReturnType<typeof notifyActivity>
-  let review: ReturnType<typeof reviewEndpointActivity>
+  let review: (id: number) => Promise<EndpointReview | undefined>
   const logged: string[] = []
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('telling a partner and staff of an endpoint', () => {
     })
     const log = createLogger('info', 'worker', { write: (line) => void logged.push(line) })
     notify = notifyActivity({ sql, mailer, staffEmail: 'staff@service.example', log })
-    review = reviewEndpointActivity({ sql })
+    review = (id) => reviewEndpoint(sql, id)
     await sql.updateTable('partners').set({ contact_email: 'tech@lender.example' }).execute()
     const url = 'https://lender.example/hooks?token=secret'
     endpointId = (await setEndpoint(sql, partnerId, { url, ciphertext: '' }))!.id
