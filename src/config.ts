@@ -33,7 +33,7 @@ export function readConfig<Name extends Program>(
       })
   if (result.success && issues.length === 0) return result.data as Config<Name>
   const faults = new Set(issues.map(({ name, message }) => `${name} ${message}`))
-  throw new ConfigError(`Configuration: ${[...faults].join('; ')}. See .env.example.`)
+  throw new ConfigError(`Configuration: ${[...faults].join('; ')}. See docs/settings.md.`)
 }
 
 /** The environment as it stands, with `overrides`: for child processes, and for libraries that read their own names. */

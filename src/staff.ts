@@ -48,7 +48,7 @@ function settings(): { config: Config<'staff'>; environment: NodeJS.ProcessEnv }
   const sandbox = runningSandbox()
   if (sandbox.DATABASE_URL === undefined) {
     throw new Refusal(
-      'Nothing to work on: run npm start for a sandbox, or set DATABASE_URL and the other variables of .env.example.',
+      'Nothing to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',
     )
   }
   const config = readConfig('staff', sandbox)

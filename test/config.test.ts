@@ -178,7 +178,7 @@ describe('values', () => {
 })
 
 describe('refusals', () => {
-  const oneLine = /^[^\n;]+\. See \.env\.example\.$/
+  const oneLine = /^[^\n;]+\. See docs\/settings\.md\.$/
 
   const refusals: [Program, NodeJS.ProcessEnv, string][] = [
     ['api', { ENVIRONMENT: 'staging' }, 'ENVIRONMENT must be sandbox or production'],

@@ -54,7 +54,7 @@ const senders = {
 
 /**
  * The environment: every variable of the service, stated once, under the programs that read it. None needs
- * what it does not read, least of all a secret. `.env.example` documents each.
+ * what it does not read, least of all a secret. `docs/settings.md` describes each.
  */
 export const programs = {
   api: z.object({

@@ -12,7 +12,7 @@ import { addWorkflowCommands } from './workflow.ts'
 const introduction = [
   'The staff’s command line of the Partner Referral Service.',
   'A partner is a lender that refers borrowers; it has keys for the API and an endpoint for its webhooks. Each borrower is a lead with a workflow of its own; a milestone is recorded as an event and delivered to the endpoint.',
-  'Works on the sandbox that "npm start" runs, or on what DATABASE_URL and the other variables of .env.example name.',
+  'Works on the sandbox that "npm start" runs, or on what DATABASE_URL and the other settings of docs/settings.md name.',
 ].join('\n\n')
 
 const examples = `
