@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { createLogger } from '../src/logger.ts'
@@ -44,7 +44,57 @@ describe('docs/operations.md', () => {
     )
     expect(lines.toSorted()).toEqual(registered.toSorted())
   })
+
+  it('quotes messages as the code has them', () => {
+    const code = ['src', 'activities'].flatMap((folder) =>
+      readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => sourceOf(`${folder}/${file}`)),
+    )
+    const [, section = ''] = sourceOf('docs/operations.md').split('\n## Fix a worker\n')
+    const [table = ''] = section.split('\n## ')
+    const quoted = Array.from(table.matchAll(/^\| `([^`/]+)`/gm), ([, message = '']) => message)
+    expect(quoted).toHaveLength(8)
+    const parts = quoted.flatMap((message) => message.split('…').map((part) => part.trim())).filter(Boolean)
+    expect(parts.filter((part) => !code.some((source) => source.includes(part)))).toEqual([])
+  })
 })
+
+describe('every document', () => {
+  const scripts = Object.keys(
+    (JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts,
+  )
+  const documents = ['README.md', ...filesIn('docs'), ...filesIn('docs/decisions')].filter((file) =>
+    file.endsWith('.md'),
+  )
+
+  it.each(documents)('%s links to files and headings that exist', (file) => {
+    const links = Array.from(sourceOf(file).matchAll(/\]\((?!https?:)([^)]+)\)/g), ([, link = '']) => link)
+    expect(links.filter((link) => !leadsSomewhere(file, link))).toEqual([])
+  })
+
+  it.each(documents)('%s names npm scripts that exist', (file) => {
+    const named = Array.from(sourceOf(file).matchAll(/npm run (?:-\S+ )*([a-z-]+)/g), ([, name = '']) => name)
+    expect(named.filter((name) => !scripts.includes(name))).toEqual([])
+  })
+})
+
+function leadsSomewhere(file: string, link: string): boolean {
+  const [target = '', heading] = link.split('#')
+  const linked = target === '' ? file : path.join(path.dirname(file), target)
+  if (heading === undefined) return existsSync(path.join(root, linked))
+  const headings = Array.from(sourceOf(linked).matchAll(/^#+ (.+)$/gm), ([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(' ', '-')
+      .replaceAll(/[^\w-]/g, ''),
+  )
+  return headings.includes(heading)
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(path.join(root, folder)).map((file) => `${folder}/${file}`)
+}
 
 interface Metric {
   name: string
