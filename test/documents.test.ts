@@ -60,6 +60,18 @@ describe('docs/operations.md', () => {
   })
 })
 
+describe('docs/architecture.md', () => {
+  it('names files and folders that exist', () => {
+    const architecture = sourceOf('docs/architecture.md')
+    const named = Array.from(
+      architecture.matchAll(/(?:^ *|`)((?:src|workflows|activities)\/[\w./-]+)/gm),
+      ([, file = '']) => file,
+    )
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
+  })
+})
+
 describe('every document', () => {
   const scripts = Object.keys(
     (JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts,
