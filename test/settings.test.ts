@@ -52,7 +52,8 @@ describe('.env.example', () => {
 
   test('names each variable that docker compose requires', () => {
     const required = Array.from(compose.matchAll(/\$\{([A-Z0-9_]+):\?/g), ([, name = '']) => name)
-    expect(new Set(required).difference(new Set(namesIn(example)))).toEqual(new Set())
+    expect(required.length).toBeGreaterThan(5)
+    expect(required.filter((name) => !namesIn(example).includes(name))).toEqual([])
   })
 
   test('holds no secret', () => {
