@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import type { CommanderError } from 'commander'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
 import { createWorkerMetrics } from '../src/metrics/worker.ts'
+import { staffProgram } from '../src/staff/program.ts'
 
 const root = path.join(import.meta.dirname, '..')
 const coverage = readFileSync(path.join(root, 'docs/specification-coverage.md'), 'utf8')
@@ -80,16 +82,43 @@ describe('every document', () => {
     file.endsWith('.md'),
   )
 
+  const everything = documents.map(sourceOf).join('\n')
+
   it.each(documents)('%s links to files and headings that exist', (file) => {
     const links = Array.from(sourceOf(file).matchAll(/\]\((?!https?:)([^)]+)\)/g), ([, link = '']) => link)
     expect(links.filter((link) => !leadsSomewhere(file, link))).toEqual([])
   })
 
-  it.each(documents)('%s names npm scripts that exist', (file) => {
-    const named = Array.from(sourceOf(file).matchAll(/npm run (?:-\S+ )*([a-z-]+)/g), ([, name = '']) => name)
+  it('names npm scripts that exist', () => {
+    const named = Array.from(everything.matchAll(/npm run (?:-\S+ )*([a-z-]+)/g), ([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(20)
     expect(named.filter((name) => !scripts.includes(name))).toEqual([])
   })
+
+  it('gives the staff command the arguments that it takes', async () => {
+    const calls = Array.from(everything.matchAll(/npm run staff -- ([^`#\n]+)/g), ([, call = '']) => call)
+    expect(calls.length).toBeGreaterThan(10)
+    const refusals = await Promise.all(calls.map(refusalOf))
+    expect(refusals.filter((refusal) => refusal !== undefined)).toEqual([])
+  })
 })
+
+/** What the staff command finds wrong with a call of it; nothing of it is carried out. */
+async function refusalOf(call: string): Promise<string | undefined> {
+  const words = Array.from(call.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word = '']) => quoted ?? word)
+  const program = staffProgram(() => async () => {})
+  program.configureOutput({ writeOut: () => {}, writeErr: () => {} })
+  try {
+    await program.parseAsync(
+      words.map((word) => word.replace('PARTNER', '1')),
+      { from: 'user' },
+    )
+    return undefined
+  } catch (error) {
+    const { code, message } = error as CommanderError
+    return code === 'commander.helpDisplayed' ? undefined : `${call}: ${message}`
+  }
+}
 
 function leadsSomewhere(file: string, link: string): boolean {
   const [target = '', heading] = link.split('#')
