@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { createLead as insert, type Idempotency } from '../db/leads/create-lead.ts'
 import { leadIds } from '../db/leads/ids.ts'
 import type { NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError } from '../errors.ts'
-import { createLeadAnswer, createLeadBody, idempotencyKey } from './schemas.ts'
+import { email, ficoRange, id, name, notes, partnerId, phone } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { success } from './schemas.ts'
 
 interface Options {
   sql: Sql
@@ -15,66 +17,129 @@ interface Options {
   startReferral: (state: ReferralState) => void
 }
 
-/** POST /create-lead: interface specification, section 4.1. Temporal's state makes no difference to the answer. */
+/** An optional field; stored as `null` when it is absent. */
+const optional = (field: z.ZodString, description: string) =>
+  field
+    .nullish()
+    .transform((value) => value || null)
+    .meta({ description: `${description} \`null\` and the empty string count as absent.` })
+
+const body = z.object(
+  {
+    first_name: name.meta({ description: 'Borrower’s first name; trimmed.' }),
+    last_name: name.meta({ description: 'Borrower’s last name; trimmed.' }),
+    email: email.meta({ description: 'Borrower’s email address.' }),
+    phone: phone.meta({ description: 'Digits, hyphens, spaces and `+`, with at least one digit.' }),
+    partner_lead_id: optional(
+      partnerId,
+      'Your own identifier for the borrower. Recommended: webhooks include it.',
+    ),
+    fico_range: optional(
+      ficoRange,
+      '`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.',
+    ),
+    loan_officer_id: optional(partnerId, 'The loan officer who handles the borrower.'),
+    notes: optional(notes, 'Why the application was declined. Stored, never returned.'),
+  },
+  'must be a JSON object',
+)
+
+const response = z.object({
+  success,
+  message: z.string(),
+  lead_id: id,
+  partner_lead_id: z.string().optional().meta({ description: 'As you sent it; absent if you did not.' }),
+})
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+
+const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@example.com' }
+
+const schema = operation({
+  operationId: 'createLead',
+  tags: ['Leads'],
+  summary: 'Refer a borrower',
+  description:
+    'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, and no second lead is created.',
+  'x-parameters': [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description:
+        'Makes retries safe. 1 to 255 visible ASCII characters, unique to each lead, remembered for 24 hours.',
+      schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+      example: '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+    },
+  ],
+  body,
+  bodyExamples: {
+    complete: {
+      ...borrower,
+      phone: '+1 555-010-0100',
+      partner_lead_id: 'LOAN-2026-118',
+      fico_range: '550-579',
+      loan_officer_id: 'LO-7',
+      notes: 'Declined: score below the program’s minimum.',
+    },
+    'required fields only': { ...borrower, phone: '555-010-0100' },
+  },
+  response,
+  responseDescription: 'The lead was created, by this request or by an earlier one with its Idempotency-Key.',
+  responseExamples: {
+    created: { success: true, message: 'Lead created.', lead_id: 1042, partner_lead_id: 'LOAN-2026-118' },
+    'without partner_lead_id': { success: true, message: 'Lead created.', lead_id: 1043 },
+  },
+  errors: [
+    new ApiError(
+      'INVALID_PAYLOAD',
+      'Invalid request: email must be a valid email address; phone is required.',
+    ),
+    new ApiError('IDEMPOTENCY_CONFLICT'),
+  ],
+})
+
+/** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
   { sql, webhookBody, startReferral },
 ) => {
   const takeLeadId = leadIds(sql)
   app.post('/create-lead', {
-    schema: { body: createLeadBody, response: { 200: createLeadAnswer } },
+    schema,
     handler: async (request) => {
-      const lead = toNewLead(request.body)
+      const { body: lead, partnerId: partner } = request
       const idempotency = readIdempotency(request.headers['idempotency-key'], lead)
       const result = await insert(
         { sql, takeLeadId },
-        request.partnerId,
+        partner,
         lead,
         webhookBody,
-        toAnswer(lead),
+        (leadId) => toResponse(leadId, lead),
         idempotency,
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
-      if (result.kind === 'created') {
-        startReferral(newReferralState(result.leadId, request.partnerId, Date.now()))
-      }
+      if (result.kind === 'created') startReferral(newReferralState(result.leadId, partner, Date.now()))
       return result.answer
     },
   })
 }
 
-/** Unknown fields are left out; an optional field sent as `null` or `""` counts as absent. */
-function toNewLead(body: z.output<typeof createLeadBody>): NewLead {
-  const { first_name, last_name, email, phone } = body
+function toResponse(leadId: number, { partner_lead_id }: NewLead) {
   return {
-    first_name,
-    last_name,
-    email,
-    phone,
-    partner_lead_id: body.partner_lead_id || null,
-    fico_range: body.fico_range || null,
-    loan_officer_id: body.loan_officer_id || null,
-    notes: body.notes || null,
-  }
-}
-
-const toAnswer =
-  ({ partner_lead_id }: NewLead) =>
-  (leadId: number) => ({
     success: true as const,
     message: 'Lead created.',
     lead_id: leadId,
     ...(partner_lead_id !== null && { partner_lead_id }),
-  })
+  }
+}
 
-function readIdempotency(header: string | string[] | undefined, lead: NewLead): Idempotency | undefined {
-  if (header === undefined) return undefined
-  const { success, data: key } = idempotencyKey.safeParse(header)
-  if (!success) {
+function readIdempotency(key: string | string[] | undefined, lead: NewLead): Idempotency | undefined {
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
     throw new ApiError(
       'INVALID_PAYLOAD',
-      'The header Idempotency-Key must have 1 to 255 visible ASCII characters.',
+      'The Idempotency-Key header must have 1 to 255 visible ASCII characters.',
     )
   }
   return { key, requestHash: createHash('sha256').update(JSON.stringify(lead)).digest('hex') }

@@ -1,52 +1,83 @@
 import { z } from 'zod'
-import { text } from './text.ts'
 
-/** The fields of the wire and their rules: interface specification, section 2.1. */
+/** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 
-/** An address that a mail server takes: no quotes, no comments, and a domain with a dot. */
+// C0, DEL and C1; the second leaves out tab and line breaks
+const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`
+const CONTROL_BUT_BREAKS = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f`
+
+interface TextRule {
+  /** Unicode code points: a surrogate pair counts as one. */
+  max: number
+  /** Trimmed, and then not empty. */
+  trimmed?: boolean
+  /** Whether it may contain tabs and line breaks. */
+  breaks?: boolean
+}
+
+/** Text that PostgreSQL and JSON store unchanged: no control characters, no lone surrogates. */
+export function text({ max, trimmed = false, breaks = false }: TextRule) {
+  const control = breaks ? CONTROL_BUT_BREAKS : CONTROL
+  const forbidden = new RegExp(`[${control}]`)
+  const string = z.string({ error: requiredOr('must be a string') })
+  return (
+    (trimmed ? string.trim().min(1, 'must not be empty') : string)
+      .refine((value) => Array.from(value).length <= max, `must have at most ${max} characters`)
+      .refine((value) => !forbidden.test(value), 'must not contain control characters')
+      .refine((value) => value.isWellFormed(), 'must be valid Unicode')
+      // JSON Schema cannot express a refinement
+      .meta({
+        maxLength: max,
+        pattern: trimmed ? `^[^${control}]*[^\\s${control}][^${control}]*$` : `^[^${control}]*$`,
+      })
+  )
+}
+
+export function requiredOr(message: string) {
+  return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message)
+}
+
+export const name = text({ max: 100, trimmed: true })
+
+/** An address that a mail server accepts: no quotes, no comments, and a domain with a dot. */
 const EMAIL =
   /^(?!\.)(?!.*\.[.@])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])$/i
-const FICO_RANGE = /^(\d{3})-(\d{3})$/
-
-const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
-
-export const name = text({ min: 1, max: 100, trim: true })
 
 export const email = text({ max: 254 })
-  .pipe(z.email({ pattern: EMAIL, error: 'must be a valid e-mail address' }))
+  .pipe(z.email({ pattern: EMAIL, error: 'must be a valid email address' }))
   .meta({ format: 'email', maxLength: 254 })
 
 export const phone = text({ max: 32 })
-  .refine((value) => /^[\d +-]*$/.test(value), 'may have digits, hyphens, spaces and + only')
+  .refine((value) => /^[\d +-]*$/.test(value), 'may contain only digits, hyphens, spaces and +')
   .refine((value) => /\d/.test(value), 'must have at least one digit')
   .meta({ pattern: String.raw`^[\d +-]*\d[\d +-]*$`, maxLength: 32 })
 
-const isFicoRange = (value: string) => {
-  const [, low = 0, high = 0] = (FICO_RANGE.exec(value) ?? []).map(Number)
-  return low >= 300 && low <= high && high <= 850
-}
+const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
+const FICO_RANGE = new RegExp(`^(${SCORE}-${SCORE})?$`)
 
-/** The empty string counts as absent, like `null`. */
 export const ficoRange = text({ max: 7 })
-  .refine(
-    (value) => value === '' || isFicoRange(value),
-    'must be <low>-<high> between 300 and 850, for example 550-579',
-  )
-  .meta({ pattern: `^(${SCORE}-${SCORE})?$`, maxLength: 7 })
+  .refine((value) => {
+    const [low = '', high = ''] = value.split('-')
+    return FICO_RANGE.test(value) && low <= high
+  }, 'must be <low>-<high> between 300 and 850, for example 550-579')
+  .meta({ pattern: FICO_RANGE.source, maxLength: 7 })
 
-/** The partner's own ids, of the borrower and of the loan officer; the empty string counts as absent, like `null`. */
+/** The partner's own ids of the borrower and the loan officer. */
 export const partnerId = text({ max: 255 })
 
 export const notes = text({ max: 10_000, breaks: true })
 
-/** Any integer is a well-formed id; one beyond 32 bits is simply nobody's. */
+const LARGEST_ID = 2 ** 31 - 1
+
+/** Any integer is a well-formed id. One beyond 32 bits becomes 0, the id of no lead, so that it is not found. */
 export const leadId = z
-  .number({ error: ({ input }) => (input === undefined ? 'is required' : 'must be an integer') })
+  .number({ error: requiredOr('must be an integer') })
   .refine(Number.isInteger, 'must be an integer')
+  .overwrite((value) => (Math.abs(value) <= LARGEST_ID ? value : 0))
   .meta({ type: 'integer' })
 
-/** An id as we answer it. */
-export const id = z.int().min(1).max(2_147_483_647)
+/** An id in a response. */
+export const id = z.int().min(1).max(LARGEST_ID)
 
 export const timestamp = z
   .string()

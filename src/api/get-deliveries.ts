@@ -1,38 +1,138 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { findDeliveries } from '../db/deliveries/list.ts'
-import type { Sql } from '../db/orm.ts'
+import { z } from 'zod'
 import { latestAttempts } from '../db/deliveries/attempts.ts'
+import { findDeliveries } from '../db/deliveries/list.ts'
 import { ownsLead } from '../db/leads/queries.ts'
+import type { Sql } from '../db/orm.ts'
+import { deliveryStatuses } from '../domain/delivery.ts'
+import { milestoneNames } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from '../errors.ts'
-import { getDeliveriesAnswer, getDeliveriesBody } from './extension-schemas.ts'
-import { isStorableId } from './lead-ids.ts'
+import { leadId, timestamp } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { pageLimit, success } from './schemas.ts'
 
-const PAGE = 50
+const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** Sorts after every event's id. */
+const AFTER_ALL = 'evt_g'
 
-/** POST /get-deliveries (extension): a partner's webhooks with their attempts, the newest first. */
+const body = z
+  .object(
+    {
+      lead_id: leadId
+        .optional()
+        .meta({ description: 'Only this lead’s deliveries; by default those of all leads.' }),
+      states: z
+        .array(z.enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`), 'must be a list')
+        .min(1, 'must not be empty')
+        .max(deliveryStatuses.length, 'is too long')
+        .optional()
+        .meta({ description: '`pending` includes `held`: open deliveries to a paused endpoint.' }),
+      cursor: z
+        .string('must be a string')
+        .regex(EVENT_ID, 'must be the next_cursor of an earlier response')
+        .optional()
+        .meta({ description: 'The `next_cursor` of the previous page.' }),
+      limit: pageLimit,
+    },
+    'must be a JSON object',
+  )
+  .meta({ description: 'All fields are optional.' })
+
+const attempt = z.object({
+  number: z.int(),
+  trigger: z.string().meta({ description: '`scheduled`, `resend`, `replay` or `probe`.' }),
+  started_at: timestamp,
+  duration_ms: z.int().nullable().meta({ description: '`null` while the attempt is in progress.' }),
+  status: z
+    .int()
+    .nullable()
+    .meta({ description: 'The HTTP status of your endpoint; `null` if it did not respond.' }),
+  error_code: z.string().nullable(),
+  hint: z.string().nullable().meta({ description: 'How to fix the failure.' }),
+})
+
+const delivery = z.object({
+  event_id: z.string(),
+  event_name: z.enum(milestoneNames),
+  lead_id: z.int(),
+  sequence: z.int(),
+  state: z.enum(deliveryStatuses),
+  created_at: timestamp,
+  next_attempt_at: timestamp.nullable().meta({ description: '`null` if it is held or settled.' }),
+  settled_at: timestamp.nullable(),
+  resend_requested_at: timestamp
+    .nullable()
+    .meta({ description: 'When the resend that it waits for was requested; `null` if there is none.' }),
+  attempts: z.array(attempt).meta({ description: 'The latest 20, oldest first.' }),
+})
+
+const schema = operation({
+  operationId: 'getDeliveries',
+  tags: ['Extensions'],
+  summary: 'List webhook deliveries',
+  description: 'Returns one delivery for each event that is sent to your endpoint, with its attempts.',
+  body,
+  bodyExamples: {
+    'of one lead': { lead_id: 1042 },
+    'all that wait': { states: ['pending', 'held'], limit: 20 },
+  },
+  response: z.object({
+    success,
+    data: z.array(delivery).meta({ description: 'Newest first.' }),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'The next page’s `cursor`; `null` on the last page.' }),
+  }),
+  responseDescription: 'A page of deliveries.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+          event_name: 'contract_signed',
+          lead_id: 1042,
+          sequence: 3,
+          state: 'pending',
+          created_at: '2026-03-09 10:30:00',
+          next_attempt_at: '2026-03-09 10:35:07',
+          settled_at: null,
+          resend_requested_at: null,
+          attempts: [
+            {
+              number: 1,
+              trigger: 'scheduled',
+              started_at: '2026-03-09 10:30:00',
+              duration_ms: 41,
+              status: 503,
+              error_code: 'http_error',
+              hint: 'your endpoint answered 503: look for the error in its own log, under the time of this attempt',
+            },
+          ],
+        },
+      ],
+      next_cursor: null,
+    },
+  },
+  errors: [unknownLead()],
+})
+
+/** POST /get-deliveries (extension): a partner's webhooks with their attempts, newest first. */
 export const getDeliveries: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-deliveries', {
-    schema: { body: getDeliveriesBody, response: { 200: getDeliveriesAnswer } },
+    schema,
     handler: async (request) => {
-      const { lead_id: leadId, states, cursor, limit = PAGE } = request.body
       const { partnerId } = request
-      request.leadId = leadId
-      if (leadId !== undefined && !(isStorableId(leadId) && (await ownsLead(sql, partnerId, leadId)))) {
-        throw unknownLead()
-      }
-      const found = await findDeliveries(sql, {
-        partnerId,
-        ...(leadId !== undefined && { leadId }),
-        ...(states !== undefined && { states }),
-        before: cursor ?? AFTER_ALL,
-        limit: limit + 1,
-      })
+      const { lead_id, states, cursor = AFTER_ALL, limit } = request.body
+      request.leadId = lead_id
+      if (lead_id !== undefined && !(await ownsLead(sql, partnerId, lead_id))) throw unknownLead()
+      const filter = { partnerId, leadId: lead_id, states, before: cursor, limit: limit + 1 }
+      const found = await findDeliveries(sql, filter)
       const page = found.slice(0, limit)
-      const attempts = await latestAttempts(
-        sql,
-        page.map((row) => row.event_id),
-      )
+      const ids = page.map((row) => row.event_id)
+      const attempts = await latestAttempts(sql, ids)
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
       const last = found.length > limit ? page.at(-1) : undefined
       return { success: true as const, data, next_cursor: last?.event_id ?? null }
@@ -40,33 +140,23 @@ export const getDeliveries: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { 
   })
 }
 
-/** Sorts after every event's id. */
-const AFTER_ALL = 'evt_g'
-
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
 
-function toWire(row: Row, attempts: Attempts) {
-  const { event_id, event_name, lead_id, sequence, state, created_at } = row
-  const { next_attempt_at, settled_at, resend_requested_at } = row
+function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
   return {
-    event_id,
-    event_name,
-    lead_id,
-    sequence,
-    state,
-    created_at: formatTimestamp(created_at),
-    next_attempt_at: state === 'pending' ? formatTimestamp(next_attempt_at) : null,
-    settled_at: settled_at === null ? null : formatTimestamp(settled_at),
-    resend_requested_at: resend_requested_at === null ? null : formatTimestamp(resend_requested_at),
-    attempts: attempts.map(({ number, trigger, started_at, duration_ms, status, error_code, hint }) => ({
-      number,
-      trigger,
+    event_id: row.event_id,
+    event_name: row.event_name,
+    lead_id: row.lead_id,
+    sequence: row.sequence,
+    state: row.state,
+    created_at: formatTimestamp(row.created_at),
+    next_attempt_at: row.state === 'pending' ? formatTimestamp(row.next_attempt_at) : null,
+    settled_at: row.settled_at && formatTimestamp(row.settled_at),
+    resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
+    attempts: attempts.map(({ event_id: _, age: __, started_at, ...rest }) => ({
+      ...rest,
       started_at: formatTimestamp(started_at),
-      duration_ms,
-      status,
-      error_code,
-      hint,
     })),
   }
 }

@@ -1,19 +1,48 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
 import { findEvents } from '../db/leads/queries.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from '../errors.ts'
-import { isStorableId } from './lead-ids.ts'
-import { getEventsAnswer, leadBody } from './schemas.ts'
+import { operation } from './openapi/operation.ts'
+import { event, leadBody, success } from './schemas.ts'
+
+const schema = operation({
+  operationId: 'getEvents',
+  tags: ['Leads'],
+  summary: 'List a lead’s events',
+  description:
+    'Returns the complete history of a lead, oldest first, including events that are not sent as webhooks.',
+  body: leadBody,
+  bodyExamples: { lead: { lead_id: 1042 } },
+  response: z.object({
+    success,
+    data: z.array(event).meta({ description: 'The complete history, oldest first.' }),
+  }),
+  responseDescription: 'The history.',
+  responseExamples: {
+    history: {
+      success: true,
+      data: [
+        {
+          event_name: 'lead_received',
+          event_payload: { partner_lead_id: 'LOAN-2026-118' },
+          created_at: '2026-03-02 15:04:05',
+        },
+        { event_name: 'contract_signed', event_payload: null, created_at: '2026-03-09 10:30:00' },
+      ],
+    },
+  },
+  errors: [unknownLead()],
+})
 
 /** POST /get-events: interface specification, section 4.3. */
 export const getEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-events', {
-    schema: { body: leadBody, response: { 200: getEventsAnswer } },
+    schema,
     handler: async (request) => {
-      const { lead_id: leadId } = request.body
-      request.leadId = leadId
-      const events = isStorableId(leadId) ? await findEvents(sql, request.partnerId, leadId) : undefined
+      request.leadId = request.body.lead_id
+      const events = await findEvents(sql, request.partnerId, request.leadId)
       if (events === undefined) throw unknownLead()
       const data = events.map(({ event_name, event_payload, created_at }) => ({
         event_name,

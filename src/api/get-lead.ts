@@ -1,41 +1,102 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
 import { findLead, type LeadRow } from '../db/leads/queries.ts'
 import type { Sql } from '../db/orm.ts'
+import { statuses } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from '../errors.ts'
-import { isStorableId } from './lead-ids.ts'
-import { getLeadAnswer, leadBody } from './schemas.ts'
+import { id, timestamp } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { leadBody, success } from './schemas.ts'
+
+/** Always a string. To TypeScript, an index signature must also cover the named fields. */
+const metadataField = z.custom<string | number>((value) => typeof value === 'string').meta({ type: 'string' })
+
+const lead = z
+  .object({
+    id,
+    lead_id: id.meta({ description: 'The same as `id`.' }),
+    partner_id: id,
+    partner_lead_id: z.string().optional(),
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string(),
+    phone: z.string(),
+    status: z.enum(statuses).meta({ description: 'The furthest milestone reached.' }),
+    fico_range: z.string().optional(),
+    loan_officer_id: z.string().optional(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    loan_product: z.string().optional(),
+    property_state: z.string().optional(),
+  })
+  .catchall(metadataField)
+  .meta({ description: 'The lead’s own fields, and its metadata beside them.' })
+
+const schema = operation({
+  operationId: 'getLead',
+  tags: ['Leads'],
+  summary: 'Get a lead’s current state',
+  description: 'Returns a lead with its metadata. Optional fields without a value are left out.',
+  body: leadBody,
+  bodyExamples: { lead: { lead_id: 1042 } },
+  response: z.object({ success, data: lead }),
+  responseDescription: 'The lead.',
+  responseExamples: {
+    lead: {
+      success: true,
+      data: {
+        loan_product: 'FHA',
+        property_state: 'TX',
+        branch: 'Austin South',
+        id: 1042,
+        lead_id: 1042,
+        partner_id: 7,
+        partner_lead_id: 'LOAN-2026-118',
+        first_name: 'Ada',
+        last_name: 'Miller',
+        email: 'ada.miller@example.com',
+        phone: '+1 555-010-0100',
+        status: 'contract_signed',
+        fico_range: '550-579',
+        loan_officer_id: 'LO-7',
+        created_at: '2026-03-02 15:04:05',
+        updated_at: '2026-03-09 10:30:00',
+      },
+    },
+  },
+  errors: [unknownLead()],
+})
 
 /** POST /get-lead: interface specification, section 4.2. */
 export const getLead: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-lead', {
-    schema: { body: leadBody, response: { 200: getLeadAnswer } },
+    schema,
     handler: async (request) => {
-      const { lead_id: leadId } = request.body
-      request.leadId = leadId
-      const lead = isStorableId(leadId) ? await findLead(sql, request.partnerId, leadId) : undefined
-      if (lead === undefined) throw unknownLead()
-      return { success: true as const, data: toWire(lead) }
+      request.leadId = request.body.lead_id
+      const found = await findLead(sql, request.partnerId, request.leadId)
+      if (found === undefined) throw unknownLead()
+      return { success: true as const, data: toWire(found) }
     },
   })
 }
 
-/** Absent optional fields are left out; metadata stands beside the lead's own fields, which it cannot shadow. */
-function toWire(lead: LeadRow) {
+/** Leaves out optional fields without a value. Metadata comes first: it cannot shadow the lead's own fields. */
+function toWire({ id: lead_id, metadata, partner_lead_id, fico_range, loan_officer_id, ...row }: LeadRow) {
   return {
-    ...lead.metadata,
-    id: lead.id,
-    lead_id: lead.id,
-    partner_id: lead.partner_id,
-    ...(lead.partner_lead_id !== null && { partner_lead_id: lead.partner_lead_id }),
-    first_name: lead.first_name,
-    last_name: lead.last_name,
-    email: lead.email,
-    phone: lead.phone,
-    status: lead.status,
-    ...(lead.fico_range !== null && { fico_range: lead.fico_range }),
-    ...(lead.loan_officer_id !== null && { loan_officer_id: lead.loan_officer_id }),
-    created_at: formatTimestamp(lead.created_at),
-    updated_at: formatTimestamp(lead.updated_at),
+    ...metadata,
+    id: lead_id,
+    lead_id,
+    partner_id: row.partner_id,
+    ...(partner_lead_id !== null && { partner_lead_id }),
+    first_name: row.first_name,
+    last_name: row.last_name,
+    email: row.email,
+    phone: row.phone,
+    status: row.status,
+    ...(fico_range !== null && { fico_range }),
+    ...(loan_officer_id !== null && { loan_officer_id }),
+    created_at: formatTimestamp(row.created_at),
+    updated_at: formatTimestamp(row.updated_at),
   }
 }

@@ -1,31 +1,57 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
 import { findDelivery } from '../db/deliveries/resend.ts'
-import type { Sql } from '../db/orm.ts'
 import { MOST_RESENDS } from '../db/deliveries/resends.ts'
+import type { Sql } from '../db/orm.ts'
 import { ApiError } from '../errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
-import { resendWebhookBody } from './extension-schemas.ts'
-import { messageAnswer } from './schemas.ts'
+import { requiredOr } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { messageResponse } from './schemas.ts'
 
 interface Options {
   sql: Sql
   resendWebhook: ResendWebhook
 }
 
-/** POST /resend-webhook (extension): an open webhook is tried now, a settled one is sent once more. */
+const most = MOST_RESENDS.toLocaleString('en')
+const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
+
+const schema = operation({
+  operationId: 'resendWebhook',
+  tags: ['Extensions'],
+  summary: 'Resend a webhook',
+  description: `An open delivery is attempted now, after the lead’s earlier webhooks. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` 15, the time in which one attempt must finish, or 60 while your endpoint is paused.`,
+  body: z.object(
+    { event_id: z.string({ error: requiredOr('must be a string') }) },
+    'must be a JSON object; event_id is required',
+  ),
+  bodyExamples: { event: { event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' } },
+  response: messageResponse,
+  responseDescription:
+    'The webhook will be sent. get-deliveries shows when the resend was requested, and its attempt.',
+  responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
+  errors: [
+    new ApiError('INVALID_PAYLOAD', 'Invalid request: event_id is required.'),
+    unknownEvent(),
+    tooManyResends(),
+  ],
+})
+
+/** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
 export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, resendWebhook: resend }) => {
   app.post('/resend-webhook', {
-    schema: { body: resendWebhookBody, response: { 200: messageAnswer } },
+    schema,
     handler: async (request) => {
-      const { event_id: eventId } = request.body
-      // no id of ours has a NUL, which PostgreSQL refuses
-      const found = eventId.includes('\0') ? undefined : await findDelivery(sql, eventId)
-      // another partner's event is as unknown as one that never was
-      if (found?.partner_id !== request.partnerId) throw new ApiError('NOT_FOUND', 'Event not found.')
-      request.leadId = found.lead_id
-      const { state, lead_id: leadId } = found
-      if (state === 'canceled') throw new ApiError('INVALID_PAYLOAD', 'This webhook was canceled.')
       const { partnerId } = request
+      const { event_id: eventId } = request.body
+      // no event has an id with NUL, which PostgreSQL refuses
+      const found = eventId.includes('\0') ? undefined : await findDelivery(sql, eventId)
+      // another partner's event looks like one that does not exist
+      if (found?.partner_id !== partnerId) throw unknownEvent()
+      const { state, lead_id: leadId } = found
+      request.leadId = leadId
+      if (state === 'canceled') throw new ApiError('INVALID_PAYLOAD', 'This webhook was canceled.')
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')
@@ -38,26 +64,21 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
   })
 }
 
-type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
-
-/** An attempt takes 15 s at most, and then there is room for one more; while the endpoint is paused there is none. */
-const [ROOM_SECONDS, PAUSED_SECONDS] = ['15', '60']
-
-export function tooManyResends(isPaused = false): ApiError {
-  const waiting = `${MOST_RESENDS.toLocaleString('en')} of your webhooks wait to be sent once more, which is the most`
+/** Another attempt ends within 15 s, which makes room; while the endpoint is paused there is no telling. */
+function tooManyResends(isPaused = false): ApiError {
   const why = isPaused
-    ? 'none is sent while your endpoint is paused. Ask again once it works.'
-    : 'they go out one after the other, at most five a second. Ask again as Retry-After says.'
-  return new ApiError('RATE_LIMITED', `${waiting}: ${why}`, {
-    'retry-after': isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
+    ? 'None is sent while your endpoint is paused. Try again when it works.'
+    : 'They are sent one at a time, at most five a second. Try again after the seconds in Retry-After.'
+  return new ApiError('RATE_LIMITED', `The maximum of ${most} of your webhooks wait to be resent. ${why}`, {
+    'retry-after': isPaused ? '60' : '15',
   })
 }
 
-function describe(found: Found): string {
+function describe(found: NonNullable<Awaited<ReturnType<typeof findDelivery>>>): string {
   if (found.endpoint_state === 'paused') {
-    return 'The webhook is sent when your endpoint is no longer paused.'
+    return 'The webhook will be sent when your endpoint is no longer paused.'
   }
-  if (found.state !== 'pending') return 'The webhook is sent once more.'
-  if (found.earlier_open > 0) return 'The webhook is sent after the earlier ones of its lead, which are open.'
-  return 'The webhook is tried now.'
+  if (found.state !== 'pending') return 'The webhook will be sent again.'
+  if (found.earlier_open > 0) return 'The webhook will be sent after the lead’s earlier open webhooks.'
+  return 'The webhook is being sent now.'
 }

@@ -1,22 +1,91 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
 import { changeableFields, type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/leads/queries.ts'
 import type { Sql } from '../db/orm.ts'
 import { ApiError, unknownLead } from '../errors.ts'
-import { isStorableId } from './lead-ids.ts'
-import { faultOf, updatePartnerInfoBody } from './metadata.ts'
-import { messageAnswer } from './schemas.ts'
+import { ficoRange, leadId, notes, partnerId, text } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { messageResponse } from './schemas.ts'
 
-/** POST /update-partner-info: interface specification, section 4.4. Merges: a field not sent stays. */
+/** What the service owns and who the borrower is: metadata can neither change nor shadow it. */
+const fixedFields = [
+  'id',
+  'partner_id',
+  'first_name',
+  'last_name',
+  'email',
+  'phone',
+  'status',
+  'metadata',
+  'created_at',
+  'updated_at',
+]
+/** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
+const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
+const PROTOTYPE = '__proto__'
+
+const value = text({ max: 2000, breaks: true }).nullable()
+
+const propertyState = text({ max: 2 })
+  .regex(/^[A-Za-z]{2}$/, 'must be a two-letter state code')
+  .overwrite((state) => state.toUpperCase())
+  .meta({ pattern: '^[A-Za-z]{2}$' })
+
+const removable = '`null` and the empty string remove it.'
+
+const body = z
+  .object(
+    {
+      lead_id: leadId,
+      loan_product: value.optional().meta({
+        description: 'Type of loan product, for example FHA, VA or Conventional; `null` removes it.',
+      }),
+      property_state: propertyState.nullish().meta({
+        description: 'Two-letter state code of the property, stored in upper case; `null` removes it.',
+      }),
+      partner_lead_id: partnerId.nullish().meta({
+        description: `Your own identifier for the borrower. ${removable} Webhooks of later events include the new value; webhooks that already exist do not change.`,
+      }),
+      loan_officer_id: partnerId
+        .nullish()
+        .meta({ description: `The loan officer who handles the borrower. ${removable}` }),
+      fico_range: ficoRange
+        .nullish()
+        .meta({ description: `\`<low>-<high>\` between 300 and 850. ${removable}` }),
+      notes: notes.nullish().meta({ description: `Stored, never returned. ${removable}` }),
+    },
+    'must be a JSON object; lead_id is required',
+  )
+  .catchall(value)
+  .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
+  .meta({ propertyNames: { pattern: FIELD_NAME.source, not: { enum: [...fixedFields, PROTOTYPE] } } })
+
+const schema = operation({
+  operationId: 'updatePartnerInfo',
+  tags: ['Leads'],
+  summary: 'Add metadata to a lead',
+  description: `Fields that you do not send keep their value; \`null\` removes a field. \`partner_lead_id\`, \`loan_officer_id\`, \`fico_range\` and \`notes\` change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,
+  body,
+  bodyExamples: {
+    metadata: { lead_id: 1042, loan_product: 'FHA', property_state: 'TX', branch: 'Austin South' },
+    'change the lead': { lead_id: 1042, partner_lead_id: 'LOAN-2026-131', fico_range: '580-619' },
+    'remove a field': { lead_id: 1042, branch: null },
+  },
+  response: messageResponse,
+  responseDescription: 'The lead was updated.',
+  responseExamples: { updated: { success: true, message: 'Lead updated.' } },
+  errors: [unknownLead()],
+})
+
+/** POST /update-partner-info: interface specification, section 4.4. */
 export const updatePartnerInfo: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/update-partner-info', {
-    schema: { body: updatePartnerInfoBody, response: { 200: messageAnswer } },
-    preValidation: async ({ body }) => refusePrototype(body),
+    schema,
+    preValidation: async (request) => refusePrototype(request.body),
     handler: async (request) => {
-      const { lead_id: leadId, ...sent } = request.body
-      request.leadId = leadId
-      const outcome = isStorableId(leadId)
-        ? await updateLead(sql, request.partnerId, leadId, toChanges(sent))
-        : 'unknown'
+      const { lead_id, ...sent } = request.body
+      request.leadId = lead_id
+      const outcome = await updateLead(sql, request.partnerId, lead_id, toChanges(sent))
       if (outcome === 'unknown') throw unknownLead()
       if (outcome === 'too_many') {
         throw new ApiError('INVALID_PAYLOAD', `A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
@@ -28,20 +97,35 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<{ sql: Sql }> = async (app
 
 /** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
 function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {
-  const given = Object.entries(sent).filter(
-    (field): field is [string, string | null] => field[1] !== undefined,
-  )
-  const fields = changeableFields.flatMap((name) =>
-    sent[name] === undefined ? [] : [[name, sent[name] || null] as const],
-  )
-  const metadata = given.filter(([name]) => !changeableFields.some((field) => field === name))
-  return { fields: Object.fromEntries(fields), metadata: Object.fromEntries(metadata) }
+  const changes: LeadChanges = { fields: {}, metadata: {} }
+  for (const [name, given] of Object.entries(sent)) {
+    if (given === undefined) continue
+    const field = changeableFields.find((changeable) => changeable === name)
+    if (field === undefined) changes.metadata[name] = given
+    else changes.fields[field] = given || null
+  }
+  return changes
 }
 
-/** The schema never sees a field of this name: it would be dropped where every other bad name is refused. */
-function refusePrototype(body: unknown): void {
-  const field = '__proto__'
-  if (typeof body === 'object' && body !== null && Object.hasOwn(body, field)) {
-    throw new ApiError('INVALID_PAYLOAD', `Invalid request: ${field} ${faultOf(field)}.`)
+/** Runs even if other fields are invalid, so that the message names them all. */
+function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, context: z.RefinementCtx) {
+  for (const field of Object.keys(fields)) {
+    const message = faultOf(field)
+    if (message !== undefined) context.addIssue({ code: 'custom', path: [field || '""'], message })
   }
+}
+
+/** zod drops a field of this name before any refinement sees it. */
+function refusePrototype(sent: unknown): void {
+  if (typeof sent === 'object' && sent !== null && Object.hasOwn(sent, PROTOTYPE)) {
+    throw new ApiError('INVALID_PAYLOAD', `Invalid request: ${PROTOTYPE} ${faultOf(PROTOTYPE)}.`)
+  }
+}
+
+/** What is wrong with a field's name, if anything. */
+function faultOf(field: string): string | undefined {
+  if (fixedFields.includes(field)) return 'is a field of the lead and cannot be set'
+  if (field === PROTOTYPE) return 'is not a name that can be stored'
+  if (FIELD_NAME.test(field)) return undefined
+  return 'is not a valid name: it must have 1 to 64 printable characters'
 }

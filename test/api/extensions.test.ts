@@ -99,7 +99,7 @@ describe('the endpoints beyond the specification', () => {
       const [{ event_id: eventId }] = (await deliveries({ lead_id: leadId })).data
       expect(await partner.post('resend-webhook', { event_id: eventId })).toMatchObject({
         status: 200,
-        body: { success: true, message: 'The webhook is sent when your endpoint is no longer paused.' },
+        body: { success: true, message: 'The webhook will be sent when your endpoint is no longer paused.' },
       })
       expect(api.resent).toEqual([eventId])
       const foreign = await stranger.post('resend-webhook', { event_id: eventId })

@@ -41,7 +41,7 @@ describe('while Temporal is away', () => {
     const event_id = leads.arrivals(created[0] ?? 0)[0]?.id
     expect(await calls.post('resend-webhook', { event_id })).toMatchObject({
       status: 200,
-      body: { message: 'The webhook is sent once more.' },
+      body: { message: 'The webhook will be sent again.' },
     })
   })
 

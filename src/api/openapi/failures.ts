@@ -1,7 +1,6 @@
-import { type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../../errors.ts'
-import type { Operation } from './operations.ts'
+import { ApiError, type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../../errors.ts'
 
-/** Errors that any request can get; the second list those with a body. */
+/** Errors that any request can get, and those of a request with a body. */
 const everywhere: ErrorCode[] = [
   'AUTH_FAILED',
   'HTTPS_REQUIRED',
@@ -11,7 +10,7 @@ const everywhere: ErrorCode[] = [
 ]
 const withBody: ErrorCode[] = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** Messages that say more than the catalogue's default. */
+/** Example messages that say more than the catalogue's. */
 const messages: Partial<Record<ErrorCode, string>> = {
   INVALID_PAYLOAD: 'Invalid request: lead_id is required.',
   NOT_FOUND: unknownLead().message,
@@ -24,7 +23,7 @@ const retryAfter = {
   },
 }
 
-/** The failure that all errors share, as a schema of the document. */
+/** The body of every error response. */
 export const failureSchema = {
   type: 'object',
   required: ['success', 'error'],
@@ -35,40 +34,47 @@ export const failureSchema = {
       required: ['code', 'message'],
       properties: {
         code: { type: 'string', enum: Object.keys(errorCatalogue) },
-        message: { type: 'string', description: 'For people; it may change.' },
+        message: { type: 'string', description: 'For people. Do not parse it: it may change.' },
       },
     },
   },
 }
 
-/** Every error answer, named by its code. */
-export function failureResponses() {
-  const codes = Object.keys(errorCatalogue) as ErrorCode[]
-  return Object.fromEntries(codes.map((code) => [code, failureResponse(code)]))
-}
+/** Error responses by code, shared by all operations. */
+export const failureResponses = Object.fromEntries(
+  (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => [
+    code,
+    failureResponse(new ApiError(code, messages[code])),
+  ]),
+)
 
-function failureResponse(code: ErrorCode, message = messages[code]) {
-  const example = failureBody(code, message)
+function failureResponse({ code, message }: ApiError) {
   const waits = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE'
   return {
-    description: `\`${code}\`: ${example.error.message}`,
+    description: `\`${code}\`: ${message}`,
     ...(waits && { headers: retryAfter }),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' }, example } },
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Failure' },
+        example: failureBody(code, message),
+      },
+    },
   }
 }
 
-/** The error answers of an operation, by status. */
-export function failuresOf({ errors, request, invalid, limited }: Operation) {
-  const codes = [...everywhere, ...(request ? withBody : []), ...errors]
-  const shared = codes.map((code) => [
-    errorCatalogue[code].status,
-    { $ref: `#/components/responses/${code}` },
-  ])
-  return {
-    ...(Object.fromEntries(shared) as Record<string, object>),
-    ...(invalid !== undefined && { 400: failureResponse('INVALID_PAYLOAD', invalid) }),
-    ...(limited && {
-      429: { ...failureResponse('RATE_LIMITED', limited.message), description: limited.when },
-    }),
-  }
+/** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
+export function failuresOf(errors: ApiError[], hasBody: boolean): Record<string, object> {
+  const shared = [...everywhere, ...(hasBody ? withBody : [])].map(
+    (code) => new ApiError(code, messages[code]),
+  )
+  return Object.fromEntries(
+    [...shared, ...errors].map((error) => [
+      error.status,
+      isShared(error) ? { $ref: `#/components/responses/${error.code}` } : failureResponse(error),
+    ]),
+  )
+}
+
+function isShared({ code, message }: ApiError): boolean {
+  return message === (messages[code] ?? errorCatalogue[code].message)
 }
