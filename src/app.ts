@@ -1,29 +1,23 @@
 import proxyAddr from '@fastify/proxy-addr'
-import { validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod'
-import fastify, { type FastifyInstance, LogController } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { v7 as uuidv7 } from 'uuid'
-import { answerClientError, answerConnect, requireHost } from './api/client-errors.ts'
-import { type ConnectionLimits, connectionLimits, serverOptions } from './api/connections.ts'
 import { createLead } from './api/create-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
 import { getEvents } from './api/get-events.ts'
 import { getLead } from './api/get-lead.ts'
-import { docsPage } from './api/openapi/docs-page.ts'
+import { type ConnectionLimits, connectionLimits, createHttpServer } from './api/http-server.ts'
 import { listEvents } from './api/list-events.ts'
+import { docsPage } from './api/openapi/docs-page.ts'
 import { openapi } from './api/openapi/document.ts'
-import { readableUrl } from './api/paths.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
-import { currentSchema } from './api/plugins/current-schema.ts'
 import { failures } from './api/plugins/failures.ts'
+import { gracefulClose } from './api/plugins/graceful-close.ts'
 import { httpsRequired } from './api/plugins/https-required.ts'
 import { jsonBody } from './api/plugins/json-body.ts'
 import { rateLimits } from './api/plugins/rate-limits.ts'
-import { gracefulClose } from './api/plugins/graceful-close.ts'
 import { requestLog } from './api/plugins/request-log.ts'
-import { requestMetrics } from './api/plugins/request-metrics.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
 import type { TlsFiles } from './api/tls.ts'
@@ -40,24 +34,24 @@ import { webhookBody } from './webhooks/body.ts'
 export interface AppDependencies {
   environment: Environment
   sql: Sql
-  /** Whether the database's schema is as new as the routes need. */
+  /** Whether all migrations that the routes need are applied. */
   isSchemaCurrent: () => Promise<boolean>
-  /** Resolves once the database is known to be this deployment's: nothing is served from it before. */
+  /** Resolves if the database belongs to this deployment. Until then, nothing is served from it. */
   deployment: () => Promise<unknown>
   log: Logger
   startReferral: (state: ReferralState) => void
   resendWebhook: ResendWebhook
   observeRequest: ObserveRequest
-  /** Requests a minute of each partner, and of each address without a key; 0 is no limit. */
+  /** Requests per minute for each partner, and for each address without a key; 0 means no limit. */
   rateLimit: number
-  /** Where they differ from the usual ones. */
+  /** Those that differ from `connectionLimits`. */
   limits?: Partial<ConnectionLimits>
   tls?: TlsFiles
   /** Addresses and networks of TLS proxies, comma-separated. */
   trustProxy?: string
 }
 
-/** A partner hears SERVICE_UNAVAILABLE within two seconds rather than waiting with us. */
+/** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
   connectMs: 1000,
   lockMs: 1000,
@@ -66,24 +60,24 @@ export const apiPatience: Patience = {
   idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
 }
 
-/** The API: the one list of its plugins and routes. It listens to nothing yet. */
+/** The API, with the one list of its plugins and routes. It does not listen yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { environment, sql, deployment, startReferral, resendWebhook: resend, rateLimit } = dependencies
+  const { environment, sql, log, tls, rateLimit: perMinute } = dependencies
   const limits = { ...connectionLimits, ...dependencies.limits }
   const isProxy = proxiesOf(dependencies.trustProxy)
-  const app = createServer(dependencies, limits, isProxy)
+  const app = createHttpServer({ log, limits, tls, isProxy })
   await app.register(gracefulClose, { stopMs: limits.stopMs })
-  await app.register(requestLog)
-  await app.register(requestMetrics, { observeRequest: dependencies.observeRequest })
+  await app.register(requestLog, { observeRequest: dependencies.observeRequest })
   await app.register(securityHeaders)
   await app.register(httpsRequired, { isProxy })
-  await app.register(rateLimits, { perMinute: rateLimit })
+  await app.register(rateLimits, { perMinute })
   await app.register(failures)
-  await app.register(currentSchema, { isSchemaCurrent: dependencies.isSchemaCurrent })
   await app.register(jsonBody)
-  await app.register(authentication, { sql, environment, deployment })
+  const { isSchemaCurrent, deployment } = dependencies
+  await app.register(authentication, { sql, environment, isSchemaCurrent, deployment })
   await app.register(openapi)
   await app.register(docsPage)
+  const { startReferral, resendWebhook: resend } = dependencies
   await app.register(ping, { prefix: '/v1', environment })
   await app.register(
     async (leads) => {
@@ -103,39 +97,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   return app
 }
 
-/** Whether an address is one of the named proxies. */
+/** Tells whether an address is one of the trusted proxies. */
 function proxiesOf(trustProxy: string | undefined): (address: string) => boolean {
   if (trustProxy === undefined) return () => false
   const isNamed = proxyAddr.compile(trustProxy.split(',').map((entry) => entry.trim()))
   return (address) => isNamed(address, 0)
-}
-
-const BODY_LIMIT = 64 * 1024
-
-function createServer(
-  { log, tls }: AppDependencies,
-  limits: ConnectionLimits,
-  isProxy: (address: string) => boolean,
-): FastifyInstance {
-  const app = fastify({
-    ...serverOptions(limits, tls),
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    genReqId: () => uuidv7(),
-    bodyLimit: BODY_LIMIT,
-    clientErrorHandler: answerClientError,
-    rewriteUrl: readableUrl,
-    return503OnClosing: false,
-    trustProxy: isProxy,
-  }).withTypeProvider<ZodTypeProvider>()
-  app.setValidatorCompiler(validatorCompiler)
-  // answers are typed by their schemas, and tests hold them against these: checking each again costs much
-  app.setSerializerCompiler(() => JSON.stringify)
-  app.addHook('onRequest', requireHost)
-  const { server } = app
-  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
-  server.on('connect', answerConnect)
-  // an Expect that we do not know is ignored, as HTTP allows; Node would answer it with an empty 417
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  return app as unknown as FastifyInstance
 }

@@ -1,4 +1,4 @@
-/** Every error that the API answers: code, status and default message. Source: interface specification, section 7. */
+/** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */
 export const errorCatalogue = {
   INVALID_PAYLOAD: { status: 400, message: 'The request body is invalid.' },
   AUTH_FAILED: {
@@ -9,30 +9,34 @@ export const errorCatalogue = {
   HTTPS_REQUIRED: {
     status: 403,
     message:
-      'Use HTTPS: this request came over plain HTTP. Others may have read its key on the way: have it replaced.',
+      'Use HTTPS. This request was sent over plain HTTP, and its key may have been read by others: ask us to replace it.',
   },
-  NOT_FOUND: { status: 404, message: 'There is no such path.' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take this method.' },
+  NOT_FOUND: { status: 404, message: 'Path not found.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not support this method.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    message: 'Send the body as JSON, with the header "Content-Type: application/json".',
+    message: 'Send the body as JSON with the header "Content-Type: application/json".',
   },
   IDEMPOTENCY_CONFLICT: {
     status: 422,
-    message: 'This Idempotency-Key was used with another request body: use a new key for a new lead.',
+    message:
+      'This Idempotency-Key was already used with a different request body. Use a new key for a new lead.',
   },
-  RATE_LIMITED: { status: 429, message: 'Too many requests: wait as long as Retry-After says.' },
+  RATE_LIMITED: {
+    status: 429,
+    message: 'Too many requests. Try again after the number of seconds in Retry-After.',
+  },
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side.' },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    message: 'The service is temporarily unavailable: try again as Retry-After says.',
+    message: 'The service is temporarily unavailable. Try again after the number of seconds in Retry-After.',
   },
 } as const
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** An error that the API answers as it stands here. */
+/** An error that the API sends unchanged. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly headers: Record<string, string>
@@ -52,10 +56,13 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of every failure: interface specification, section 4. */
+/** The body of every error response: interface specification, section 4. */
 export function failureBody(code: ErrorCode, message: string = errorCatalogue[code].message) {
   return { success: false as const, error: { code, message } }
 }
 
-/** An unknown lead and another partner's lead are the same to whoever asks. */
+/** For a lead that does not exist, and for another partner's. */
 export const unknownLead = () => new ApiError('NOT_FOUND', 'Lead not found.')
+
+/** While PostgreSQL or Temporal cannot be reached, or a migration is missing. */
+export const unavailable = () => new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '5' })

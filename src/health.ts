@@ -9,15 +9,15 @@ export interface HealthServer {
 
 interface Health {
   isReady: () => Promise<boolean>
-  /** What Prometheus reads: the registry of this process. */
+  /** The Prometheus registry of this process. */
   registry: { contentType: string; metrics(): Promise<string> }
 }
 
-/** Of orchestrators and Prometheus, which are few. */
+/** More than orchestrators and Prometheus need. */
 const MAX_CONNECTIONS = 100
 const TIME_LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 }
 
-/** `/livez`, `/readyz` and `/metrics` on METRICS_PORT, apart from the public port; nothing when it is not set. */
+/** Serves `/livez`, `/readyz` and `/metrics` on METRICS_PORT, if it is set. */
 export async function startHealthServer(
   config: Pick<Config<'api'>, 'HOST' | 'METRICS_PORT'>,
   health: Health,
@@ -35,7 +35,7 @@ export async function startHealthServer(
   })
   return {
     port: (server.address() as AddressInfo).port,
-    // a probe loses nothing by being cut off, and a silent connection would keep the process from ending
+    // probes may be cut off, and an idle connection would keep the process running
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -21,13 +21,13 @@ const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
 const isSchemaCurrent = watchSchema(sql, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
-// while PostgreSQL is away both are asked again, before anything is served from it
+// if PostgreSQL is down, both are retried before a request is served
 await isSchemaCurrent().catch(() => false)
 await deployment().catch(() => undefined)
 const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
 
 const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) => {
-  // that is said once, not for each lead
+  // logged once, not for each lead
   if (err instanceof OtherDeployment) return
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
 })
@@ -63,7 +63,7 @@ await listen(config)
 async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
   try {
     await app.listen({
-      // Fastify makes two servers of localhost, and the second would have none of our limits
+      // for localhost Fastify starts two servers, and the second one would have none of our limits
       host: HOST === 'localhost' ? '127.0.0.1' : HOST,
       port: PORT,
       listenTextResolver: (address) => `API is listening at ${address}/v1`,
@@ -88,7 +88,7 @@ function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {
   }
 }
 
-/** Takes no new requests, ends those in flight, then closes what they use. */
+/** Graceful shutdown: finishes the requests in flight, then closes the connections that they use. */
 function stopOnSignals(): void {
   let stopping = false
   const stop = async () => {

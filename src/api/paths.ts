@@ -1,10 +1,10 @@
-/** The path as routes are named: a target may also be a whole URL, and a client may have encoded any letter. */
+/** The decoded path of a request target, which may also be an absolute URL. */
 export function pathOf(target: string): string {
   const [path = ''] = target.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split(/[?#]/)
   return decodeURI(path)
 }
 
-/** A path that cannot be decoded is an unknown path; Fastify would answer it past all our hooks. */
+/** Replaces a path that cannot be decoded by an unknown one: Fastify would respond to it without running our hooks. */
 export function readableUrl({ url = '/' }: { url?: string }): string {
   if (!url.includes('%')) return url
   try {

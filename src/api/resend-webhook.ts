@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { findDelivery } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS } from '../db/deliveries/resends.ts'
 import type { Sql } from '../db/orm.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, unavailable } from '../errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
 import { requiredOr } from './fields.ts'
 import { operation } from './openapi/operation.ts'
@@ -55,7 +55,7 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')
-          throw new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '5' })
+          throw unavailable()
         },
       )
       if (outcome === 'too_many') throw tooManyResends(found.endpoint_state === 'paused')
@@ -68,7 +68,7 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
 function tooManyResends(isPaused = false): ApiError {
   const why = isPaused
     ? 'None is sent while your endpoint is paused. Try again when it works.'
-    : 'They are sent one at a time, at most five a second. Try again after the seconds in Retry-After.'
+    : 'They are sent one at a time, at most five a second. Try again after the number of seconds in Retry-After.'
   return new ApiError('RATE_LIMITED', `The maximum of ${most} of your webhooks wait to be resent. ${why}`, {
     'retry-after': isPaused ? '60' : '15',
   })

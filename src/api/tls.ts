@@ -1,12 +1,12 @@
 import { createSecureContext } from 'node:tls'
 
-/** PEM: the certificate with its chain, and its private key. */
+/** PEM: the certificate chain and its private key. */
 export interface TlsFiles {
   cert: Buffer | string
   key: Buffer | string
 }
 
-/** Node 24.5 brings the OpenSSL that knows X25519MLKEM768; an older one refuses a list with a name that it does not know. */
+/** X25519MLKEM768 needs Node 24.5: the OpenSSL of older versions rejects a list with an unknown name. */
 function isKnown(group: string): boolean {
   try {
     createSecureContext({ ecdhCurve: group })
@@ -17,8 +17,8 @@ function isKnown(group: string): boolean {
 }
 
 /**
- * Mozilla's profile "intermediate", guidelines 6.0 (https://ssl-config.mozilla.org/guidelines/6.0.json): forward
- * secrecy and authenticated encryption in every suite. No DHE: see docs/decisions/0019-tls-profile.md.
+ * Mozilla's "intermediate" profile, guidelines 6.0 (https://ssl-config.mozilla.org/guidelines/6.0.json): every
+ * suite has forward secrecy and authenticated encryption. Why no DHE: docs/decisions/0019-tls-profile.md.
  */
 export const tlsProfile = {
   minVersion: 'TLSv1.2' as const,
@@ -34,6 +34,6 @@ export const tlsProfile = {
     'ECDHE-RSA-CHACHA20-POLY1305',
   ].join(':'),
   ecdhCurve: ['X25519MLKEM768', 'X25519', 'prime256v1', 'secp384r1'].filter(isKnown).join(':'),
-  // every suite is good: the client knows which one its hardware is fast at
+  // every suite is secure: let the client choose the one that its hardware accelerates
   honorCipherOrder: false,
 }

@@ -1,7 +1,7 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
-import type { ConnectionLimits } from '../../src/api/connections.ts'
+import type { ConnectionLimits } from '../../src/api/http-server.ts'
 import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'

@@ -107,7 +107,7 @@ describe('authentication', () => {
         headers: { authorization: `Service-Key ${key}` },
       })
       expect([status, body.error.code]).toEqual([401, 'AUTH_FAILED'])
-      expect(body.error.message).toContain(`this is the ${environment}`)
+      expect(body.error.message).toContain(`this is the ${environment} environment`)
     },
   )
 

@@ -1,7 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 
-/** The reference for people, at /docs: everything it needs comes from here, nothing from another host. */
+/** The API reference at /docs. It loads nothing from other hosts. */
 export async function docsPage(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import type { Sql } from '../../db/orm.ts'
 import {
   findKeyOwner,
   hashOf,
@@ -8,9 +9,8 @@ import {
   refuseKey,
   touchKey,
 } from '../../db/partners/keys.ts'
-import type { Sql } from '../../db/orm.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, unavailable } from '../../errors.ts'
 import { recentKeys } from '../recent-keys.ts'
 
 declare module 'fastify' {
@@ -19,7 +19,7 @@ declare module 'fastify' {
     partnerId: number
   }
   interface FastifyInstance {
-    /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is looked at. */
+    /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
     authenticate(request: FastifyRequest): Promise<void>
   }
 }
@@ -27,21 +27,30 @@ declare module 'fastify' {
 interface Options {
   sql: Sql
   environment: Environment
-  /** Resolves once the database is known to be this deployment's. */
+  /** Whether all migrations that the routes need are applied. */
+  isSchemaCurrent: () => Promise<boolean>
+  /** Resolves if the database belongs to this deployment. */
   deployment: () => Promise<unknown>
 }
 
 const SCHEME = /^Service-Key (\S+)$/
-/** How long a key is believed without asking the database: a revoked one opens nothing after that. */
+/** How long a key is cached: a revoked key works for at most that long. */
 const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
 const TOUCH_MS = 60_000
 
-/** Keys and their owners. One answer for every refusal; the true reason is for the log. */
-export const authentication = plugin<Options>(async (app, { sql, environment, deployment }) => {
-  const ownerOf = cachedOwners((hash) => deployment().then(() => findKeyOwner(sql, hash)))
+/** Checks API keys. All invalid keys get the same response; the reason is only in the log. */
+export const authentication = plugin<Options>(async (app, options) => {
+  const { sql, environment, isSchemaCurrent, deployment } = options
   const recent = recentKeys(() => performance.now())
   const touched = new Map<number, number>()
+
+  // no later query runs unless the database is this deployment's, and migrated
+  const ownerOf = cachedOwners(async (hash) => {
+    if (!(await isSchemaCurrent())) throw unavailable()
+    await deployment()
+    return findKeyOwner(sql, hash)
+  })
 
   function touch({ keyId }: KeyOwner): void {
     if ((touched.get(keyId) ?? 0) > Date.now() - TOUCH_MS) return
@@ -54,7 +63,11 @@ export const authentication = plugin<Options>(async (app, { sql, environment, de
   async function refused(request: FastifyRequest, reason: string): Promise<ApiError> {
     request.refusal = reason
     await app.limitRefusals(request)
-    return refusal(reason, environment)
+    const message =
+      reason === 'wrong_environment'
+        ? `Authentication failed: this is the ${environment} environment, and the key belongs to the other one.`
+        : undefined
+    return new ApiError('AUTH_FAILED', message, { 'www-authenticate': 'Service-Key' })
   }
 
   async function lookUp(request: FastifyRequest, hash: string): Promise<KeyOwner> {
@@ -85,7 +98,7 @@ export const authentication = plugin<Options>(async (app, { sql, environment, de
   })
 })
 
-/** Remembers a live key's owner for a second from when it was asked for; requests at once ask once. */
+/** Caches the owner of a valid key for a second. Concurrent requests share one query. */
 function cachedOwners(find: (hash: string) => Promise<KeyOwner | KeyRefusal>) {
   const cache = new Map<string, { owner: Promise<KeyOwner | KeyRefusal>; until: number }>()
   return async (hash: string): Promise<KeyOwner | KeyRefusal> => {
@@ -101,12 +114,4 @@ function cachedOwners(find: (hash: string) => Promise<KeyOwner | KeyRefusal>) {
     entry.owner.then((owner) => typeof owner === 'string' && forget(), forget)
     return entry.owner
   }
-}
-
-function refusal(reason: string, environment: string): ApiError {
-  const message =
-    reason === 'wrong_environment'
-      ? `Authentication failed: this is the ${environment}, and the key belongs to the other environment.`
-      : undefined
-  return new ApiError('AUTH_FAILED', message, { 'www-authenticate': 'Service-Key' })
 }

@@ -1,25 +1,25 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
+import type { FastifyError } from 'fastify'
+import plugin from 'fastify-plugin'
 import { isDatabaseAway } from '../../db/database-away.ts'
-import { ApiError, type ErrorCode, errorCatalogue, failureBody } from '../../errors.ts'
-import { describeFaults, type Fault } from '../faults.ts'
+import { ApiError, type ErrorCode, errorCatalogue, failureBody, unavailable } from '../../errors.ts'
 import { pathOf } from '../paths.ts'
 
-/** How long a partner should wait for a database that is away, in seconds. */
-const RETRY_AFTER_SECONDS = '5'
-
-/** Every failure in one shape, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
+/** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
 export const failures = plugin(async (app) => {
   const methodsOf = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method }) => {
     methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
   })
-  app.setErrorHandler((error: FastifyError, request, reply) => answer(reply, error, request))
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { status, code, message, headers } = toApiError(error)
+    if (status >= 500) request.log.error({ err: error }, 'request failed')
+    return reply.code(status).headers(headers).send(failureBody(code, message))
+  })
   app.setNotFoundHandler(() => {
     throw new ApiError('NOT_FOUND')
   })
-  // before the body, which Fastify would otherwise read and judge first
+  // before Fastify reads and checks the body
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return
     await app.limitAddress(request)
@@ -29,27 +29,44 @@ export const failures = plugin(async (app) => {
   })
 })
 
-function answer(reply: FastifyReply, error: FastifyError, request: FastifyRequest) {
-  const { status, code, message, headers } = toApiError(error)
-  if (status >= 500) request.log.error({ err: error }, 'request failed')
-  return reply.code(status).headers(headers).send(failureBody(code, message))
-}
-
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
     return new ApiError('INVALID_PAYLOAD', describeFaults(error.validation as Fault[]))
   }
-  if (isDatabaseAway(error)) {
-    return new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': RETRY_AFTER_SECONDS })
-  }
+  if (isDatabaseAway(error)) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
 }
 
 function codeOfStatus(status: number): ErrorCode {
-  // of the files of the reference, for a path that names none
+  // the files of /docs send it for a path outside of them
   if (status === 403) return 'NOT_FOUND'
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
+}
+
+interface Fault {
+  instancePath: string
+  message?: string
+}
+
+/** Keep the message short: a body of 64 KiB can have thousands of invalid fields. */
+const MAX_FAULTS = 50
+const MAX_NAME = 64
+
+/** One line that names every invalid field and what it needs. It never repeats a value. */
+function describeFaults(faults: Fault[]): string {
+  const lines = faults.slice(0, MAX_FAULTS).map(({ instancePath, message = 'is invalid' }) => {
+    const field = instancePath.slice(1)
+    return `${field === '' ? 'the request body' : printable(field)} ${message}`
+  })
+  if (faults.length > MAX_FAULTS) lines.push(`and ${faults.length - MAX_FAULTS} more`)
+  return `Invalid request: ${lines.join('; ')}.`
+}
+
+/** The name as the sender wrote it, without invisible characters. */
+function printable(name: string): string {
+  const readable = name.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?')
+  return readable.length > MAX_NAME ? `${readable.slice(0, MAX_NAME)}…` : readable
 }

@@ -3,8 +3,10 @@ import type { Socket } from 'node:net'
 import plugin from 'fastify-plugin'
 
 /**
- * Once the server closes, answers the requests in flight and then ends every connection. Node alone would wait
- * for each peer that has sent half a request, or nothing yet, or that tires of its connection only later.
+ * Graceful shutdown: responds to the requests in flight, then closes every connection. Node alone would wait for
+ * peers that have sent half a request or nothing, and for keep-alive connections.
+ *
+ * @param options.stopMs when connections are closed even if requests are in flight.
  */
 export const gracefulClose = plugin<{ stopMs: number }>(async (app, { stopMs }) => {
   const sockets = new Set<Socket>()
@@ -17,7 +19,7 @@ export const gracefulClose = plugin<{ stopMs: number }>(async (app, { stopMs }) 
   function endWhenAnswered(): void {
     if (closing && inFlight === 0) endAll()
   }
-  // with TLS these are the sockets beneath it, a handshake's too
+  // with TLS these are the TCP sockets, including those still in a handshake
   app.server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

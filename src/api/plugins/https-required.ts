@@ -1,13 +1,12 @@
 import plugin from 'fastify-plugin'
 import { ApiError } from '../../errors.ts'
 
-/** A way that a proxy names in plain text; it may name the ways before its own too. */
+/** `http` anywhere in the list: a proxy may append to what earlier ones sent. */
 const PLAIN_TEXT = /(?:^|,)\s*http\s*(?:,|$)/i
 
 /**
- * Refuses a request that the TLS proxy itself received over plain HTTP: its key has crossed a network where
- * anybody could read it, and would do so again. A proxy that does not say is believed to take HTTPS only, and
- * what anybody else says counts for nothing.
+ * Rejects a request that a trusted proxy received over plain HTTP, where others could read its key. A proxy that
+ * sends no X-Forwarded-Proto is assumed to accept only HTTPS. The header of any other client is ignored.
  */
 export const httpsRequired = plugin<{ isProxy: (address: string) => boolean }>(async (app, { isProxy }) => {
   app.addHook('onRequest', async ({ headers, raw }) => {

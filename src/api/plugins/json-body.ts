@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 
 const BYTE_ORDER_MARK = /^\uFEFF/
 
-/** Bodies are JSON in UTF-8, and nothing else: what is broken is refused, never repaired. */
+/** Accepts only JSON in UTF-8. Invalid bodies are rejected, never repaired. */
 export const jsonBody = plugin(async (app) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -20,7 +20,7 @@ export const jsonBody = plugin(async (app) => {
   )
 })
 
-/** An empty body is an absent one: the schema then names what it needs. */
+/** An empty body becomes `undefined`, for which the schema has a message. */
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new ApiError('INVALID_PAYLOAD', 'The request body is not valid UTF-8.')

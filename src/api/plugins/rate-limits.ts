@@ -10,8 +10,8 @@ declare module 'fastify' {
     /** Counts a request without a valid key against its address. @throws {ApiError} RATE_LIMITED */
     limitRefusals(request: FastifyRequest): Promise<void>
     /**
-     * Looks up a key that may be refused: not at all once its address has had too many refusals, and at no time
-     * more keys of an address than it has refusals left.
+     * Looks up a key that may be invalid, unless its address has used up its refusals. An address never has more
+     * concurrent lookups than refusals left.
      *
      * @throws {ApiError} RATE_LIMITED
      */
@@ -25,9 +25,9 @@ const MINUTE_MS = 60_000
 const unlimited = async () => {}
 
 /**
- * At most `perMinute` requests a minute, 0 for no limit: of each partner, of each address that sends no key, and of
- * each address that sends keys which are refused. So partners behind one address do not take from each other.
- * Counted in this process, for the 5,000 partners or addresses that came last.
+ * Limits each partner, each address that sends no key, and each address that sends invalid keys to `perMinute`
+ * requests; 0 means no limit. Partners behind one address do not share a limit. Counters are per process and kept
+ * for the 5,000 most recent partners or addresses.
  */
 export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
   if (perMinute === 0) {
@@ -45,7 +45,7 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
     if (!result.isAllowed && result.isExceeded) throw rateLimited(result.ttlInSeconds)
   }
   const refusals = counter()
-  const underWay = new Map<string, number>()
+  const inFlight = new Map<string, number>()
   app.decorate('limitAddress', limit(counter()))
   app.decorate('limitRefusals', limit(refusals))
   app.decorate('limitPartner', limit(counter(({ partnerId }) => partnerId)))
@@ -53,15 +53,15 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
     const state = await refusals(request, { increment: false })
     if (state.isAllowed) return lookUp()
     const { key: address, remaining, ttlInSeconds } = state
-    const others = underWay.get(address) ?? 0
+    const others = inFlight.get(address) ?? 0
     if (others >= remaining) throw rateLimited(ttlInSeconds)
-    underWay.set(address, others + 1)
+    inFlight.set(address, others + 1)
     try {
       return await lookUp()
     } finally {
-      const left = (underWay.get(address) ?? 1) - 1
-      if (left > 0) underWay.set(address, left)
-      else underWay.delete(address)
+      const left = (inFlight.get(address) ?? 1) - 1
+      if (left > 0) inFlight.set(address, left)
+      else inFlight.delete(address)
     }
   })
 })

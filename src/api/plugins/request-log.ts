@@ -1,34 +1,47 @@
 import plugin from 'fastify-plugin'
+import type { ObserveRequest } from '../../metrics/api.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The lead that the request is about, for its log line. */
     leadId: number | undefined
-    /** Why authentication failed: for the log only, never for the answer. */
+    /** Why authentication failed: for the log only, never for the response. */
     refusal: string | undefined
   }
 }
 
-/** One line for each request, and its id in the answer. No header, query or body: they hold keys and people. */
-export const requestLog = plugin(async (app) => {
+/**
+ * One log line and one measurement for each request, and its id in the response. No header, query or body is
+ * logged: they hold keys and personal data.
+ */
+export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app, { observeRequest }) => {
   app.decorateRequest('leadId', undefined)
   app.decorateRequest('refusal', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
   app.addHook('onResponse', async (request, reply) => {
-    const { partnerId, leadId, refusal } = request
+    const { partnerId, leadId, refusal, method } = request
+    const { statusCode: status, elapsedTime: elapsedMs } = reply
+    const { url: route } = request.routeOptions
     request.log.info(
       {
         ...(partnerId > 0 && { partner_id: partnerId }),
         ...(leadId !== undefined && { lead_id: leadId }),
         ...(refusal !== undefined && { authentication: refusal }),
-        method: request.method,
-        route: request.routeOptions.url ?? 'none',
-        status: reply.statusCode,
-        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        method,
+        route: route ?? 'none',
+        status,
+        duration_ms: Math.round(elapsedMs * 10) / 10,
       },
       'request',
     )
+    // unknown paths share one series, whatever their method
+    observeRequest({
+      method: route === undefined ? 'any' : method,
+      route: route ?? 'none',
+      status,
+      seconds: elapsedMs / 1000,
+    })
   })
 })

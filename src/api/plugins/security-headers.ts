@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet'
 import plugin from 'fastify-plugin'
 
-/** Answers hold people's data: no cache keeps them, and no page may be made of them. */
+/** Responses hold personal data: they must not be cached, framed or rendered as a page. */
 export const securityHeaders = plugin(async (app) => {
   await app.register(helmet, {
     contentSecurityPolicy: {
