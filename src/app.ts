@@ -8,7 +8,6 @@ import { getEvents } from './api/get-events.ts'
 import { getLead } from './api/get-lead.ts'
 import { type ConnectionLimits, connectionLimits, createHttpServer } from './api/http-server.ts'
 import { listEvents } from './api/list-events.ts'
-import { docsPage } from './api/openapi/docs-page.ts'
 import { openapi } from './api/openapi/document.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
@@ -76,7 +75,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const { isSchemaCurrent, deployment } = dependencies
   await app.register(authentication, { sql, environment, isSchemaCurrent, deployment })
   await app.register(openapi)
-  await app.register(docsPage)
   const { startReferral, resendWebhook: resend } = dependencies
   await app.register(ping, { prefix: '/v1', environment })
   await app.register(

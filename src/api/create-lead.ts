@@ -22,14 +22,14 @@ const optional = (field: z.ZodString, description: string) =>
   field
     .nullish()
     .transform((value) => value || null)
-    .meta({ description: `${description} \`null\` and the empty string count as absent.` })
+    .describe(`${description} \`null\` and the empty string count as absent.`)
 
 const body = z.object(
   {
-    first_name: name.meta({ description: 'Borrower’s first name; trimmed.' }),
-    last_name: name.meta({ description: 'Borrower’s last name; trimmed.' }),
-    email: email.meta({ description: 'Borrower’s email address.' }),
-    phone: phone.meta({ description: 'Digits, hyphens, spaces and `+`, with at least one digit.' }),
+    first_name: name.describe('Borrower’s first name; trimmed.'),
+    last_name: name.describe('Borrower’s last name; trimmed.'),
+    email: email.describe('Borrower’s email address.'),
+    phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit.'),
     partner_lead_id: optional(
       partnerId,
       'Your own identifier for the borrower. Recommended: webhooks include it.',
@@ -48,7 +48,7 @@ const response = z.object({
   success,
   message: z.string(),
   lead_id: id,
-  partner_lead_id: z.string().optional().meta({ description: 'As you sent it; absent if you did not.' }),
+  partner_lead_id: z.string().optional().describe('As you sent it; absent if you did not.'),
 })
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
@@ -114,7 +114,12 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
         partner,
         lead,
         webhookBody,
-        (leadId) => toResponse(leadId, lead),
+        (leadId) => ({
+          success: true as const,
+          message: 'Lead created.',
+          lead_id: leadId,
+          partner_lead_id: lead.partner_lead_id ?? undefined,
+        }),
         idempotency,
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
@@ -123,15 +128,6 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       return result.answer
     },
   })
-}
-
-function toResponse(leadId: number, { partner_lead_id }: NewLead) {
-  return {
-    success: true as const,
-    message: 'Lead created.',
-    lead_id: leadId,
-    ...(partner_lead_id !== null && { partner_lead_id }),
-  }
 }
 
 function readIdempotency(key: string | string[] | undefined, lead: NewLead): Idempotency | undefined {

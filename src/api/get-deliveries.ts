@@ -19,37 +19,32 @@ const AFTER_ALL = 'evt_g'
 const body = z
   .object(
     {
-      lead_id: leadId
-        .optional()
-        .meta({ description: 'Only this lead’s deliveries; by default those of all leads.' }),
+      lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
       states: z
         .array(z.enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`), 'must be a list')
         .min(1, 'must not be empty')
         .max(deliveryStatuses.length, 'is too long')
         .optional()
-        .meta({ description: '`pending` includes `held`: open deliveries to a paused endpoint.' }),
+        .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
       cursor: z
         .string('must be a string')
         .regex(EVENT_ID, 'must be the next_cursor of an earlier response')
         .optional()
-        .meta({ description: 'The `next_cursor` of the previous page.' }),
+        .describe('The `next_cursor` of the previous page.'),
       limit: pageLimit,
     },
     'must be a JSON object',
   )
-  .meta({ description: 'All fields are optional.' })
+  .describe('All fields are optional.')
 
 const attempt = z.object({
   number: z.int(),
-  trigger: z.string().meta({ description: '`scheduled`, `resend`, `replay` or `probe`.' }),
+  trigger: z.string().describe('`scheduled`, `resend`, `replay` or `probe`.'),
   started_at: timestamp,
-  duration_ms: z.int().nullable().meta({ description: '`null` while the attempt is in progress.' }),
-  status: z
-    .int()
-    .nullable()
-    .meta({ description: 'The HTTP status of your endpoint; `null` if it did not respond.' }),
+  duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
+  status: z.int().nullable().describe('The HTTP status of your endpoint; `null` if it did not respond.'),
   error_code: z.string().nullable(),
-  hint: z.string().nullable().meta({ description: 'How to fix the failure.' }),
+  hint: z.string().nullable().describe('How to fix the failure.'),
 })
 
 const delivery = z.object({
@@ -59,12 +54,12 @@ const delivery = z.object({
   sequence: z.int(),
   state: z.enum(deliveryStatuses),
   created_at: timestamp,
-  next_attempt_at: timestamp.nullable().meta({ description: '`null` if it is held or settled.' }),
+  next_attempt_at: timestamp.nullable().describe('`null` if it is held or settled.'),
   settled_at: timestamp.nullable(),
   resend_requested_at: timestamp
     .nullable()
-    .meta({ description: 'When the resend that it waits for was requested; `null` if there is none.' }),
-  attempts: z.array(attempt).meta({ description: 'The latest 20, oldest first.' }),
+    .describe('When the resend that it waits for was requested; `null` if there is none.'),
+  attempts: z.array(attempt).describe('The latest 20, oldest first.'),
 })
 
 const schema = operation({
@@ -79,11 +74,8 @@ const schema = operation({
   },
   response: z.object({
     success,
-    data: z.array(delivery).meta({ description: 'Newest first.' }),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({ description: 'The next page’s `cursor`; `null` on the last page.' }),
+    data: z.array(delivery).describe('Newest first.'),
+    next_cursor: z.string().nullable().describe('The next page’s `cursor`; `null` on the last page.'),
   }),
   responseDescription: 'A page of deliveries.',
   responseExamples: {

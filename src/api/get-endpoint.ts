@@ -10,12 +10,13 @@ import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
 
 const endpointData = z.object({
-  url: z.string().nullable().meta({ description: '`null` if none is registered.' }),
-  health: z.enum(['active', 'failing', 'paused', 'draining']).meta({
-    description:
+  url: z.string().nullable().describe('`null` if none is registered.'),
+  health: z
+    .enum(['active', 'failing', 'paused', 'draining'])
+    .describe(
       '`failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
-  }),
-  reason: z.string().meta({ description: 'For people.' }),
+    ),
+  reason: z.string().describe('For people.'),
   since: timestamp,
   open_deliveries: z.int(),
 })
@@ -26,7 +27,7 @@ const schema = operation({
   summary: 'Get the health of your endpoint',
   description:
     'Returns the URL of your endpoint, its health and the reason, and how many deliveries are open.',
-  body: z.object({}, 'must be a JSON object').meta({ description: 'Empty.' }),
+  body: z.object({}, 'must be a JSON object').describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointData }),
   responseDescription: 'The endpoint.',

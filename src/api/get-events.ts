@@ -17,7 +17,7 @@ const schema = operation({
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({
     success,
-    data: z.array(event).meta({ description: 'The complete history, oldest first.' }),
+    data: z.array(event).describe('The complete history, oldest first.'),
   }),
   responseDescription: 'The history.',
   responseExamples: {
@@ -44,11 +44,7 @@ export const getEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
       request.leadId = request.body.lead_id
       const events = await findEvents(sql, request.partnerId, request.leadId)
       if (events === undefined) throw unknownLead()
-      const data = events.map(({ event_name, event_payload, created_at }) => ({
-        event_name,
-        event_payload,
-        created_at: formatTimestamp(created_at),
-      }))
+      const data = events.map((row) => ({ ...row, created_at: formatTimestamp(row.created_at) }))
       return { success: true as const, data }
     },
   })

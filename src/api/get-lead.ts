@@ -10,19 +10,19 @@ import { operation } from './openapi/operation.ts'
 import { leadBody, success } from './schemas.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
-const metadataField = z.custom<string | number>((value) => typeof value === 'string').meta({ type: 'string' })
+const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
 
 const lead = z
   .object({
     id,
-    lead_id: id.meta({ description: 'The same as `id`.' }),
+    lead_id: id.describe('The same as `id`.'),
     partner_id: id,
     partner_lead_id: z.string().optional(),
     first_name: z.string(),
     last_name: z.string(),
     email: z.string(),
     phone: z.string(),
-    status: z.enum(statuses).meta({ description: 'The furthest milestone reached.' }),
+    status: z.enum(statuses).describe('The furthest milestone reached.'),
     fico_range: z.string().optional(),
     loan_officer_id: z.string().optional(),
     created_at: timestamp,
@@ -31,7 +31,7 @@ const lead = z
     property_state: z.string().optional(),
   })
   .catchall(metadataField)
-  .meta({ description: 'The lead’s own fields, and its metadata beside them.' })
+  .describe('The lead’s own fields, and its metadata beside them.')
 
 const schema = operation({
   operationId: 'getLead',
@@ -81,21 +81,15 @@ export const getLead: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql })
   })
 }
 
-/** Leaves out optional fields without a value. Metadata comes first: it cannot shadow the lead's own fields. */
-function toWire({ id: lead_id, metadata, partner_lead_id, fico_range, loan_officer_id, ...row }: LeadRow) {
+/** JSON leaves out what is `undefined`. Metadata comes first: it cannot shadow the lead's own fields. */
+function toWire({ metadata, ...row }: LeadRow) {
   return {
     ...metadata,
-    id: lead_id,
-    lead_id,
-    partner_id: row.partner_id,
-    ...(partner_lead_id !== null && { partner_lead_id }),
-    first_name: row.first_name,
-    last_name: row.last_name,
-    email: row.email,
-    phone: row.phone,
-    status: row.status,
-    ...(fico_range !== null && { fico_range }),
-    ...(loan_officer_id !== null && { loan_officer_id }),
+    ...row,
+    lead_id: row.id,
+    partner_lead_id: row.partner_lead_id ?? undefined,
+    fico_range: row.fico_range ?? undefined,
+    loan_officer_id: row.loan_officer_id ?? undefined,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),
   }

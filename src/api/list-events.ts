@@ -17,19 +17,19 @@ const body = z
         .string('must be a string')
         .regex(CURSOR, 'must be the next of an earlier response')
         .optional()
-        .meta({ description: 'The `next` of the previous response; the first event by default.' }),
+        .describe('The `next` of the previous response; the first event by default.'),
       limit: pageLimit,
     },
     'must be a JSON object',
   )
-  .meta({ description: 'All fields are optional.' })
+  .describe('All fields are optional.')
 
 const feedEvent = z.object({
   event_id: z.string(),
   ...event.shape,
   lead_id: z.int(),
   partner_lead_id: z.string().nullable(),
-  position: z.int().meta({ description: 'Counts the lead’s events from 1, without gaps.' }),
+  position: z.int().describe('Counts the lead’s events from 1, without gaps.'),
 })
 
 const schema = operation({
@@ -42,8 +42,8 @@ const schema = operation({
   bodyExamples: { 'from the beginning': {}, 'next page': { after: '81274-1042-3', limit: 100 } },
   response: z.object({
     success,
-    data: z.array(feedEvent).meta({ description: 'In commit order; the events of one lead in theirs.' }),
-    next: z.string().meta({ description: 'Send it as `after` in the next request.' }),
+    data: z.array(feedEvent).describe('In commit order; the events of one lead in theirs.'),
+    next: z.string().describe('Send it as `after` in the next request.'),
     has_more: z.boolean(),
   }),
   responseDescription: 'A page of events.',

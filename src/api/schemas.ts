@@ -12,7 +12,7 @@ export const pageLimit = z
   .min(1, 'must be at least 1')
   .max(100, 'must be at most 100')
   .default(50)
-  .meta({ description: 'Maximum number of results; 50 by default.' })
+  .describe('Maximum number of results; 50 by default.')
 
 export const success = z.literal(true)
 
@@ -31,6 +31,6 @@ export const event = z.object({
   event_name: z.enum(milestoneNames),
   event_payload: z
     .union([scoreGains, z.object({ partner_lead_id: z.string() }), z.null()])
-    .meta({ description: '`null` when the event has no payload.' }),
+    .describe('`null` when the event has no payload.'),
   created_at: timestamp,
 })

@@ -37,22 +37,22 @@ const body = z
   .object(
     {
       lead_id: leadId,
-      loan_product: value.optional().meta({
-        description: 'Type of loan product, for example FHA, VA or Conventional; `null` removes it.',
-      }),
-      property_state: propertyState.nullish().meta({
-        description: 'Two-letter state code of the property, stored in upper case; `null` removes it.',
-      }),
-      partner_lead_id: partnerId.nullish().meta({
-        description: `Your own identifier for the borrower. ${removable} Webhooks of later events include the new value; webhooks that already exist do not change.`,
-      }),
+      loan_product: value
+        .optional()
+        .describe('Type of loan product, for example FHA, VA or Conventional; `null` removes it.'),
+      property_state: propertyState
+        .nullish()
+        .describe('Two-letter state code of the property, stored in upper case; `null` removes it.'),
+      partner_lead_id: partnerId
+        .nullish()
+        .describe(
+          `Your own identifier for the borrower. ${removable} Webhooks of later events include the new value; webhooks that already exist do not change.`,
+        ),
       loan_officer_id: partnerId
         .nullish()
-        .meta({ description: `The loan officer who handles the borrower. ${removable}` }),
-      fico_range: ficoRange
-        .nullish()
-        .meta({ description: `\`<low>-<high>\` between 300 and 850. ${removable}` }),
-      notes: notes.nullish().meta({ description: `Stored, never returned. ${removable}` }),
+        .describe(`The loan officer who handles the borrower. ${removable}`),
+      fico_range: ficoRange.nullish().describe(`\`<low>-<high>\` between 300 and 850. ${removable}`),
+      notes: notes.nullish().describe(`Stored, never returned. ${removable}`),
     },
     'must be a JSON object; lead_id is required',
   )

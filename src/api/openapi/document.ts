@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
@@ -39,7 +40,7 @@ const base = {
   webhooks,
 }
 
-/** The API's description in OpenAPI 3.1, made from the routes and their schemas: GET /v1/openapi.json. */
+/** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs: the same for people. */
 export const openapi = plugin(async (app) => {
   let text: string | undefined
   // before swagger, which describes every later route
@@ -54,6 +55,20 @@ export const openapi = plugin(async (app) => {
     openapi: base as object as OpenAPIV3_1.Document,
     transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowAdditions } }),
     transformObject: (found) => complete(found as { openapiObject: Document }) as OpenAPIV3_1.Document,
+  })
+  // it loads nothing from other hosts
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP:
+      "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+    uiHooks: {
+      onRequest: (request, _reply, done) => void app.limitAddress(request).then(() => done(), done),
+    },
+    uiConfig: { validatorUrl: null, defaultModelsExpandDepth: -1, tryItOutEnabled: false },
+    theme: {
+      title: 'Partner Referral Service: API reference',
+      css: [{ filename: 'reference.css', content: '#swagger-ui .topbar { display: none }' }],
+    },
   })
 })
 

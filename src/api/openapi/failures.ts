@@ -40,12 +40,11 @@ export const failureSchema = {
   },
 }
 
+const shared = (code: ErrorCode) => new ApiError(code, messages[code])
+
 /** Error responses by code, shared by all operations. */
 export const failureResponses = Object.fromEntries(
-  (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => [
-    code,
-    failureResponse(new ApiError(code, messages[code])),
-  ]),
+  (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => [code, failureResponse(shared(code))]),
 )
 
 function failureResponse({ code, message }: ApiError) {
@@ -64,17 +63,13 @@ function failureResponse({ code, message }: ApiError) {
 
 /** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
 export function failuresOf(errors: ApiError[], hasBody: boolean): Record<string, object> {
-  const shared = [...everywhere, ...(hasBody ? withBody : [])].map(
-    (code) => new ApiError(code, messages[code]),
-  )
+  const all = [...everywhere, ...(hasBody ? withBody : [])].map(shared).concat(errors)
   return Object.fromEntries(
-    [...shared, ...errors].map((error) => [
+    all.map((error) => [
       error.status,
-      isShared(error) ? { $ref: `#/components/responses/${error.code}` } : failureResponse(error),
+      error.message === shared(error.code).message
+        ? { $ref: `#/components/responses/${error.code}` }
+        : failureResponse(error),
     ]),
   )
-}
-
-function isShared({ code, message }: ApiError): boolean {
-  return message === (messages[code] ?? errorCatalogue[code].message)
 }

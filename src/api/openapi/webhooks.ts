@@ -84,13 +84,13 @@ function schemaOf(name: MilestoneName) {
       .string()
       .meta({ format: 'date-time', description: 'The same time as `created_at`, in ISO 8601.' }),
     data: z.object({
-      event_id: z.string().meta({ description: 'The same as the header `webhook-id`.' }),
+      event_id: z.string().describe('The same as the header `webhook-id`.'),
       event_name: z.literal(name),
       event_payload: payload === null ? z.null() : payloads[payload].schema,
       created_at: timestamp,
       lead_id: id,
       partner_lead_id: z.string().nullable(),
-      sequence: z.int().min(1).meta({ description: 'Counts the lead’s webhooks from 1, without gaps.' }),
+      sequence: z.int().min(1).describe('Counts the lead’s webhooks from 1, without gaps.'),
       environment: z.enum(environments),
     }),
   })
