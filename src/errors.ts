@@ -61,6 +61,9 @@ export function failureBody(code: ErrorCode, message: string = errorCatalogue[co
   return { success: false as const, error: { code, message } }
 }
 
+/** `message` names what is wrong with the request. */
+export const invalidPayload = (message: string) => new ApiError('INVALID_PAYLOAD', message)
+
 /** For a lead that does not exist, and for another partner's. */
 export const unknownLead = () => new ApiError('NOT_FOUND', 'Lead not found.')
 

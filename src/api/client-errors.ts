@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { ApiError, errorCatalogue, type ErrorCode, failureBody } from '../errors.ts'
+import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from '../errors.ts'
 
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */
 const ANSWERABLE = /^(?:HPE_|ERR_HTTP_REQUEST_TIMEOUT$)/
@@ -28,7 +28,7 @@ export function answerConnect(_request: IncomingMessage, socket: Socket): void {
 /** HTTP/1.1 requires a Host header; Node's own error response has no body. */
 export async function requireHost({ headers, raw }: FastifyRequest): Promise<void> {
   if (headers.host === undefined && raw.httpVersion === '1.1') {
-    throw new ApiError('INVALID_PAYLOAD', 'The request has no Host header.')
+    throw invalidPayload('The request has no Host header.')
   }
 }
 

@@ -6,7 +6,7 @@ import { leadIds } from '../db/leads/ids.ts'
 import type { NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, invalidPayload } from '../errors.ts'
 import { email, ficoRange, id, name, notes, partnerId, phone } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
@@ -90,10 +90,7 @@ const schema = operation({
     'without partner_lead_id': { success: true, message: 'Lead created.', lead_id: 1043 },
   },
   errors: [
-    new ApiError(
-      'INVALID_PAYLOAD',
-      'Invalid request: email must be a valid email address; phone is required.',
-    ),
+    invalidPayload('Invalid request: email must be a valid email address; phone is required.'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
   ],
 })
@@ -133,10 +130,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
 function readIdempotency(key: string | string[] | undefined, lead: NewLead): Idempotency | undefined {
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
-    throw new ApiError(
-      'INVALID_PAYLOAD',
-      'The Idempotency-Key header must have 1 to 255 visible ASCII characters.',
-    )
+    throw invalidPayload('The Idempotency-Key header must have 1 to 255 visible ASCII characters.')
   }
   return { key, requestHash: createHash('sha256').update(JSON.stringify(lead)).digest('hex') }
 }

@@ -4,7 +4,7 @@ import { findEndpoint } from '../db/endpoints/endpoint.ts'
 import type { Sql } from '../db/orm.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, invalidPayload } from '../errors.ts'
 import { timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
@@ -43,7 +43,7 @@ const schema = operation({
       },
     },
   },
-  errors: [new ApiError('INVALID_PAYLOAD', 'Invalid request: the request body must be a JSON object.')],
+  errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
 })
 
 /** POST /get-endpoint (extension): where a partner's webhooks go, and the endpoint's health. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { eventsAfter, type FeedPosition } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { ApiError } from '../errors.ts'
+import { invalidPayload } from '../errors.ts'
 import { operation } from './openapi/operation.ts'
 import { event, pageLimit, success } from './schemas.ts'
 
@@ -65,9 +65,7 @@ const schema = operation({
       has_more: false,
     },
   },
-  errors: [
-    new ApiError('INVALID_PAYLOAD', 'Invalid request: after must be the next of an earlier response.'),
-  ],
+  errors: [invalidPayload('Invalid request: after must be the next of an earlier response.')],
 })
 
 /** POST /list-events (extension): events of all leads in commit order, for partners without a public address. */

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { findDelivery } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS } from '../db/deliveries/resends.ts'
 import type { Sql } from '../db/orm.ts'
-import { ApiError, unavailable } from '../errors.ts'
+import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
+import { ApiError, unavailable, invalidPayload } from '../errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
 import { requiredOr } from './fields.ts'
 import { operation } from './openapi/operation.ts'
@@ -14,6 +15,9 @@ interface Options {
   resendWebhook: ResendWebhook
 }
 
+/** The next attempt ends within its time limit and makes room; while the endpoint is paused, none is made. */
+const ROOM_SECONDS = String(REQUEST_LIMIT_MS / 1000)
+const PAUSED_SECONDS = '60'
 const most = MOST_RESENDS.toLocaleString('en')
 const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
 
@@ -21,7 +25,7 @@ const schema = operation({
   operationId: 'resendWebhook',
   tags: ['Extensions'],
   summary: 'Resend a webhook',
-  description: `An open delivery is attempted now, after the lead’s earlier webhooks. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` 15, the time in which one attempt must finish, or 60 while your endpoint is paused.`,
+  description: `An open delivery is attempted now, after the lead’s earlier webhooks. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` ${ROOM_SECONDS}, the time limit of an attempt, or ${PAUSED_SECONDS} while your endpoint is paused.`,
   body: z.object(
     { event_id: z.string({ error: requiredOr('must be a string') }) },
     'must be a JSON object; event_id is required',
@@ -31,11 +35,7 @@ const schema = operation({
   responseDescription:
     'The webhook will be sent. get-deliveries shows when the resend was requested, and its attempt.',
   responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
-  errors: [
-    new ApiError('INVALID_PAYLOAD', 'Invalid request: event_id is required.'),
-    unknownEvent(),
-    tooManyResends(),
-  ],
+  errors: [invalidPayload('Invalid request: event_id is required.'), unknownEvent(), tooManyResends()],
 })
 
 /** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
@@ -51,7 +51,7 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       if (found?.partner_id !== partnerId) throw unknownEvent()
       const { state, lead_id: leadId } = found
       request.leadId = leadId
-      if (state === 'canceled') throw new ApiError('INVALID_PAYLOAD', 'This webhook was canceled.')
+      if (state === 'canceled') throw invalidPayload('This webhook was canceled.')
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')
@@ -64,13 +64,12 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
   })
 }
 
-/** Another attempt ends within 15 s, which makes room; while the endpoint is paused there is no telling. */
 function tooManyResends(isPaused = false): ApiError {
   const why = isPaused
     ? 'None is sent while your endpoint is paused. Try again when it works.'
     : 'They are sent one at a time, at most five a second. Try again after the number of seconds in Retry-After.'
   return new ApiError('RATE_LIMITED', `The maximum of ${most} of your webhooks wait to be resent. ${why}`, {
-    'retry-after': isPaused ? '60' : '15',
+    'retry-after': isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
   })
 }
 

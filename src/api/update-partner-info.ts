@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { changeableFields, type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/leads/queries.ts'
 import type { Sql } from '../db/orm.ts'
-import { ApiError, unknownLead } from '../errors.ts'
+import { unknownLead, invalidPayload } from '../errors.ts'
 import { ficoRange, leadId, notes, partnerId, text } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { messageResponse } from './schemas.ts'
@@ -88,7 +88,7 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<{ sql: Sql }> = async (app
       const outcome = await updateLead(sql, request.partnerId, lead_id, toChanges(sent))
       if (outcome === 'unknown') throw unknownLead()
       if (outcome === 'too_many') {
-        throw new ApiError('INVALID_PAYLOAD', `A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
+        throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
       }
       return { success: true as const, message: 'Lead updated.' }
     },
@@ -118,7 +118,7 @@ function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, 
 /** zod drops a field of this name before any refinement sees it. */
 function refusePrototype(sent: unknown): void {
   if (typeof sent === 'object' && sent !== null && Object.hasOwn(sent, PROTOTYPE)) {
-    throw new ApiError('INVALID_PAYLOAD', `Invalid request: ${PROTOTYPE} ${faultOf(PROTOTYPE)}.`)
+    throw invalidPayload(`Invalid request: ${PROTOTYPE} ${faultOf(PROTOTYPE)}.`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REQUEST_LIMIT_MS } from '../../domain/delivery.ts'
 import { environments } from '../../domain/environment.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../../domain/milestones.ts'
 import { webhookBody } from '../../webhooks/body.ts'
@@ -51,7 +52,9 @@ const parameters = [
 ]
 
 const responses = {
-  200: { description: 'Received. Respond within 15 seconds; any status other than 2xx is retried for days.' },
+  200: {
+    description: `Received. Respond within ${REQUEST_LIMIT_MS / 1000} seconds; any status other than 2xx is retried for days.`,
+  },
   410: { description: 'Gone: the endpoint is paused and its webhooks are held.' },
 }
 

@@ -2,7 +2,14 @@ import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isDatabaseAway } from '../../db/database-away.ts'
-import { ApiError, type ErrorCode, errorCatalogue, failureBody, unavailable } from '../../errors.ts'
+import {
+  ApiError,
+  type ErrorCode,
+  errorCatalogue,
+  failureBody,
+  unavailable,
+  invalidPayload,
+} from '../../errors.ts'
 import { pathOf } from '../paths.ts'
 
 /** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
@@ -32,7 +39,7 @@ export const failures = plugin(async (app) => {
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return new ApiError('INVALID_PAYLOAD', describeFaults(error.validation as Fault[]))
+    return invalidPayload(describeFaults(error.validation as Fault[]))
   }
   if (isDatabaseAway(error)) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))

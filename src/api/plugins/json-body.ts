@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidPayload } from '../../errors.ts'
 
 const BYTE_ORDER_MARK = /^\uFEFF/
 
@@ -23,10 +23,10 @@ export const jsonBody = plugin(async (app) => {
 /** An empty body becomes `undefined`, for which the schema has a message. */
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw new ApiError('INVALID_PAYLOAD', 'The request body is not valid UTF-8.')
+  if (!isUtf8(bytes)) throw invalidPayload('The request body is not valid UTF-8.')
   try {
     return JSON.parse(bytes.toString('utf8').replace(BYTE_ORDER_MARK, ''))
   } catch {
-    throw new ApiError('INVALID_PAYLOAD', 'The request body is not valid JSON.')
+    throw invalidPayload('The request body is not valid JSON.')
   }
 }
