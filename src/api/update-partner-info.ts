@@ -7,7 +7,7 @@ import { ficoRange, leadId, notes, partnerId, text } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { messageResponse } from './schemas.ts'
 
-/** What the service owns and who the borrower is: metadata can neither change nor shadow it. */
+/** Fields that the service owns or that identify the borrower: metadata can neither change nor shadow them. */
 const fixedFields = [
   'id',
   'partner_id',

@@ -17,7 +17,7 @@ interface ApiOptions {
   limits?: Partial<ConnectionLimits>
   tls?: { cert: string; key: string }
   trustProxy?: string
-  /** Another address of the database: a proxy's, for example. */
+  /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all(open.map((close) => close()))
 })
 
-/** The API on a database of its own, which is removed after the file's tests; its log is kept in memory. */
+/** The API on its own database, which is dropped after the file's tests. The log is kept in memory. */
 export async function prepareApi({
   environment = 'sandbox',
   rateLimit = 0,
@@ -85,13 +85,13 @@ async function addPartnerOf(app: FastifyInstance, em: Em, environment: 'sandbox'
 export interface Answer {
   status: number
   headers: LightMyRequestResponse['headers']
-  /** The body as it came. */
+  /** The raw body. */
   text: string
   // eslint-disable-next-line typescript/no-explicit-any
   body: any
 }
 
-/** Calls of one sender: `post` sends JSON as a partner does, `send` anything. */
+/** The calls of one sender: `post` sends JSON as a partner does, `send` sends anything. */
 function callsOf(app: FastifyInstance, always: Record<string, string> = {}) {
   async function send(options: InjectOptions): Promise<Answer> {
     const response = await app.inject({ ...options, headers: { ...always, ...options.headers } })

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 
-/** What a careless or hostile sender might send: anything, and often what is nearly right. */
+/** What a careless or hostile sender might send: anything, and often something almost valid. */
 
 export const text = fc.string({ unit: 'binary', maxLength: 300 })
-/** 1 to 64 characters that can be seen, of any script. */
+/** 1 to 64 printable characters of any script. */
 export const printable = fc
   .array(
     fc.oneof(

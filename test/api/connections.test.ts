@@ -23,7 +23,7 @@ async function listen(tls: boolean, limits: object) {
   await api.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = api.app.server.address() as AddressInfo
   const connections = promisify(api.app.server.getConnections.bind(api.app.server))
-  /** How many connections there are once there are `count`, or when the time for that is long over. */
+  /** Waits until there are `count` connections, or ten times as long as that should take. Returns how many there are. */
   const downTo = async (count: number) => {
     const end = Date.now() + 10 * SHORT_MS
     while ((await connections()) > count && Date.now() < end) await delay(20)
@@ -55,9 +55,9 @@ describe.each([
   it('are given back by 500 peers that fall silent, whatever they have sent', async () => {
     const { partner, connections, downTo, peer, tcp } = await listen(tls, everyLimit(SHORT_MS))
     const all = [...Object.values(beginnings), halfOfTheBody(partner.key)]
-    // not all at once: their handshakes have a limit of time too
+    // not all at once: handshakes have a time limit too
     for (const bytes of all) await silentPeers(56, peer, bytes)
-    // with TLS half a handshake, else broken HTTP
+    // half a handshake with TLS, invalid HTTP without
     await silentPeers(56, tcp, '\u0016\u0003\u0001\u0002\u0000\u0001')
     expect(await connections()).toBeGreaterThan(0)
     expect(await downTo(0)).toBe(0)

@@ -31,7 +31,7 @@ describe('while PostgreSQL is away', () => {
     partner.post('get-events', { lead_id: leadId }),
     partner.post('update-partner-info', { lead_id: leadId, custom: 'x' }),
   ]
-  /** What the answers say, each once, with how it was told to wait. */
+  /** The distinct responses, with their Retry-After. */
   async function outcomes(answers: Promise<Answer>[]): Promise<unknown[]> {
     const begun = performance.now()
     const all = await Promise.all(answers)
@@ -56,7 +56,7 @@ describe('while PostgreSQL is away', () => {
   it('answers 503 within two seconds behind a network that swallows everything, and recovers', async () => {
     expect(await outcomes(calls())).toEqual(well)
     proxy.fallSilent()
-    // more than the pool has connections, and then those that need a new one
+    // more than there are connections in the pool, then requests that need a new one
     expect(await outcomes(Array.from({ length: 6 }, calls).flat())).toEqual(unavailable)
     expect(await outcomes(calls())).toEqual(unavailable)
     await proxy.comeBack()

@@ -130,7 +130,7 @@ describe('the endpoints beyond the specification', () => {
   })
 
   describe('list-events', () => {
-    /** All events, once they are so many: other databases of the server can hold them back for a moment. */
+    /** Waits for `count` events: transactions in the server's other databases can delay them for a moment. */
     const settled = (who: ApiPartner, count: number) =>
       until(async () => {
         const page = await events({}, who)

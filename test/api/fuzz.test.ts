@@ -25,7 +25,7 @@ const answers: Record<string, (keyof typeof errorCatalogue)[]> = {
   'update-partner-info': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_FOUND'],
 }
 
-/** What the service owns and who the borrower is. */
+/** Fields that the service owns or that identify the borrower. */
 const fixed =
   'id lead_id partner_id first_name last_name email phone status metadata created_at updated_at __proto__'.split(
     ' ',
@@ -39,7 +39,7 @@ interface Received {
   type: string | undefined
 }
 
-/** What is wrong with an answer, if anything: it has one of the specified shapes, with one of `codes`. */
+/** What is wrong with a response, if anything: it must have a specified shape, with one of `codes`. */
 function faultOf({ status, text: body, type }: Received, codes: string[]): string | undefined {
   const fault = `${status} ${type} ${body}`
   if (status >= 500 || type !== 'application/json; charset=utf-8') return fault
@@ -61,7 +61,7 @@ describe('whatever is sent', () => {
     api = await prepareApi()
     partner = await api.addPartner()
     stranger = await api.addPartner()
-    // leads 1 and 2, which the bodies above like to name
+    // leads 1 and 2, which the generated bodies often name
     await stranger.createLead({ partner_lead_id: 'theirs' })
     await partner.createLead({ partner_lead_id: 'ours' })
     foreign = await rowOf(1)
@@ -73,7 +73,7 @@ describe('whatever is sent', () => {
   const rowOf = async (id: number) =>
     JSON.stringify(await api.sql.selectFrom('leads').selectAll().where('id', '=', id).execute())
 
-  /** Through a real socket: `inject` would not refuse what Node refuses. */
+  /** Through a real socket: `inject` does not reject what Node's HTTP server rejects. */
   function send(method: string, path: string, headers: Record<string, string>, body: string | Buffer) {
     const { port } = api.app.server.address() as AddressInfo
     return new Promise<Received>((resolve, reject) => {

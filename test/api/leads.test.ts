@@ -128,7 +128,7 @@ describe('POST /get-events', () => {
       dedupe_key: name,
       created_at: new Date(Date.UTC(2030, 0, 1, 0, 0, index)),
     }))
-    // as one whose rows were not written in the order of the history
+    // its rows were not written in the order of the history
     for (const row of rows.toReversed())
       await api.sql
         .insertInto('lead_events')

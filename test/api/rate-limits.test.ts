@@ -80,7 +80,7 @@ describe('an address with too many refused keys', () => {
   const get = (authorization: string, remoteAddress = '203.0.113.7') =>
     api.send({ method: 'GET', url: '/v1/ping', headers: { authorization }, remoteAddress })
   const withKey = ({ key }: ApiPartner, address?: string) => get(`Service-Key ${key}`, address)
-  /** Well formed, and of this environment, but nobody's here: only PostgreSQL can tell. */
+  /** Well formed and for this environment, but unknown: only PostgreSQL can tell. */
   const unknownKey = (address?: string) => withKey(foreign, address)
   const lastRefusal = () =>
     JSON.parse(api.logged.findLast((line) => line.includes('"authentication"')) ?? '{}').authentication
@@ -93,12 +93,12 @@ describe('an address with too many refused keys', () => {
     const stopped = await unknownKey()
     expect([stopped.status, stopped.body.error?.code]).toEqual([429, 'RATE_LIMITED'])
     expect(Number(stopped.headers['retry-after'])).toBeGreaterThan(0)
-    // whoever is asked about says 503
+    // a lookup in PostgreSQL would respond 503
     expect((await unknownKey('203.0.113.8')).status).toBe(503)
   })
 
   it('has PostgreSQL asked no more often for keys that come all at once', async () => {
-    // from then on the API knows the database's schema and deployment, and asks about keys only
+    // the API now knows the database's schema and deployment, and queries only keys
     expect((await unknownKey('203.0.113.8')).status).toBe(401)
     await proxy.goAway()
     const all = await statuses(4 * LIMIT, unknownKey)
@@ -139,7 +139,7 @@ describe('an address with too many refused keys', () => {
       return status === 200 ? undefined : status
     })
     expect(performance.now() - revokedAt).toBeLessThan(1000)
-    // the refusal is one too many
+    // this refusal exceeds the limit
     expect(refused).toBe(429)
     expect(lastRefusal()).toBe('revoked')
     await proxy.goAway()

@@ -77,7 +77,7 @@ describe('the request log', () => {
     expect(log).not.toMatch(/canary|Authorization|prs_test_/i)
   })
 
-  /** A bug in our SQL is the likeliest way for a row to get into a log: the driver's error brings it along. */
+  /** The most likely way for a row to get into a log is a bug in our SQL: the driver's error contains the row. */
   async function breakDatabase(): Promise<void> {
     const connection = api.orm.em.getConnection()
     await connection.execute('alter table leads add constraint broken check (notes is null) not valid')

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
-/** What Node itself would refuse or answer before any route: sent as bytes over a real socket. */
+/** Requests that Node's HTTP server rejects or handles before routing, sent as bytes over a real socket. */
 describe('over a socket', () => {
   let api: Api
   let partner: ApiPartner
@@ -15,7 +15,7 @@ describe('over a socket', () => {
     port = (api.app.server.address() as AddressInfo).port
   })
 
-  /** Sends bytes and reads until the other side hangs up. */
+  /** Sends bytes and reads until the server closes the connection. */
   async function exchange(...lines: string[]): Promise<{ status: number; head: string; body: string }> {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})

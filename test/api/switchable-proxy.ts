@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy that can be taken away and can fall silent: what a network does to a server. */
+/** A TCP proxy that can go away or fall silent, like a network in front of a server. */
 export async function switchableProxy(target: URL) {
   const open = new Set<Socket>()
   const outers = new Set<Socket>()
@@ -29,18 +29,18 @@ export async function switchableProxy(target: URL) {
   url.port = String(port)
   return {
     url: url.href,
-    /** Connections are cut, and new ones refused. */
+    /** Closes all connections and refuses new ones. */
     async goAway() {
       for (const socket of open) socket.destroy()
       server.close()
       await once(server, 'close')
     },
-    /** Nothing gets through any more, and nobody is told. What is connected now never gets an answer. */
+    /** Drops everything silently. Open connections never get a response. */
     fallSilent() {
       mode = 'silent'
       for (const socket of open) socket.unpipe().pause()
     },
-    /** What is sent over a connection of now still arrives, and its answer never does. */
+    /** Open connections still deliver what is sent, but never a response. */
     swallowAnswers() {
       for (const outer of outers) outer.unpipe().resume()
     },

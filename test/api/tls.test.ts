@@ -9,7 +9,7 @@ import { prepareApi } from './api.ts'
 /** From Node 24.5 on. */
 const postQuantum = tlsProfile.ecdhCurve.startsWith('X25519MLKEM768:')
 
-/** Listens with a made-up certificate; answers what is agreed on with a client that offers only `offer`. */
+/** Listens with a self-signed certificate. Returns what a client that offers only `offer` negotiates. */
 async function listen(keyType: 'ec' | 'rsa') {
   const { cert, key } = makeCertificate({ host: 'localhost', keyType })
   const { app } = await prepareApi({ tls: { cert, key } })
@@ -26,7 +26,7 @@ async function listen(keyType: 'ec' | 'rsa') {
   }
 }
 
-/** Mozilla's profile "intermediate". */
+/** Mozilla's "intermediate" profile. */
 describe.each([
   ['ec', 'ECDSA'],
   ['rsa', 'RSA'],
