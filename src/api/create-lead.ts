@@ -44,13 +44,6 @@ const body = z.object(
   'must be a JSON object',
 )
 
-const response = z.object({
-  success,
-  message: z.string(),
-  lead_id: id,
-  partner_lead_id: z.string().optional().describe('As you sent it; absent if you did not.'),
-})
-
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@example.com' }
@@ -83,7 +76,12 @@ const schema = operation({
     },
     'required fields only': { ...borrower, phone: '555-010-0100' },
   },
-  response,
+  response: z.object({
+    success,
+    message: z.string(),
+    lead_id: id,
+    partner_lead_id: z.string().optional().describe('As you sent it; absent if you did not.'),
+  }),
   responseDescription: 'The lead was created, by this request or by an earlier one with its Idempotency-Key.',
   responseExamples: {
     created: { success: true, message: 'Lead created.', lead_id: 1042, partner_lead_id: 'LOAN-2026-118' },

@@ -8,6 +8,7 @@ import { deliveryStatuses } from '../domain/delivery.ts'
 import { milestoneNames } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from '../errors.ts'
+import { statusHint } from '../webhooks/status-hint.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, success } from './schemas.ts'
@@ -100,7 +101,7 @@ const schema = operation({
               duration_ms: 41,
               status: 503,
               error_code: 'http_error',
-              hint: 'your endpoint answered 503: look for the error in its own log, under the time of this attempt',
+              hint: statusHint(503),
             },
           ],
         },

@@ -9,18 +9,6 @@ import { timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
 
-const endpointData = z.object({
-  url: z.string().nullable().describe('`null` if none is registered.'),
-  health: z
-    .enum(['active', 'failing', 'paused', 'draining'])
-    .describe(
-      '`failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
-    ),
-  reason: z.string().describe('For people.'),
-  since: timestamp,
-  open_deliveries: z.int(),
-})
-
 const schema = operation({
   operationId: 'getEndpoint',
   tags: ['Extensions'],
@@ -29,7 +17,20 @@ const schema = operation({
     'Returns the URL of your endpoint, its health and the reason, and how many deliveries are open.',
   body: z.object({}, 'must be a JSON object').describe('Empty.'),
   bodyExamples: { nothing: {} },
-  response: z.object({ success, data: endpointData }),
+  response: z.object({
+    success,
+    data: z.object({
+      url: z.string().nullable().describe('`null` if none is registered.'),
+      health: z
+        .enum(['active', 'failing', 'paused', 'draining'])
+        .describe(
+          '`failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
+        ),
+      reason: z.string().describe('For people.'),
+      since: timestamp,
+      open_deliveries: z.int(),
+    }),
+  }),
   responseDescription: 'The endpoint.',
   responseExamples: {
     paused: {
@@ -37,7 +38,7 @@ const schema = operation({
       data: {
         url: 'https://lender.example.com/webhooks',
         health: 'paused',
-        reason: 'it failed for 72 hours without one success',
+        reason: describeReason('failing'),
         since: '2026-03-09 10:30:00',
         open_deliveries: 12,
       },

@@ -24,14 +24,6 @@ const body = z
   )
   .describe('All fields are optional.')
 
-const feedEvent = z.object({
-  event_id: z.string(),
-  ...event.shape,
-  lead_id: z.int(),
-  partner_lead_id: z.string().nullable(),
-  position: z.int().describe('Counts the lead’s events from 1, without gaps.'),
-})
-
 const schema = operation({
   operationId: 'listEvents',
   tags: ['Extensions'],
@@ -42,7 +34,17 @@ const schema = operation({
   bodyExamples: { 'from the beginning': {}, 'next page': { after: '81274-1042-3', limit: 100 } },
   response: z.object({
     success,
-    data: z.array(feedEvent).describe('In commit order; the events of one lead in theirs.'),
+    data: z
+      .array(
+        z.object({
+          event_id: z.string(),
+          ...event.shape,
+          lead_id: z.int(),
+          partner_lead_id: z.string().nullable(),
+          position: z.int().describe('Counts the lead’s events from 1, without gaps.'),
+        }),
+      )
+      .describe('In commit order; the events of one lead in theirs.'),
     next: z.string().describe('Send it as `after` in the next request.'),
     has_more: z.boolean(),
   }),

@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { failureResponses, failureSchema } from './failures.ts'
+import { failureResponses, failureSchema } from './operation.ts'
 import { allowAdditions, webhooks } from './webhooks.ts'
 
 const description = `Refer borrowers who were declined for credit reasons, and follow them until they are mortgage ready.

@@ -1,5 +1,5 @@
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
-import type { FastifyError } from 'fastify'
+import type { FastifyError, FastifySchemaValidationError } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isDatabaseAway } from '../../db/database-away.ts'
 import {
@@ -39,7 +39,7 @@ export const failures = plugin(async (app) => {
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return invalidPayload(describeFaults(error.validation as Fault[]))
+    return invalidPayload(describeFaults(error.validation as FastifySchemaValidationError[]))
   }
   if (isDatabaseAway(error)) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
@@ -53,17 +53,12 @@ function codeOfStatus(status: number): ErrorCode {
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
 }
 
-interface Fault {
-  instancePath: string
-  message?: string
-}
-
 /** Keep the message short: a body of 64 KiB can have thousands of invalid fields. */
 const MAX_FAULTS = 50
 const MAX_NAME = 64
 
 /** One line that names every invalid field and what it needs. It never repeats a value. */
-function describeFaults(faults: Fault[]): string {
+function describeFaults(faults: FastifySchemaValidationError[]): string {
   const lines = faults.slice(0, MAX_FAULTS).map(({ instancePath, message = 'is invalid' }) => {
     const field = instancePath.slice(1)
     return `${field === '' ? 'the request body' : printable(field)} ${message}`
