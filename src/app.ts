@@ -33,10 +33,8 @@ import { webhookBody } from './webhooks/body.ts'
 export interface AppDependencies {
   environment: Environment
   sql: Sql
-  /** Whether all migrations that the routes need are applied. */
-  isSchemaCurrent: () => Promise<boolean>
-  /** Resolves if the database belongs to this deployment. Until then, nothing is served from it. */
-  deployment: () => Promise<unknown>
+  /** Whether the database is migrated and belongs to this deployment. Until then, nothing is served from it. */
+  isDatabaseReady: () => Promise<boolean>
   log: Logger
   startReferral: (state: ReferralState) => void
   resendWebhook: ResendWebhook
@@ -61,7 +59,7 @@ export const apiPatience: Patience = {
 
 /** The API, with the one list of its plugins and routes. It does not listen yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { environment, sql, log, tls, rateLimit: perMinute } = dependencies
+  const { environment, sql, isDatabaseReady, log, tls, rateLimit: perMinute } = dependencies
   const limits = { ...connectionLimits, ...dependencies.limits }
   const isProxy = proxiesOf(dependencies.trustProxy)
   const app = createHttpServer({ log, limits, tls, isProxy })
@@ -72,8 +70,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(rateLimits, { perMinute })
   await app.register(failures)
   await app.register(jsonBody)
-  const { isSchemaCurrent, deployment } = dependencies
-  await app.register(authentication, { sql, environment, isSchemaCurrent, deployment })
+  await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi)
   const { startReferral, resendWebhook: resend } = dependencies
   await app.register(ping, { prefix: '/v1', environment })

@@ -21,6 +21,7 @@ const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
 const isSchemaCurrent = watchSchema(sql, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
+const isDatabaseReady = async () => (await isSchemaCurrent()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
 await isSchemaCurrent().catch(() => false)
 await deployment().catch(() => undefined)
@@ -35,8 +36,7 @@ const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
-  isSchemaCurrent,
-  deployment,
+  isDatabaseReady,
   log,
   startReferral: (state) => starts.offer(state),
   resendWebhook: createResender({
@@ -54,7 +54,7 @@ const app = await buildApp({
 })
 app.server.on('drop', countRefusedConnection)
 const health = await startHealthServer(config, {
-  isReady: async () => (await isSchemaCurrent()) && deployment().then(() => isReachable(sql)),
+  isReady: async () => (await isDatabaseReady()) && isReachable(sql),
   registry,
 })
 stopOnSignals()

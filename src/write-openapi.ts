@@ -9,8 +9,7 @@ const orm = await connect('postgresql://127.0.0.1/none')
 const app = await buildApp({
   environment: 'sandbox',
   sql: sqlOf(orm),
-  isSchemaCurrent: async () => true,
-  deployment: async () => {},
+  isDatabaseReady: async () => true,
   log: createLogger('silent', 'api'),
   startReferral: () => {},
   resendWebhook: async () => 'accepted',

@@ -46,11 +46,12 @@ export async function prepareApi({
   const logged: string[] = []
   const started: ReferralState[] = []
   const resent: string[] = []
+  const isSchemaCurrent = watchSchema(sql, (remedy) => void logged.push(remedy))
+  const deployment = remembered(() => requireDeployment(sql, environment))
   const app = await buildApp({
     environment,
     sql,
-    isSchemaCurrent: watchSchema(sql, (remedy) => void logged.push(remedy)),
-    deployment: remembered(() => requireDeployment(sql, environment)),
+    isDatabaseReady: async () => (await isSchemaCurrent()) && deployment().then(() => true),
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),
     resendWebhook: async ({ eventId }) => {

@@ -27,10 +27,7 @@ declare module 'fastify' {
 interface Options {
   sql: Sql
   environment: Environment
-  /** Whether all migrations that the routes need are applied. */
-  isSchemaCurrent: () => Promise<boolean>
-  /** Resolves if the database belongs to this deployment. */
-  deployment: () => Promise<unknown>
+  isDatabaseReady: () => Promise<boolean>
 }
 
 const SCHEME = /^Service-Key (\S+)$/
@@ -40,15 +37,13 @@ const CACHED_KEYS = 10_000
 const TOUCH_MS = 60_000
 
 /** Checks API keys. All invalid keys get the same response; the reason is only in the log. */
-export const authentication = plugin<Options>(async (app, options) => {
-  const { sql, environment, isSchemaCurrent, deployment } = options
+export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
   const recent = recentKeys(() => performance.now())
   const touched = new Map<number, number>()
 
-  // no later query runs unless the database is this deployment's, and migrated
+  // routes query the database only after this
   const ownerOf = cachedOwners(async (hash) => {
-    if (!(await isSchemaCurrent())) throw unavailable()
-    await deployment()
+    if (!(await isDatabaseReady())) throw unavailable()
     return findKeyOwner(sql, hash)
   })
 
