@@ -3,23 +3,22 @@ import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { isPublicAddress } from './public-address.ts'
 
-/** An endpoint that leads to an address which is not public; nothing was sent. */
+/** The endpoint resolves to an address that is not public; nothing was sent. */
 export class BlockedAddressError extends Error {
   readonly address: string
 
   constructor(address: string) {
-    super('the endpoint leads to an address that is not public')
+    super('the endpoint resolves to an address that is not public')
     this.address = address
   }
 }
 
-/** An endpoint whose name has no address, or could not be looked up. */
+/** The endpoint's host name has no address, or the lookup failed. */
 export class LookupError extends Error {}
 
 /**
- * `lookup` for connections to the public internet: the connection is made to one of the addresses
- * returned here and to no other, so DNS rebinding gains nothing. One address among several that is not public
- * refuses them all, and so does a failed lookup.
+ * SSRF guard: a `lookup` that resolves to public addresses only. The connection is pinned to the addresses that were
+ * checked, so DNS rebinding has no effect. One private address among several blocks them all.
  */
 function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -38,7 +37,7 @@ function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): Lo
   }
 }
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   allowPrivateNetwork: boolean
   lookup: LookupFunction
   /** For the lookup, TCP and TLS together. */
@@ -46,9 +45,8 @@ export interface ConnectorOptions {
 }
 
 /**
- * The connector of an undici Agent through which every connection passes: TLS 1.2 or newer with
- * verified certificates, and only to public addresses unless `allowPrivateNetwork`. An error bears the
- * `address` it happened with, where there was one.
+ * The connector of an undici Agent: TLS 1.2 or newer with verified certificates, and only to public addresses unless
+ * `allowPrivateNetwork`. An error has the `address` it happened with, if there was one.
  */
 export function guardedConnector({
   allowPrivateNetwork,
@@ -59,13 +57,13 @@ export function guardedConnector({
     lookup: guardedLookup(lookup, allowPrivateNetwork),
     timeout: timeoutMs,
     minVersion: 'TLSv1.2',
-    // Said although it is the default: NODE_TLS_REJECT_UNAUTHORIZED must not reach this.
+    // The default, but NODE_TLS_REJECT_UNAUTHORIZED would change that.
     rejectUnauthorized: true,
     // Node's 250 ms for each address but the last is too short for a TCP handshake across the world.
     autoSelectFamilyAttemptTimeout: 1000,
   })
   return (target, callback) => {
-    // Node looks up names only: a literal address would connect straight past the lookup.
+    // Node does not look up a literal address, so the lookup would not see it.
     if (isIP(target.hostname) !== 0 && !allowPrivateNetwork && !isPublicAddress(target.hostname)) {
       return callback(new BlockedAddressError(target.hostname), null)
     }

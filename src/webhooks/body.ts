@@ -4,21 +4,21 @@ import type { MilestoneName } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 
 export interface WebhookEvent {
-  /** `evt_<uuidv7>`, also the `webhook-id` of every attempt. */
+  /** `evt_<UUIDv7>`, also the `webhook-id` of every attempt. */
   eventId: string
   eventName: MilestoneName
   eventPayload: EventPayload
   createdAt: Date
   leadId: number
   partnerLeadId: string | null
-  /** The place among the lead's webhooks: 1, 2, 3, … without gaps. */
+  /** Its number among the lead's webhooks: 1, 2, 3, … without gaps. */
   sequence: number
   environment: Environment
 }
 
 /**
- * The body of a webhook, made once and stored as text: it is sent and signed byte for byte on every
- * attempt. It carries ids and milestones only, never a name, an e-mail address or a phone number.
+ * The body of a webhook. It is stored as text, so that every attempt signs and sends the same bytes. It holds ids and
+ * milestones, never a name, an email address or a phone number.
  *
  * Source: Standard Webhooks, "payload structure": `{type, timestamp, data}`.
  */
@@ -26,7 +26,7 @@ export function webhookBody(event: WebhookEvent): string {
   const createdAt = formatTimestamp(event.createdAt)
   return JSON.stringify({
     type: event.eventName,
-    // Derived from `created_at`, so that both name the same instant to the second.
+    // from `created_at`: both are the same second
     timestamp: `${createdAt.replace(' ', 'T')}Z`,
     data: {
       event_id: event.eventId,

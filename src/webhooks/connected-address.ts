@@ -1,12 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
-/** Published by undici right before a request's first byte is written, also on a connection used before. */
+/** undici publishes it just before it writes a request's first byte, also on a reused connection. */
 const CHANNEL = 'undici:client:sendHeaders'
 
 /**
- * Tells to which address a request was sent. undici's answer does not say it; its diagnostics channel
- * does, and knows the request by its body, so each request needs a Buffer of its own.
+ * Tells which address a request was sent to. undici's response does not say that; its diagnostics channel does. There,
+ * a request is known by its body, so each one needs its own Buffer.
  */
 export function trackConnectedAddresses() {
   const addresses = new WeakMap<Buffer, string | undefined>()

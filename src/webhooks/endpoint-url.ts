@@ -2,16 +2,15 @@ import { isIP } from 'node:net'
 import type { Environment } from '../domain/environment.ts'
 import { isPublicAddress } from './public-address.ts'
 
-/** What an environment lets an endpoint be. */
 export interface EndpointPolicy {
   environment: Environment
-  /** Lets loopback and private addresses through: for one machine and its tests only. */
+  /** Allows loopback and private addresses: for development and tests on one machine. */
   allowPrivateNetwork: boolean
 }
 
 export interface UrlFault {
   errorCode: 'invalid_url' | 'blocked_address'
-  /** What is wrong and what to register instead, in plain words. */
+  /** What is wrong with the URL, or what it must be. */
   hint: string
 }
 
@@ -19,32 +18,32 @@ const MAX_URL_LENGTH = 2048
 const PRODUCTION_PORTS = ['', '443', '8443']
 
 /**
- * Why `url` cannot be an endpoint under `policy`, or `null` when it can. Names are judged by their
- * addresses when connecting; a literal address in any spelling, and `localhost`, already here.
+ * Why `url` cannot be an endpoint under `policy`, or `null` when it can. Literal addresses, in any spelling, and
+ * `localhost` are checked here; the addresses of a host name are checked at each connection.
  */
 export function checkEndpointUrl(url: string, policy: EndpointPolicy): UrlFault | null {
   const hint = invalidity(url, policy.environment)
   if (hint !== null) return { errorCode: 'invalid_url', hint }
   if (policy.allowPrivateNetwork || !isLocal(new URL(url).hostname)) return null
-  return { errorCode: 'blocked_address', hint: 'the URL must lead to a public internet address' }
+  return { errorCode: 'blocked_address', hint: 'the URL must point to a public internet address' }
 }
 
 function invalidity(url: string, environment: Environment): string | null {
   if (url.length > MAX_URL_LENGTH) return `the URL is longer than ${MAX_URL_LENGTH} characters`
-  // URL parsers drop or rewrite these, each in its own way: what staff read must be what is called.
+  // URL parsers drop or rewrite these, each in its own way: the URL that staff see must be the one we call
   // oxlint-disable-next-line no-control-regex
-  if (/[\u0000-\u0020\u007f\\]/.test(url)) return 'the URL has a space, a control character or a backslash'
+  if (/[\u0000-\u0020\u007f\\]/.test(url))
+    return 'the URL contains a space, a control character or a backslash'
   const parsed = URL.parse(url)
-  if (parsed === null) return 'this is not an absolute URL'
-  // The same goes for any other number of slashes.
+  if (parsed === null) return 'it is not an absolute URL'
+  // parsers accept any number of slashes
   if (!/^https?:\/\/[^/]/i.test(url)) return 'the URL must begin with https://'
-  if (parsed.username !== '' || parsed.password !== '') return 'the URL must not hold a user name or password'
+  if (parsed.username !== '' || parsed.password !== '')
+    return 'the URL must not contain a user name or password'
   if (url.includes('#')) return 'the URL must not have a fragment (#…)'
   if (environment === 'sandbox') return null
   if (parsed.protocol !== 'https:') return 'production endpoints must use https'
-  return PRODUCTION_PORTS.includes(parsed.port)
-    ? null
-    : 'production endpoints must listen on port 443 or 8443'
+  return PRODUCTION_PORTS.includes(parsed.port) ? null : 'production endpoints must use port 443 or 8443'
 }
 
 function isLocal(hostname: string): boolean {

@@ -5,13 +5,12 @@ const KEEP_BYTES = 4 * 1024
 const KEEP_HEADERS = 40
 const KEEP_HEADER_LENGTH = 512
 
-/** An endpoint may send credentials, its own or ours echoed back: they are never stored. */
+/** Never stored: an endpoint may send its own credentials, or echo ours. */
 const SECRET_HEADER = /cookie|auth|token|secret|signature|session|credential|password|api-?key/i
 
 /**
- * The first 4 KiB of a body as text. It is read to its end or to 64 KiB, whichever comes first, and
- * then let go, so an endless answer costs no more than that. Compressed bodies stay compressed and are
- * named instead of kept: unpacking could cost anything.
+ * The first 4 KiB of a body as text. At most 64 KiB are read, so an endless response costs no more than that. A
+ * compressed body is not kept, since it could decompress to any size.
  */
 export async function readBody(body: AsyncIterable<Buffer>, encoding: string | undefined): Promise<string> {
   const kept: Buffer[] = []
@@ -21,12 +20,12 @@ export async function readBody(body: AsyncIterable<Buffer>, encoding: string | u
     bytes += chunk.length
     if (bytes >= READ_BYTES) break
   }
-  if (encoding !== undefined && encoding !== 'identity' && bytes > 0) return `(${encoding}, not unpacked)`
-  // `stream` leaves out a character cut in two at the end. PostgreSQL's text cannot hold U+0000.
+  if (encoding !== undefined && encoding !== 'identity' && bytes > 0) return `(${encoding}, not decompressed)`
+  // `stream` drops a character that is cut at the end; PostgreSQL's text cannot hold U+0000
   return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\u0000', '\ufffd')
 }
 
-/** An answer's headers as they may be stored: bounded in number and length, without credentials. */
+/** The response headers to store: limited in number and length, without credentials. */
 export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const kept = Object.entries(headers)
     .filter(([name]) => !SECRET_HEADER.test(name))
@@ -35,7 +34,7 @@ export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string
   return Object.fromEntries(kept)
 }
 
-/** One value of a header that should come once. */
+/** The first value of a header. */
 export function headerValue(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   const first = Array.isArray(value) ? value[0] : value

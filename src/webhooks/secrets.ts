@@ -4,18 +4,18 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** A stored secret that cannot be read; the message names the cause and no part of the secret. */
+/** A stored secret cannot be decrypted. The message holds no part of the secret. */
 export class SecretError extends Error {}
 
-/** A new signing secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks writes them. */
+/** A new signing secret: `whsec_` and 32 random bytes in base64, the format of Standard Webhooks. */
 export function generateSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
 /**
- * `secret` as text for the database: `v1.<key id>.<base64url of nonce, ciphertext and tag>`, sealed
- * with AES-256-GCM under the first of `keys` (32 bytes each). The key's id in the text lets a key be
- * replaced: put the new one first and keep the old one behind it until all is encrypted anew.
+ * `secret` as text for the database: `v1.<key id>.<base64url of nonce, ciphertext and tag>`, encrypted with AES-256-GCM
+ * under the first of `keys` (32 bytes each). To rotate keys, put the new one first and keep the old one after it: the
+ * key id tells which key a text needs.
  */
 export function encryptSecret(secret: string, keys: readonly Buffer[]): string {
   const key = keys[0]
@@ -30,8 +30,7 @@ export function encryptSecret(secret: string, keys: readonly Buffer[]): string {
 /**
  * The secret in a text of `encryptSecret`.
  *
- * @throws {SecretError} when the text has another format, its key is not among `keys`, or it was
- * changed.
+ * @throws {SecretError} when the text has another format, was changed, or its key is not among `keys`.
  */
 export function decryptSecret(ciphertext: string, keys: readonly Buffer[]): string {
   const [, header, id, text] = /^(v1\.([0-9a-f]{8}))\.([\w-]+)$/.exec(ciphertext) ?? []
@@ -53,7 +52,7 @@ export function decryptSecret(ciphertext: string, keys: readonly Buffer[]): stri
   }
 }
 
-/** What a stored secret names its encryption key by; it tells nothing of the key. */
+/** Identifies an encryption key in stored secrets without revealing it. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8)
 }

@@ -4,12 +4,10 @@ import { Agent, request } from 'undici'
 import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { guardedConnector } from './address-guard.ts'
 import { trackConnectedAddresses } from './connected-address.ts'
+import { type Diagnosis, diagnose, diagnoseStatus, diagnosis } from './diagnosis.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
-import { type Diagnosis, diagnose } from './network-error.ts'
-import type { Outcome } from './outcome.ts'
 import { resolverLookup } from './resolver-lookup.ts'
 import { headerValue, keptHeaders, readBody } from './response.ts'
-import { statusHint } from './status-hint.ts'
 
 export interface WebhookRequest {
   url: string
@@ -17,28 +15,45 @@ export interface WebhookRequest {
   body: string
 }
 
+/** What the endpoint answered, as far as it came. */
+interface Answer {
+  status: number | null
+  responseHeaders: Record<string, string> | null
+  /** The beginning of the body, as text. */
+  responseBody: string | null
+  /** The `Retry-After` header, unparsed. */
+  retryAfter: string | null
+}
+
+/** How one attempt ended. */
+interface Outcome extends Answer {
+  /** Whether the endpoint accepted the event: a complete 2xx response in time. */
+  ok: boolean
+  /** The address that was connected to, or blocked. */
+  address: string | null
+  durationMs: number
+  errorCode: Diagnosis['errorCode'] | null
+  /** What the partner can do about the failure. */
+  hint: string | null
+}
+
 export interface SenderOptions extends EndpointPolicy {
-  /** In milliseconds; `total` bounds an attempt from the lookup of the name to the answer's last byte. */
+  /** In milliseconds; `total` is for one attempt, from the DNS lookup to the last byte of the response. */
   timeouts?: { connect?: number; headers?: number; body?: number; total?: number }
-  /** How names are looked up; by default in DNS, and on a private network with the hosts file too. */
+  /** How names are resolved: by default in DNS, and on a private network as the operating system does. */
   lookup?: LookupFunction
 }
 
 export interface Sender {
-  /** Makes one attempt. It never rejects: whatever the network does is an outcome. */
+  /** Makes one attempt. It never rejects: every network error is an outcome. */
   send: (webhook: WebhookRequest, signal?: AbortSignal) => Promise<Outcome>
-  /** Lets requests in flight end and closes the connections. */
+  /** Waits for the requests in flight and closes the connections. */
   close: () => Promise<void>
 }
 
-type Answer = Pick<Outcome, 'status' | 'responseHeaders' | 'responseBody' | 'retryAfter'>
-
-const NO_ANSWER: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
-
 /**
- * What sends webhooks: one for each process, since it keeps connections open for reuse, none of them
- * for longer than a minute, so that a changed DNS record soon counts. An open connection leads to an
- * address that passed the guard when it was made.
+ * Sends webhooks. A process has one sender: it keeps connections open for reuse, for a minute at most, after which a
+ * changed DNS record counts. An open connection leads to an address that the SSRF guard allowed.
  */
 export function createSender(options: SenderOptions): Sender {
   const limit = REQUEST_LIMIT_MS
@@ -47,11 +62,11 @@ export function createSender(options: SenderOptions): Sender {
   const tracking = trackConnectedAddresses()
   const agent = new Agent({
     connect: guardedConnector({ allowPrivateNetwork, lookup, timeoutMs: connect }),
-    // Wide, because partners may share an origin (a hosted integration service): one partner's path that
-    // hangs must not make the others wait. What bounds the attempts at one endpoint is its leases.
+    // Many, because partners may share an origin (a hosted integration service): one partner's slow path must not
+    // block the others. The leases bound the concurrent attempts at one endpoint.
     connections: 100,
     clientTtl: 60_000,
-    // Shorter than servers commonly keep idle connections (5 s and more), or they close them under us.
+    // Shorter than servers usually keep idle connections (5 s and more), so they do not close one while we use it.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
     headersTimeout: headers,
@@ -63,23 +78,19 @@ export function createSender(options: SenderOptions): Sender {
     const deadline = AbortSignal.timeout(total)
     const aborted = signal ? AbortSignal.any([signal, deadline]) : deadline
     const bytes = Buffer.from(webhook.body)
-    tracking.expect(bytes)
-    let answer = NO_ANSWER
-    let failure: Diagnosis | null = null
-    const fault = checkEndpointUrl(webhook.url, options)
-    if (fault) failure = { ...fault, address: null }
-    else {
+    const answer: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
+    let failure: Diagnosis | null = checkEndpointUrl(webhook.url, options)
+    if (failure === null) {
+      tracking.expect(bytes)
       try {
-        await unlessAborted(
-          aborted,
-          exchange(agent, webhook, bytes, aborted, (part) => (answer = part)),
-        )
+        await unlessAborted(aborted, exchange(agent, webhook, bytes, aborted, answer))
       } catch (error) {
-        failure = diagnoseAbort(deadline, signal) ?? diagnose(error)
+        if (deadline.aborted) failure = diagnosis('timeout')
+        else failure = signal?.aborted ? diagnosis('canceled') : diagnose(error)
       }
     }
     return {
-      ...judge(answer, failure),
+      ...judge(answer.status, failure),
       ...answer,
       address: tracking.addressOf(bytes) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
@@ -99,36 +110,22 @@ function defaultLookup(allowPrivateNetwork: boolean): LookupFunction {
   return resolverLookup(new promises.Resolver({ timeout: 2_000, tries: 2 }))
 }
 
-/** Sends and reads; tells `onAnswer` what has come so far, since a body may fail after the status. */
+/** Sends and reads. It fills in `answer` as it arrives, because the body may fail after the status. */
 async function exchange(
   dispatcher: Agent,
   { url, headers }: WebhookRequest,
   bytes: Buffer,
   signal: AbortSignal,
-  onAnswer: (answer: Answer) => void,
+  answer: Answer,
 ): Promise<void> {
-  const {
-    statusCode,
-    headers: received,
-    body,
-  } = await request(url, {
-    dispatcher,
-    method: 'POST',
-    headers,
-    body: bytes,
-    signal,
-  })
-  const answer: Answer = {
-    status: statusCode,
-    responseHeaders: keptHeaders(received),
-    responseBody: null,
-    retryAfter: headerValue(received, 'retry-after') ?? null,
-  }
-  onAnswer(answer)
-  onAnswer({ ...answer, responseBody: await readBody(body, headerValue(received, 'content-encoding')) })
+  const response = await request(url, { dispatcher, method: 'POST', headers, body: bytes, signal })
+  answer.status = response.statusCode
+  answer.responseHeaders = keptHeaders(response.headers)
+  answer.retryAfter = headerValue(response.headers, 'retry-after') ?? null
+  answer.responseBody = await readBody(response.body, headerValue(response.headers, 'content-encoding'))
 }
 
-/** A request that still waits for its connection does not hear the signal, so the wait is left here. */
+/** undici ignores the signal while a request waits for its connection: this stops waiting for it. */
 async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   const onAbort = () => aborted.reject(signal.reason)
@@ -141,22 +138,8 @@ async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<
   }
 }
 
-function diagnoseAbort(deadline: AbortSignal, signal?: AbortSignal): Diagnosis | null {
-  if (deadline.aborted) return diagnose(Object.assign(new Error('deadline'), { code: 'ETIMEDOUT' }))
-  if (!signal?.aborted) return null
-  return {
-    errorCode: 'canceled',
-    hint: 'the attempt was stopped on our side; it is made again',
-    address: null,
-  }
-}
-
-/** A status other than 2xx says more than the end of its body; a 2xx counts only when complete. */
-function judge({ status }: Answer, failure: Diagnosis | null): Pick<Outcome, 'ok' | 'errorCode' | 'hint'> {
-  if (status === null || (status >= 200 && status < 300)) {
-    if (failure === null) return { ok: true, errorCode: null, hint: null }
-    return { ok: false, errorCode: failure.errorCode, hint: failure.hint }
-  }
-  const errorCode = status >= 300 && status < 400 ? 'redirect' : 'http_error'
-  return { ok: false, errorCode, hint: statusHint(status) }
+/** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
+function judge(status: number | null, failure: Diagnosis | null): Pick<Outcome, 'ok' | 'errorCode' | 'hint'> {
+  const reason = status !== null && (status < 200 || status > 299) ? diagnoseStatus(status) : failure
+  return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
 }

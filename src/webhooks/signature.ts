@@ -1,20 +1,19 @@
 import { Webhook } from 'standardwebhooks'
 
 export interface Signing {
-  /** The event's id: the same on every attempt, so that a receiver can drop repeats. */
+  /** The event's id. Delivery is at least once: receivers drop duplicates by this id. */
   id: string
   body: string
-  /** The time of this attempt; receivers refuse one more than five minutes from their own clock. */
+  /** The time of this attempt; receivers reject one that differs from their clock by more than five minutes. */
   at: Date
-  /** Every live secret (`whsec_…`), so that a rotation never breaks a receiver. At least one. */
+  /** Every live secret (`whsec_…`), so that a receiver can change over during a rotation. */
   secrets: string[]
 }
 
 /**
- * The headers of one attempt: Standard Webhooks' three, with one `v1` signature for each secret, and
- * those of the request itself.
+ * The headers of one attempt, with those of Standard Webhooks: one `v1` signature for each secret.
  *
- * @throws {Error} when there is no secret: nothing is ever sent unsigned.
+ * @throws {Error} when there is no secret: nothing is sent unsigned.
  */
 export function signedHeaders({ id, body, at, secrets }: Signing): Record<string, string> {
   if (secrets.length === 0) throw new Error(`webhook ${id} has no live secret to sign with`)

@@ -19,7 +19,7 @@ describe('a connection that fails is an outcome, never an exception', () => {
       ok: false,
       status: null,
       errorCode: 'connection_refused',
-      hint: expect.stringContaining('nothing listens'),
+      hint: expect.stringContaining('refused the connection'),
     })
   })
 

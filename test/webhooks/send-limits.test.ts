@@ -145,7 +145,7 @@ describe('an answer costs no more than 64 KiB', () => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb)
     })
     const before = process.memoryUsage().rss
-    expect(await post(url)).toMatchObject({ ok: true, responseBody: '(gzip, not unpacked)' })
+    expect(await post(url)).toMatchObject({ ok: true, responseBody: '(gzip, not decompressed)' })
     expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024)
   })
 })

@@ -71,12 +71,12 @@ describe('a webhook that arrives', () => {
 
 describe('an answer other than 2xx is a failure that says what to do', () => {
   test.each([
-    [301, 'redirect', 'register the URL it points to'],
-    [302, 'redirect', 'register the URL it points to'],
-    [304, 'redirect', 'redirects are not followed'],
-    [307, 'redirect', 'register the URL it points to'],
-    [308, 'redirect', 'register the URL it points to'],
-    [400, 'http_error', 'answer 200 to every event'],
+    [301, 'redirect', 'register the final URL'],
+    [302, 'redirect', 'register the final URL'],
+    [304, 'redirect', 'do not follow redirects'],
+    [307, 'redirect', 'register the final URL'],
+    [308, 'redirect', 'register the final URL'],
+    [400, 'http_error', 'respond with 200 to every event'],
     [401, 'http_error', 'without a login'],
     [403, 'http_error', 'without a login'],
     [404, 'http_error', 'check the path'],
@@ -85,8 +85,8 @@ describe('an answer other than 2xx is a failure that says what to do', () => {
     [413, 'http_error', '64 KiB'],
     [415, 'http_error', 'application/json'],
     [429, 'http_error', 'Retry-After'],
-    [500, 'http_error', 'its own log'],
-    [503, 'http_error', 'its own log'],
+    [500, 'http_error', 'its log'],
+    [503, 'http_error', 'its log'],
   ])('%i', async (status, errorCode, advice) => {
     const { url } = await startReceiver((_request, response) => response.writeHead(status).end('why'))
     const outcome = await post(url)

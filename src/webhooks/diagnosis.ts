@@ -1,0 +1,111 @@
+import { errors } from 'undici'
+import { BlockedAddressError, LookupError } from './address-guard.ts'
+
+/** Why an attempt failed. */
+export interface Diagnosis {
+  /** Attempts are filtered and counted by it. */
+  errorCode: keyof typeof HINTS | 'invalid_url' | 'redirect' | 'http_error'
+  /** What the partner can do about it. */
+  hint: string
+  /** The address the error happened with, where known. */
+  address?: string | undefined
+}
+
+const HINTS = {
+  timeout:
+    'your endpoint did not send a complete response in time: respond with 200 first, then process the event',
+  connection_refused:
+    'your endpoint refused the connection: check that your server listens on that port and that its firewall allows our requests',
+  connection_reset: 'your endpoint closed the connection before it sent a complete response',
+  unreachable: 'there is no network route to your endpoint: check its DNS records and its network',
+  dns_error: 'the host name of your endpoint did not resolve: check its DNS records',
+  blocked_address:
+    'the host name of your endpoint resolves to an address that is not public: all its DNS records must be public',
+  tls_error: 'the TLS handshake with your endpoint failed: it must support TLS 1.2 or newer on that port',
+  invalid_response: 'your endpoint sent a response that is not valid HTTP/1.1',
+  canceled: 'we stopped this attempt on our side and will make it again',
+  network_error: 'the request failed',
+}
+
+const CODES: Record<string, keyof typeof HINTS> = {
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  EPIPE: 'connection_reset',
+  UND_ERR_SOCKET: 'connection_reset',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+}
+
+const CONNECT_TIMEOUT_HINT =
+  'we could not connect to your endpoint in time: check its DNS records, address and firewall'
+
+const CERTIFICATE_HINTS: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'the TLS certificate of your endpoint has expired: renew it',
+  CERT_NOT_YET_VALID: 'the TLS certificate of your endpoint is not valid yet: check its dates',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'the TLS certificate of your endpoint is for another host name: install one for this name',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'the TLS certificate of your endpoint is self-signed: install one from a public certificate authority',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'the TLS certificate of your endpoint is from a private certificate authority: install one from a public one',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'your endpoint does not send the intermediate certificates: install the full certificate chain',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'the TLS certificate of your endpoint is from an unknown authority: install one from a public certificate authority, with the full chain',
+}
+
+export function diagnosis(errorCode: keyof typeof HINTS, hint: string = HINTS[errorCode]): Diagnosis {
+  return { errorCode, hint }
+}
+
+/** What a failed request means. */
+export function diagnose(error: unknown): Diagnosis {
+  // with several addresses Node reports one error around those of the attempts: the first says most
+  const cause = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
+  const { address } = cause as { address?: string }
+  return { ...causeOf(cause), address }
+}
+
+function causeOf(error: unknown): Diagnosis {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
+  if (error instanceof LookupError) return diagnosis('dns_error')
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnosis('timeout', CONNECT_TIMEOUT_HINT)
+  const isTls =
+    /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/.test(code) ||
+    message.includes('before secure TLS connection')
+  if (isTls || code in CERTIFICATE_HINTS) return diagnosis('tls_error', CERTIFICATE_HINTS[code])
+  const isInvalid =
+    error instanceof errors.HTTPParserError ||
+    message === 'bad upgrade' ||
+    /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/.test(code)
+  if (isInvalid) return diagnosis('invalid_response')
+  const known = CODES[code]
+  if (known !== undefined) return diagnosis(known)
+  return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
+}
+
+/** A response with a status other than 2xx. */
+export function diagnoseStatus(status: number): Diagnosis {
+  const errorCode = status >= 300 && status < 400 ? 'redirect' : 'http_error'
+  return { errorCode, hint: `your endpoint answered ${status}: ${advice(status)}` }
+}
+
+function advice(status: number): string {
+  if (status >= 300 && status < 400) return 'we do not follow redirects; register the final URL'
+  if (status === 401 || status === 403) {
+    return 'accept requests without a login, and verify the webhook-signature header instead'
+  }
+  if (status === 404) return 'check the path of the registered URL'
+  if (status === 405) return 'it must accept POST'
+  if (status === 410) return 'webhooks are paused; ask us to resume them when it is back'
+  if (status === 413) return 'it must accept bodies of up to 64 KiB'
+  if (status === 415) return 'it must accept application/json'
+  if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'
+  if (status >= 500) return 'look for the error in its log at the time of this attempt'
+  return 'respond with 200 to every event, including types that you do not use'
+}
