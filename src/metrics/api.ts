@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
-/** What is known of a request once it is answered; `route` is its pattern, never the path as it came. */
+/** A request that was answered; `route` is the route's pattern, never the requested path. */
 export interface AnsweredRequest {
   method: string
   route: string
@@ -10,17 +10,13 @@ export interface AnsweredRequest {
 
 export type ObserveRequest = (request: AnsweredRequest) => void
 
-/** The API's metrics, in a registry of its own. */
-export function createApiMetrics(): {
-  registry: Registry
-  observeRequest: ObserveRequest
-  countRefusedConnection: () => void
-} {
+/** The API's metrics, in their own registry. */
+export function createApiMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time until a request to the API was answered',
+    help: 'Time until the API answered a request',
     labelNames: ['method', 'route', 'status'],
     // partners are promised an answer within two seconds
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
@@ -28,13 +24,9 @@ export function createApiMetrics(): {
   })
   const refusedConnections = new Counter({
     name: 'http_connections_refused_total',
-    help: 'Connections closed unanswered because there were MAX_CONNECTIONS',
+    help: 'Connections closed without an answer because MAX_CONNECTIONS were open',
     registers: [registry],
   })
-  return {
-    registry,
-    countRefusedConnection: () => refusedConnections.inc(),
-    observeRequest: ({ method, route, status, seconds }) =>
-      requests.observe({ method, route, status }, seconds),
-  }
+  const observeRequest: ObserveRequest = ({ seconds, ...labels }) => requests.observe(labels, seconds)
+  return { registry, observeRequest, countRefusedConnection: () => refusedConnections.inc() }
 }

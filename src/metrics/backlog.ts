@@ -1,16 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { Backlog } from '../db/deliveries/backlog.ts'
 
 const CACHE_MS = 5000
-/** Prometheus waits ten seconds for all of it, and PostgreSQL may be away. */
-const PATIENCE_MS = 2000
+/** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */
+const READ_LIMIT_MS = 2000
 
 /**
- * Registers the gauges of what waits, read when they are asked for and not more than once in five seconds.
- * While that cannot be read they have no value, and everything else is told.
+ * Registers the gauges of what waits. They are read on a scrape, at most once in five seconds, and have no value while
+ * they cannot be read.
  */
 export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
-  const latest = cached(() => withinPatience(read()))
+  const latest = cached(read)
   const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) => {
     const made: Gauge = new Gauge({
       name,
@@ -30,7 +31,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'How long the oldest due webhook has been due',
     ({ oldestDueSeconds }) => oldestDueSeconds,
   )
-  gauge('referrals_resends_waiting', 'Webhooks that wait to be sent once more', ({ resends }) => resends)
+  gauge('referrals_resends_waiting', 'Settled webhooks that wait to be resent', ({ resends }) => resends)
   gauge('referrals_leads_unstarted', 'Leads whose workflow is not started yet', ({ unstarted }) => unstarted)
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
@@ -45,25 +46,16 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   })
 }
 
-/** What `read` answers, for all who ask within five seconds; `undefined` when it fails. */
+/** What `read` answers, for everyone who asks within five seconds; `undefined` when it fails or takes too long. */
 function cached(read: () => Promise<Backlog>): () => Promise<Backlog | undefined> {
   let answer: Promise<Backlog | undefined> | undefined
   let readAt = 0
   return () => {
     if (answer === undefined || performance.now() - readAt > CACHE_MS) {
       readAt = performance.now()
-      answer = read().catch(() => undefined)
+      const tooLate = delay(READ_LIMIT_MS, undefined, { ref: false })
+      answer = Promise.race([read(), tooLate]).catch(() => undefined)
     }
     return answer
-  }
-}
-
-async function withinPatience(reading: Promise<Backlog>): Promise<Backlog> {
-  const tooLong = Promise.withResolvers<never>()
-  const timer = setTimeout(() => tooLong.reject(new Error('PostgreSQL takes too long')), PATIENCE_MS)
-  try {
-    return await Promise.race([reading, tooLong.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,35 +1,28 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
+import type { AttemptOutcome } from '../db/deliveries/attempt-end.ts'
 import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import { registerBacklog } from './backlog.ts'
 
-/** How an attempt ended, as much as its series are told apart by. */
-export interface AttemptEnd {
-  ok: boolean
-  status: number | null
-  errorCode: string | null
-  durationMs: number
-}
-
-/** A stored signing secret that cannot be decrypted; `reason` is no part of it. */
-interface UnreadableSecret {
-  endpointId: number
-  partnerId: number
-  reason: string
-}
-
-/** Hears what happens in the worker. Never throws and waits for nothing. */
+/** Counts and logs what happens in the worker. It never throws and waits for nothing. */
 export interface WorkerObserver {
-  attempted(end: AttemptEnd): void
+  attempted(outcome: Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>): void
   recorded(event: MilestoneName): void
   noticed(notice: EndpointNotice): void
-  /** A webhook waits, because a signing secret of its endpoint cannot be decrypted. */
-  unreadable(secret: UnreadableSecret): void
+  /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
+  unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
 }
 
-/** The worker's metrics, in a registry of its own, and who counts for them. */
+const MESSAGES: Record<EndpointNotice['kind'], string> = {
+  failing: 'a webhook has failed four times in a row',
+  given_up: 'a webhook was given up',
+  paused: 'an endpoint was paused',
+  recovered: 'an endpoint works again',
+}
+
+/** The worker's metrics, in their own registry, and what counts them. */
 export function createWorkerMetrics(
   log: Logger,
   read: () => Promise<Backlog>,
@@ -39,13 +32,13 @@ export function createWorkerMetrics(
   collectDefaultMetrics({ register: registry })
   const attempts = new Counter({
     name: 'referrals_webhook_attempts_total',
-    help: 'Webhook requests by how they ended',
+    help: 'Webhook requests by result',
     labelNames: ['result'],
     registers,
   })
   const durations = new Histogram({
     name: 'referrals_webhook_attempt_duration_seconds',
-    help: 'Time that webhook requests took',
+    help: 'Duration of webhook requests',
     // a request may take 15 seconds
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
@@ -58,13 +51,13 @@ export function createWorkerMetrics(
   })
   const notices = new Counter({
     name: 'referrals_endpoint_notices_total',
-    help: 'Turns of endpoints for the worse or the better',
+    help: 'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
     labelNames: ['kind'],
     registers,
   })
   const unreadable = new Counter({
     name: 'referrals_webhook_secrets_unreadable_total',
-    help: 'Webhooks that were not sent because a signing secret cannot be decrypted',
+    help: 'Webhooks not sent because a signing secret cannot be decrypted',
     registers,
   })
   registerBacklog(registry, read)
@@ -73,14 +66,18 @@ export function createWorkerMetrics(
   return {
     registry,
     observe: {
-      attempted(end) {
-        attempts.inc({ result: resultOf(end) })
-        durations.observe(end.durationMs / 1000)
+      attempted({ ok, status, errorCode, durationMs }) {
+        const failure =
+          errorCode === 'http_error' && status ? `http_${Math.floor(status / 100)}xx` : errorCode
+        attempts.inc({ result: ok ? 'delivered' : (failure ?? 'unknown') })
+        durations.observe(durationMs / 1000)
       },
       recorded: (event) => events.inc({ event }),
-      noticed(notice) {
-        notices.inc({ kind: notice.kind })
-        logNotice(log, notice)
+      noticed({ kind, endpointId, partnerId, reason, eventId }) {
+        notices.inc({ kind })
+        const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
+        const level = kind === 'recovered' ? 'info' : 'warn'
+        log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
       },
       unreadable({ endpointId, partnerId, reason }) {
         unreadable.inc()
@@ -89,26 +86,4 @@ export function createWorkerMetrics(
       },
     },
   }
-}
-
-const MESSAGES: Record<EndpointNotice['kind'], string> = {
-  failing: 'a webhook has failed four times in a row',
-  given_up: 'a webhook was given up',
-  paused: 'an endpoint was paused',
-  recovered: 'an endpoint works again',
-}
-
-function logNotice(log: Logger, { kind, endpointId, partnerId, reason, eventId }: EndpointNotice): void {
-  const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
-  log[kind === 'recovered' ? 'info' : 'warn'](
-    { ...facts, ...(eventId !== undefined && { event_id: eventId }) },
-    MESSAGES[kind],
-  )
-}
-
-/** `delivered`, an error's code, or the class of the status that the endpoint answered. */
-function resultOf({ ok, status, errorCode }: Omit<AttemptEnd, 'durationMs'>): string {
-  if (ok) return 'delivered'
-  if (errorCode === 'http_error' && status !== null) return `http_${Math.floor(status / 100)}xx`
-  return errorCode ?? 'unknown'
 }
