@@ -10,25 +10,22 @@ const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production
 const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/
 
 const checksum = (secret: string) => crc32(secret).toString(16).padStart(8, '0')
-/** What is stored of a key. SHA-256 is enough: the key is random, not a password. */
+/** What is stored of a key. A key is random, unlike a password, so SHA-256 is enough. */
 export const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 
 /**
- * A new key: prefix of the environment, 256 random bits and their CRC-32, in hex. The checksum lets secret
- * scanners, and us, tell a mistyped key from a wrong one without asking the database.
+ * Issues a key: the environment's prefix, 256 random bits and their CRC-32, in hex. With the checksum, secret scanners
+ * and this service recognize a mistyped key without a database.
+ *
+ * @returns `key` this once: only its hash is stored.
  */
-function generateKey(environment: Environment): string {
-  const secret = randomBytes(32).toString('hex')
-  return `${PREFIXES[environment]}${secret}${checksum(secret)}`
-}
-
-/** Issues a key to a partner. `key` is shown this once: only its hash is stored. */
 export async function issueKey(
   em: Em,
   partnerId: number,
   environment: Environment,
 ): Promise<{ id: number; key: string }> {
-  const key = generateKey(environment)
+  const secret = randomBytes(32).toString('hex')
+  const key = `${PREFIXES[environment]}${secret}${checksum(secret)}`
   const row = em.create(ApiKey, {
     partner: em.getReference(Partner, partnerId),
     hash: hashOf(key),
@@ -41,7 +38,7 @@ export async function issueKey(
 
 export type KeyRefusal = 'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked'
 
-/** What can be told from the key itself: `undefined` when it may be one of this environment's. */
+/** Why `key` cannot be a key of this environment, without asking the database; `undefined` when it can. */
 export function refuseKey(key: string, environment: Environment): KeyRefusal | undefined {
   const [, prefix, secret, sum] = FORMAT.exec(key) ?? []
   if (prefix === undefined || secret === undefined || checksum(secret) !== sum) return 'malformed'
@@ -53,7 +50,7 @@ export interface KeyOwner {
   partnerId: number
 }
 
-/** Whose key has this hash, or why it opens nothing. */
+/** Whose key has this hash, or why it does not work. */
 export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | KeyRefusal> {
   const row = await sql
     .selectFrom('api_keys')
@@ -61,9 +58,8 @@ export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | K
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return 'unknown'
-  if (row.revoked_at !== null) return 'revoked'
-  if (row.expires_at !== null && row.expires_at <= new Date()) return 'expired'
-  return { keyId: row.id, partnerId: row.partner_id }
+  const state = stateOf(row)
+  return state === 'live' ? { keyId: row.id, partnerId: row.partner_id } : state
 }
 
 export async function touchKey(sql: Sql, keyId: number): Promise<void> {
@@ -71,8 +67,8 @@ export async function touchKey(sql: Sql, keyId: number): Promise<void> {
 }
 
 /**
- * Issues a key to a partner and lets all its other live keys expire after `overlapMs`, so that the partner can
- * change over. To be called in a transaction: two rotations at once take turns.
+ * Issues a key and lets the partner's other live keys expire after `overlapMs`, so that the partner can change over.
+ * Runs in the caller's transaction; concurrent rotations of a partner take turns.
  */
 export async function rotateKeys(
   em: Em,
@@ -96,27 +92,29 @@ export async function rotateKeys(
 }
 
 /**
- * Revokes a key, named by its id or by itself.
+ * Revokes a key, given its id or the key itself.
  *
- * @returns whose it is, and whether it had been revoked before; `undefined` when there is no such key.
+ * @returns whose it is, and whether it was already revoked; `undefined` when there is no such key.
  */
 export async function revokeKey(
   sql: Sql,
   key: number | string,
 ): Promise<{ id: number; partnerId: number; revokedAt: Date; already: boolean } | undefined> {
-  const named = sql.selectFrom('api_keys').select(['id', 'partner_id', 'revoked_at']).forUpdate()
-  const row = await (
-    typeof key === 'number' ? named.where('id', '=', key) : named.where('hash', '=', hashOf(key))
-  ).executeTakeFirst()
+  const row = await sql
+    .selectFrom('api_keys')
+    .select(['id', 'partner_id as partnerId', 'revoked_at'])
+    .where((eb) => (typeof key === 'number' ? eb('id', '=', key) : eb('hash', '=', hashOf(key))))
+    .forUpdate()
+    .executeTakeFirst()
   if (row === undefined) return undefined
-  const { id, partner_id: partnerId, revoked_at: before } = row
-  const revokedAt = before ?? new Date()
-  if (before === null)
-    await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
-  return { id, partnerId, revokedAt, already: before !== null }
+  const { id, partnerId, revoked_at: before } = row
+  if (before !== null) return { id, partnerId, revokedAt: before, already: true }
+  const revokedAt = new Date()
+  await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
+  return { id, partnerId, revokedAt, already: false }
 }
 
-/** A partner's keys, oldest first, as far as they can be told: the keys themselves are stored nowhere. */
+/** A partner's keys, oldest first, by their last four characters: the keys themselves are not stored. */
 export async function listKeys(sql: Sql, partnerId: number) {
   const keys = await sql
     .selectFrom('api_keys')

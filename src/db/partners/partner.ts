@@ -3,19 +3,14 @@ import { Endpoint } from '../entities/endpoint.ts'
 import { Partner } from '../entities/partner.ts'
 import type { Em, Sql } from '../orm.ts'
 
-/** Adds a partner with its endpoint, which waits for a URL: until then deliveries wait too. */
+/** Adds a partner and its endpoint. The endpoint is paused, and deliveries are held, until it has a URL. */
 export async function addPartner(
   em: Em,
   { name, contactEmail }: { name: string; contactEmail?: string },
 ): Promise<{ id: number }> {
   const partner = em.create(Partner, { name, contactEmail: contactEmail ?? null, createdAt: new Date() })
-  em.create(Endpoint, {
-    partner,
-    state: 'paused',
-    pausedBy: 'service',
-    reason: 'no_endpoint',
-    since: new Date(),
-  })
+  const since = new Date()
+  em.create(Endpoint, { partner, state: 'paused', pausedBy: 'service', reason: 'no_endpoint', since })
   await em.flush()
   return { id: partner.id }
 }
@@ -24,7 +19,7 @@ export async function findPartner(sql: Sql, partnerId: number): Promise<{ name: 
   return sql.selectFrom('partners').select('name').where('id', '=', partnerId).executeTakeFirst()
 }
 
-/** All partners with what they have. */
+/** All partners, with the numbers of their leads and live keys. */
 export async function listPartners(sql: Sql) {
   return sql
     .selectFrom('partners')
