@@ -1,20 +1,28 @@
+import { ApplicationFailure } from '@temporalio/common'
 import { createTransport } from 'nodemailer'
 import type { Environment } from '../src/domain/environment.ts'
-import type { Mailer } from './send-onboarding-email.ts'
+
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+  /** The same whenever the mail is sent again, so that mail programs show it once. */
+  messageId: string
+}
+
+/** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
+export type Mailer = (mail: Mail) => Promise<'sent' | 'not_allowed'>
 
 interface MailSettings {
   environment: Environment
   smtpUrl: string | undefined
-  /** Whether the server keeps every mail to itself. */
+  /** The server keeps every mail to itself. */
   isCatcher: boolean
   from: string
   allowDomains: readonly string[]
 }
 
-/**
- * Sends over SMTP. A sandbox mails nobody real: only through a catcher, or to the domains that are named
- * (`*` for all).
- */
+/** Sends over SMTP. A sandbox sends only to a catcher, or to `allowDomains` (`*` for all), never to real people. */
 export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomains }: MailSettings): Mailer {
   if (smtpUrl === undefined) return async () => 'not_allowed'
   const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 20_000 })
@@ -24,7 +32,12 @@ export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomai
     allowDomains.some((domain) => domain === '*' || address.endsWith(`@${domain}`))
   return async ({ to, ...mail }) => {
     if (!mayMail(to.toLowerCase())) return 'not_allowed'
-    await transport.sendMail({ from, to: { name: '', address: to }, ...mail })
+    await transport.sendMail({ from, to: { name: '', address: to }, ...mail }).catch(refused)
     return 'sent'
   }
+}
+
+function refused(error: { responseCode?: number; code?: string }): never {
+  const code = error.responseCode ?? error.code ?? 'unknown reason'
+  throw ApplicationFailure.create({ message: `the mail could not be sent: ${code}`, type: 'MailRefused' })
 }

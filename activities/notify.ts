@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import { markSent, noticeFacts, type UnsentNotice, unsentNotices } from '../src/db/endpoints/notices.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { partnerOfEndpoint } from '../src/db/endpoints/review.ts'
+import type { Mailer } from './mailer.ts'
 import { describeNotice } from './notice-mail.ts'
-import { type Mailer, withoutAddress } from './send-onboarding-email.ts'
 
 interface Dependencies {
   sql: Sql
@@ -13,8 +13,8 @@ interface Dependencies {
 }
 
 /**
- * Mails the notices that an endpoint's partner and our staff are owed. A crash between a mail and its mark
- * repeats it under the same Message-ID.
+ * Mails the notices that are owed to an endpoint's partner and to staff. A crash between sending and marking repeats a
+ * mail under the same Message-ID.
  */
 export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
   const send = async (partnerId: number, notice: UnsentNotice): Promise<void> => {
@@ -23,8 +23,7 @@ export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
     const id = `notice-${partnerId}-${notice.kind}-${notice.hour.getTime()}`
     const mail = async (to: string | null | undefined, who: string, text: string) => {
       if (!to) return 'no_address'
-      const messageId = `<${id}-${who}@partner-referral-service>`
-      return mailer({ to, subject, text, messageId }).catch(withoutAddress)
+      return mailer({ to, subject, text, messageId: `<${id}-${who}@partner-referral-service>` })
     }
     const partner = await mail(facts.contact_email, 'partner', forPartner)
     const staff = await mail(staffEmail, 'staff', forStaff)

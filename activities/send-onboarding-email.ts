@@ -1,28 +1,18 @@
-import { ApplicationFailure } from '@temporalio/activity'
 import { markOnboardingSent, onboardingRecipient } from '../src/db/leads/lifecycle.ts'
 import type { Sql } from '../src/db/orm.ts'
-
-export interface Mail {
-  to: string
-  subject: string
-  text: string
-  /** Stable, so that a mail sent twice is shown once. */
-  messageId: string
-}
-
-export type Mailer = (mail: Mail) => Promise<'sent' | 'not_allowed'>
+import type { Mail, Mailer } from './mailer.ts'
 
 interface Dependencies {
   sql: Sql
   mailer: Mailer
 }
 
-/** Welcomes the borrower, once; skipped when that was done. */
+/** Welcomes the borrower, once. */
 export function sendOnboardingEmailActivity({ sql, mailer }: Dependencies) {
   return async (leadId: number): Promise<'sent' | 'already_sent' | 'not_allowed'> => {
     const recipient = await onboardingRecipient(sql, leadId)
     if (recipient === undefined) return 'already_sent'
-    const outcome = await mailer(welcome(leadId, recipient)).catch(withoutAddress)
+    const outcome = await mailer(welcome(leadId, recipient))
     if (outcome === 'sent') await markOnboardingSent(sql, leadId)
     return outcome
   }
@@ -38,19 +28,9 @@ function welcome(
     messageId: `<onboarding-${leadId}@partner-referral-service>`,
     text: [
       `Hello ${recipient.first_name},`,
-      `${recipient.partner_name} has referred you to us, so that we can help you improve your credit.`,
-      'We will be in touch with the next step: creating your account and completing your credit scan.',
-      'You need not do anything now.',
+      `${recipient.partner_name} has referred you to us so that we can help you improve your credit.`,
+      'We will contact you about the next steps: creating your account and completing your credit scan.',
+      'You do not need to do anything now.',
     ].join('\n\n'),
   }
-}
-
-/** A mail server's refusal quotes the address; errors of activities are kept in Temporal. */
-export function withoutAddress(error: unknown): never {
-  const code = error instanceof Error && 'responseCode' in error ? String(error.responseCode) : codeOf(error)
-  throw ApplicationFailure.create({ message: `the mail server refused: ${code}`, type: 'MailRefused' })
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
 }

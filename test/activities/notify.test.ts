@@ -78,7 +78,7 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(subjects('tech@lender.example')).toEqual(subjects('staff@service.example'))
     expect(subjects('tech@lender.example')).toEqual([
       'Your webhook endpoint is failing: First Lender',
-      'A webhook was given up: First Lender',
+      'We gave up on a webhook: First Lender',
       'Your webhook endpoint is failing: First Lender',
     ])
   })
@@ -86,7 +86,7 @@ describe('telling a partner and staff of an endpoint', () => {
   it('keeps a notice that the mail server refuses, without repeating the address anywhere', async () => {
     mailServer.refusing = true
     await owe('given_up')
-    await expect(notify(endpointId)).rejects.toThrow(/^the mail server refused: \d+$/)
+    await expect(notify(endpointId)).rejects.toThrow(/^the mail could not be sent: \d+$/)
     mailServer.refusing = false
     expect(await notify(endpointId)).toBe(1)
     expect(mailServer.mails).toHaveLength(2)
