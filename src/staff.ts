@@ -1,24 +1,22 @@
 import { userInfo } from 'node:os'
 import { CommanderError } from 'commander'
-import { type Config, ConfigError, processEnvironment, readConfig } from './config.ts'
+import { ConfigError, processEnvironment, readConfig } from './config.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { runningSandbox } from './embedded/run-file.ts'
 import { openContext, type Run } from './staff/context.ts'
 import { staffProgram } from './staff/program.ts'
-import { describeFailure, Refusal } from './staff/refusal.ts'
+import { failureOf, Refusal } from './staff/refusal.ts'
 import { temporalSettings } from './temporal/client.ts'
 
-const WHO = /^[^\p{Cc}]{1,100}$/u
 const USAGE_ERROR = 2
 
-/** Makes a command of the command line out of what it does: opens what it needs, prints the answer, closes. */
+/** Opens the context, runs what a command does, prints its answer, and closes the context. */
 const run: Run =
   (act) =>
   async (...args) => {
-    const { json = false, as: who } = program.opts<{ json?: boolean; as?: string }>()
-    const { config, environment } = settings()
-    const temporal = temporalSettings(environment)
-    const context = await openContext(config, temporal, actor(who))
+    const { json = false, as: actor = userName() } = program.opts<{ json?: boolean; as?: string }>()
+    const { config, temporal } = settings()
+    const context = await openContext(config, temporal, actor)
     try {
       const remedy = await olderSchema(context.sql)
       if (remedy !== undefined) throw new Refusal(remedy)
@@ -27,7 +25,7 @@ const run: Run =
       console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
       if (answer.failed) process.exitCode = 1
     } catch (error) {
-      console.error(describeFailure(error, temporal.connectionOptions.address))
+      console.error(failureOf(error, context.temporal.address).message)
       process.exitCode = 1
     } finally {
       await context.close()
@@ -41,28 +39,23 @@ try {
   process.exitCode = exitCodeOf(error)
 }
 
-/** What the environment names, else the sandbox that runs beside us. */
-function settings(): { config: Config<'staff'>; environment: NodeJS.ProcessEnv } {
+/** Of the deployment that the environment names, else of the sandbox that runs on this machine. */
+function settings() {
   const environment = processEnvironment()
-  if (environment.DATABASE_URL) return { config: readConfig('staff'), environment }
-  const sandbox = runningSandbox()
-  if (sandbox.DATABASE_URL === undefined) {
+  const sandbox = environment.DATABASE_URL ? {} : runningSandbox()
+  if (!environment.DATABASE_URL && sandbox.DATABASE_URL === undefined) {
     throw new Refusal(
-      'Nothing to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',
+      'No deployment to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',
     )
   }
-  const config = readConfig('staff', sandbox)
-  return { config, environment: { ...environment, ...sandbox } }
-}
-
-function actor(who: string | undefined): string {
-  const name = who ?? account()
-  if (WHO.test(name)) return name
-  throw new Refusal('--as takes a name of 1 to 100 characters.')
+  return {
+    config: readConfig('staff', sandbox),
+    temporal: temporalSettings({ ...environment, ...sandbox }),
+  }
 }
 
 /** A container may run as a user without a name. */
-function account(): string {
+function userName(): string {
   try {
     return userInfo().username
   } catch {
@@ -71,12 +64,11 @@ function account(): string {
 }
 
 function exitCodeOf(error: unknown): number {
-  // its line is printed already; help is an error of exit code 0
+  // commander has printed its line; help is an error with exit code 0
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0
     return error.code === 'commander.invalidArgument' ? 1 : USAGE_ERROR
   }
-  if (error instanceof ConfigError) console.error(error.message)
-  else console.error(describeFailure(error, ''))
+  console.error(error instanceof ConfigError ? error.message : failureOf(error).message)
   return 1
 }

@@ -4,32 +4,32 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 export interface Answer {
   json: Record<string, unknown>
   text: string
-  /** It was done, and the result is bad: exit code 1. */
-  failed?: true
+  /** The command ran, and its result is bad: exit code 1. */
+  failed?: boolean
 }
 
 type Cell = string | number | Date | null | undefined
+/** A field of a row, or what makes a cell from the row. */
+type Column<Row> = keyof Row | ((row: Row) => Cell)
 
-/** Rows under their headings, in columns. */
-export function table(headings: string[], rows: Cell[][]): string {
-  const lines = [headings, ...rows.map((row) => row.map(show))]
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+export function table<Row>(rows: Row[], columns: Record<string, Column<Row>>): string {
+  const cells = rows.map((row) =>
+    Object.values(columns).map((column) =>
+      show(typeof column === 'function' ? column(row) : (row[column] as Cell)),
+    ),
+  )
+  return align([Object.keys(columns), ...cells])
 }
 
-/** Names and their values below each other. */
+/** Names and their values, one pair a line. */
 export function fields(values: Record<string, Cell>): string {
-  const width = Math.max(...Object.keys(values).map((name) => name.length))
-  return Object.entries(values)
-    .map(([name, value]) => `${name.padEnd(width)}  ${show(value)}`)
-    .join('\n')
+  return align(Object.entries(values).map(([name, value]) => [name, show(value)]))
+}
+
+function align(lines: string[][]): string {
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  const pad = (cell: string, column: number) => cell.padEnd(widths?.[column] ?? 0)
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
 }
 
 function show(cell: Cell): string {
@@ -37,7 +37,7 @@ function show(cell: Cell): string {
   return printable(cell instanceof Date ? formatTimestamp(cell) : String(cell))
 }
 
-/** Borrowers' and partners' words without what a terminal would take for commands, on one line. */
+/** `text` on one line, without the control characters that a terminal would obey. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ')
 }

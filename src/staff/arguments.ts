@@ -1,51 +1,57 @@
 import { InvalidArgumentError } from 'commander'
 
 const LARGEST_ID = 2 ** 31 - 1
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
-const WEEK_SECONDS = 7 * UNITS.d
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const WEEK_MS = 7 * UNIT_MS.d
 
-/** A parser of the id of `what`, as `npm run staff` prints ids. */
-function idOf(what: string, where: string) {
-  return (text: string): number => {
-    const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
-    if (id === 0 || id > LARGEST_ID)
-      throw new InvalidArgumentError(`A ${what} is named by its number: ${where}.`)
-    return id
+/** A parser that takes what matches `pattern`; `rule` says what that is. */
+export function matching(pattern: RegExp, rule: string) {
+  return (text: string): string => {
+    if (pattern.test(text)) return text
+    throw new InvalidArgumentError(rule)
   }
 }
 
-export const partnerId = idOf('partner', 'see "partner list"')
+function idFrom(text: string, rule: string): number {
+  const id = Number(matching(/^[1-9]\d{0,9}$/, rule)(text))
+  if (id > LARGEST_ID) throw new InvalidArgumentError(rule)
+  return id
+}
+
+export function partnerId(text: string): number {
+  return idFrom(text, 'Use the partner’s number: see "partner list".')
+}
 
 /** A lead's id, or the id of its workflow. */
 export function leadId(text: string): number {
-  return idOf('lead', 'the lead_id that create-lead answered')(text.replace(/^lead-/, ''))
+  return idFrom(text.replace(/^lead-/, ''), 'Use the lead_id that create-lead returned.')
 }
 
-/** An overlap of old and new, such as `24h`, in milliseconds: 0 to 7 days. */
+/** `text` such as `90m` in milliseconds. */
+function durationMs(text: string): number | undefined {
+  const [, amount, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
+  return amount === undefined ? undefined : Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
+}
+
+/** How long old and new both work, such as `24h`, in milliseconds: 0 to 7 days. */
 export function overlapMs(text: string): number {
-  const [, amount = '', unit = 's'] = /^(\d{1,7})([smhd])$/.exec(text) ?? /^(0)$/.exec(text) ?? []
-  const seconds = amount === '' ? Infinity : Number(amount) * UNITS[unit as keyof typeof UNITS]
-  if (seconds > WEEK_SECONDS)
-    throw new InvalidArgumentError('An overlap is a time from 0 to 7d, such as 30m, 24h or 2d.')
-  return seconds * 1000
+  const overlap = text === '0' ? 0 : durationMs(text)
+  if (overlap !== undefined && overlap <= WEEK_MS) return overlap
+  throw new InvalidArgumentError('Use a duration from 0 to 7d, such as 30m, 24h or 2d.')
 }
 
 export function rows(text: string): number {
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (count === 0) throw new InvalidArgumentError('A number of rows is from 1 to 9999.')
-  return count
+  return Number(matching(/^(?!0+$)\d{1,4}$/, 'Use a number from 1 to 9999.')(text))
 }
 
-/** A time: a date and time in UTC as `2026-03-02` or `2026-03-02T15:04:05`, or so long ago as `90m`, `24h`, `7d`. */
+/** A date and time in UTC (`2026-03-02`, `2026-03-02T15:04:05`), or how long ago (`90m`, `24h`, `7d`). */
 export function moment(text: string): Date {
-  const [, amount = '', unit = 's'] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
-  if (amount !== '') return new Date(Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS] * 1000)
+  const ago = durationMs(text)
+  if (ago !== undefined) return new Date(Date.now() - ago)
   const [, date = '', time = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)Z?)?$/.exec(text) ?? []
   const parsed = new Date(`${date}T${time}Z`)
-  if (Number.isNaN(parsed.getTime())) {
-    throw new InvalidArgumentError(
-      'A time is in UTC, such as 2026-03-02 or 2026-03-02T15:04, or ago, such as 24h.',
-    )
-  }
-  return parsed
+  if (!Number.isNaN(parsed.getTime())) return parsed
+  throw new InvalidArgumentError(
+    'Use a time in UTC, such as 2026-03-02 or 2026-03-02T15:04, or how long ago, such as 24h.',
+  )
 }

@@ -3,22 +3,28 @@ import type { Config } from '../config.ts'
 import { type AuditedAction, recordAudit } from '../db/audit.ts'
 import { remembered, requireDeployment } from '../db/deployment.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
-import { connect, type Em, type Orm, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
+import { connect, type Em, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
 import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints.ts'
 import { createReferrals, type Referrals } from '../temporal/referrals.ts'
-import { type Acted, betweenTwoLines } from './acting.ts'
 import { createResendStarter, type StartResends } from '../temporal/resend.ts'
 import type { Answer } from './answer.ts'
+import { failureOf } from './refusal.ts'
 
-/** How long whoever typed a command waits to hear that Temporal does not answer. */
-const PATIENCE_MS = 3000
+/** Whoever typed a command learns after this long that Temporal does not answer. */
+const TEMPORAL_LIMIT_MS = 3000
 
-/** A change under way: what it writes and its line in the audit, `done`, are committed together. */
+/** A transaction: what it writes and its audit row are committed together. */
 export interface Change {
   em: Em
   sql: Sql
   audit: (action: AuditedAction) => Promise<void>
+}
+
+/** What an action answers, and what its audit row adds to the action's `detail`. */
+interface Acted<Result> {
+  result: Result
+  detail?: Record<string, unknown>
 }
 
 /** What the commands work with. Nothing connects before it is used. */
@@ -27,11 +33,11 @@ export interface StaffContext {
   sql: Sql
   /** The deployment's id; rejects when the database is of the other environment. */
   deployment: () => Promise<string>
-  /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow ask by themselves. */
+  /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
   requireOwnNamespace: () => Promise<void>
-  /** Does what is one transaction. Nothing but PostgreSQL is called in it. */
+  /** Runs `work` in one transaction, in which nothing but PostgreSQL is called. */
   change: <Result>(work: (change: Change) => Promise<Result>) => Promise<Result>
-  /** Does everything else, with a line in the audit before, and one that says what came of it. */
+  /** Runs `work` that takes more than one transaction, between two audit rows. */
   act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>) => Promise<Result>
   client: Client
   referrals: Referrals
@@ -41,12 +47,12 @@ export interface StaffContext {
   close: () => Promise<void>
 }
 
-/** Makes a command out of what it does; `Args` are what commander passes on. */
+/** Makes a command's action out of what the command does; `Args` are what commander passes on. */
 export type Run = <Args extends unknown[]>(
   act: (context: StaffContext, ...args: Args) => Promise<Answer>,
 ) => (...args: Args) => Promise<void>
 
-/** @param actor who acts, as the audit names them. */
+/** @param actor who acts, for the audit. */
 export async function openContext(
   config: Config<'staff'>,
   temporal: TemporalSettings,
@@ -61,10 +67,16 @@ export async function openContext(
     sql,
     deployment,
     requireOwnNamespace: guard,
-    change: (work) => inOneTransaction(orm, actor, work),
-    act: (action, work) => betweenTwoLines(sql, actor, action, work),
+    change: (work) =>
+      orm.em.fork().transactional(async (em) => {
+        const trx = sqlIn(em)
+        const audit = async (action: AuditedAction) =>
+          void (await recordAudit(trx, actor, { ...action, outcome: 'done' }))
+        return work({ em, sql: trx, audit })
+      }),
+    act: (action, work) => betweenAuditRows(sql, actor, action, work),
     client,
-    referrals: createReferrals({ client, sql, callLimitMs: PATIENCE_MS }),
+    referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),
     startResends: createResendStarter(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
@@ -72,15 +84,28 @@ export async function openContext(
   }
 }
 
-function inOneTransaction<Result>(
-  orm: Orm,
+/**
+ * The second row is missing where the command was killed, or PostgreSQL was away at its end. A failure to write it is
+ * no failure of the command: the action has taken effect.
+ */
+async function betweenAuditRows<Result>(
+  sql: Sql,
   actor: string,
-  work: (change: Change) => Promise<Result>,
+  action: AuditedAction,
+  work: () => Promise<Acted<Result>>,
 ): Promise<Result> {
-  return orm.em.fork().transactional(async (em) => {
-    const sql = sqlIn(em)
-    const audit = async (action: AuditedAction) =>
-      void (await recordAudit(sql, actor, { ...action, outcome: 'done' }))
-    return work({ em, sql, audit })
-  })
+  const begunId = await recordAudit(sql, actor, { ...action, outcome: 'begun' })
+  const end = async (outcome: 'done' | 'failed' | 'unknown', detail: Record<string, unknown> = {}) => {
+    const row = { ...action, outcome, begunId, detail: { ...action.detail, ...detail } }
+    await recordAudit(sql, actor, row).catch(() => undefined)
+  }
+  try {
+    const { result, detail } = await work()
+    await end('done', detail)
+    return result
+  } catch (error) {
+    const { outcome, reason } = failureOf(error)
+    await end(outcome, { failure: reason })
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { countReplay, type ReplayFilter } from '../db/deliveries/replays.ts'
 import { startReplay } from '../temporal/replay.ts'
-import { type Answer, fields } from './answer.ts'
+import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { Refusal } from './refusal.ts'
@@ -19,11 +19,11 @@ const states: Record<ReplayOptions['state'], ReplayFilter['states']> = {
   all: ['given_up', 'delivered'],
 }
 
-/** Sends settled webhooks once more, each lead's in order, below live traffic; `--dry-run` only counts. */
+/** Resends settled webhooks, each lead's in order, more slowly than live traffic. */
 export async function replay(
   context: StaffContext,
   { partner, since, until, state, dryRun = false }: ReplayOptions,
-): Promise<Answer> {
+) {
   const name = await requirePartner(context.sql, partner)
   const filter: ReplayFilter = {
     partnerId: partner,
@@ -36,7 +36,7 @@ export async function replay(
   const text = fields({
     partner: `${partner}, ${name}`,
     webhooks: counts.webhooks,
-    'of leads': counts.leads,
+    leads: counts.leads,
     'given up': counts.given_up,
     delivered: counts.delivered,
   })
@@ -44,17 +44,14 @@ export async function replay(
   if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
   const workflowId = await context.act(action, async () => {
-    const result = (await startReplay(context.client, filter, counts.webhooks)) ?? underWay(partner)
-    return { result }
+    const result = await startReplay(context.client, filter, counts.webhooks)
+    if (result !== undefined) return { result }
+    throw new Refusal(
+      `A replay for partner ${partner} is already under way: see the workflow replay-${partner} in the Temporal Web UI.`,
+    )
   })
   return {
     json: { ...json, workflow_id: workflowId },
-    text: `${text}\n\nThey go out now. To see how far it is, or to cancel it: the workflow ${workflowId} in the Temporal Web UI.`,
+    text: `${text}\n\nThe replay has started. To see its progress or cancel it: the workflow ${workflowId} in the Temporal Web UI.`,
   }
-}
-
-function underWay(partner: number): never {
-  throw new Refusal(
-    `A replay of partner ${partner} is under way: see the workflow replay-${partner} in the Temporal Web UI.`,
-  )
 }

@@ -1,19 +1,19 @@
 import { wakeSignal } from '../../workflows/messages.ts'
 import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS, requestResends } from '../db/deliveries/resends.ts'
-import { type Answer, printable } from './answer.ts'
+import { printable } from './answer.ts'
 import type { StaffContext } from './context.ts'
-import { describeFailure, Refusal } from './refusal.ts'
+import { failureOf, Refusal } from './refusal.ts'
 import { soon } from './soon.ts'
 
-/** Longer than a webhook may take. */
+/** Longer than a webhook request may take. */
 const ATTEMPT_LIMIT_MS = 25_000
 
-export async function resend(context: StaffContext, event: string): Promise<Answer> {
+export async function resend(context: StaffContext, event: string) {
   const delivery = await findDelivery(context.sql, event)
   if (delivery === undefined) {
     throw new Refusal(
-      `There is no delivery of ${printable(event)}: see "delivery list" for the evt_… of each.`,
+      `There is no delivery of ${printable(event)}: see "delivery list" for the event ids (evt_…).`,
     )
   }
   const found = { ...delivery, event_id: event }
@@ -22,7 +22,8 @@ export async function resend(context: StaffContext, event: string): Promise<Answ
 
 type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id: string }
 
-async function tryNow(context: StaffContext, delivery: Found): Promise<Answer> {
+/** An open one: it keeps its place among the lead's webhooks. */
+async function tryNow(context: StaffContext, delivery: Found) {
   const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
   await context.act(actionOf(delivery), async () => {
     await bringForward(context.sql, event)
@@ -40,53 +41,53 @@ async function tryNow(context: StaffContext, delivery: Found): Promise<Answer> {
       endpoint_paused: paused,
     },
     text: [
-      `The webhook ${event} of lead ${lead} is due now.`,
-      ...(earlier > 0 ? [`${earlier} of this lead before it are open: it goes out after them.`] : []),
-      ...(paused
-        ? [`The endpoint of partner ${partner} is paused: it goes out with "endpoint resume".`]
-        : []),
-    ].join('\n'),
+      `Webhook ${event} of lead ${lead} is due now.`,
+      earlier > 0 && `It is sent after ${earlier} earlier open webhooks of this lead.`,
+      paused &&
+        `The endpoint of partner ${partner} is paused: it is sent after "endpoint resume ${partner}".`,
+    ]
+      .filter(Boolean)
+      .join('\n'),
   }
 }
 
 const outcomes = {
-  delivered: 'Sent once more, and the endpoint took it',
-  failed: 'Sent once more, and the endpoint did not take it',
-  held: 'Not sent before the endpoint is resumed or has a URL',
-  accepted: 'About to be sent once more',
+  delivered: 'Resent, and the endpoint accepted it',
+  failed: 'Resent, but the endpoint did not accept it',
+  held: 'Not sent until the endpoint is resumed or has a URL',
+  accepted: 'Not sent yet, but it will be',
 }
 type Outcome = keyof typeof outcomes
 
-/** A settled one: one more attempt beside the lead's own order, after those that were asked for before. */
-async function sendAgain(context: StaffContext, delivery: Found): Promise<Answer> {
+/** A settled one: one more attempt, not in the lead's order and after the resends that were requested before. */
+async function sendAgain(context: StaffContext, delivery: Found) {
   const { event_id: event, lead_id: lead, partner_id: partner, state } = delivery
-  const { outcome, why } = await context.act(actionOf(delivery), async () => {
+  const { outcome, away } = await context.act(actionOf(delivery), async () => {
     const before = (await latestResend(context.sql, event))?.number ?? 0
     const { refused } = await requestResends(context.sql, partner, [event])
-    if (refused.has(event)) tooMany(partner)
-    const away = await context.startResends(partner).then(
-      () => undefined,
-      (error: unknown) =>
-        `It goes out once Temporal is back. ${describeFailure(error, context.temporal.address)}`,
-    )
-    const result = {
-      outcome: away === undefined ? await outcomeOf(context, event, before) : 'accepted',
-      why: away,
+    if (refused.has(event)) {
+      throw new Refusal(
+        `Partner ${partner} already has ${MOST_RESENDS} resends waiting, which is the limit: see the workflow resend-${partner} in the Temporal Web UI.`,
+      )
     }
+    const result = await context.startResends(partner).then(
+      async () => ({ outcome: await latestOutcome(context, event, before), away: '' }),
+      (error: unknown) => ({
+        outcome: 'accepted' as const,
+        away: `\nIt is sent once Temporal is back. ${failureOf(error, context.temporal.address).message}`,
+      }),
+    )
     return { result, detail: { outcome: result.outcome } }
   })
   return {
     json: { event_id: event, lead_id: lead, partner_id: partner, outcome, state_before: state },
-    text: [
-      `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
-      ...(why ? [why] : []),
-    ].join('\n'),
-    ...((outcome === 'failed' || outcome === 'held') && { failed: true }),
+    text: `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".${away}`,
+    failed: outcome === 'failed' || outcome === 'held',
   }
 }
 
-/** What became of the attempt, as the record has it; `accepted` when that is not known in time. */
-async function outcomeOf({ sql }: StaffContext, event: string, before: number): Promise<Outcome> {
+/** How the new attempt ended; `accepted` when that is not known in time. */
+async function latestOutcome({ sql }: StaffContext, event: string, before: number): Promise<Outcome> {
   const found = await soon<Outcome>(async () => {
     const latest = await latestResend(sql, event)
     if (latest !== undefined && latest.number > before && latest.finished_at !== null)
@@ -98,10 +99,4 @@ async function outcomeOf({ sql }: StaffContext, event: string, before: number): 
 
 function actionOf({ event_id, state, lead_id: leadId, partner_id: partnerId }: Found) {
   return { action: 'delivery.resend', partnerId, leadId, detail: { event_id, state } }
-}
-
-function tooMany(partner: number): never {
-  throw new Refusal(
-    `${MOST_RESENDS} webhooks of partner ${partner} wait to be sent once more, which is the most: see the workflow resend-${partner} in the Temporal Web UI.`,
-  )
 }

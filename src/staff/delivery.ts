@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
 import { findDeliveries } from '../db/deliveries/list.ts'
 import { type DeliveryStatus, deliveryStatuses } from '../domain/delivery.ts'
-import { type Answer, table } from './answer.ts'
+import { table } from './answer.ts'
 import { leadId, moment, partnerId, rows } from './arguments.ts'
+import type { StaffContext, Run } from './context.ts'
 import { replay } from './delivery-replay.ts'
 import { resend } from './delivery-resend.ts'
-import type { StaffContext, Run } from './context.ts'
 
 interface ListOptions {
   partner?: number
@@ -19,29 +19,28 @@ interface ListOptions {
 export function addDeliveryCommands(program: Command, run: Run): void {
   const delivery = program
     .command('delivery')
-    .description('webhooks: one delivery for each event that partners are told of')
+    .description('webhooks: one delivery for each event that is sent')
     .addHelpText('after', '\nExample:\n  npm run staff -- delivery list --partner 1 --state pending')
-  delivery
-    .command('list')
-    .description('the newest first; of one lead, in their order')
+  const ofTime = (name: string) =>
+    delivery
+      .command(name)
+      .option('--since <time>', 'events from this time on', moment)
+      .option('--until <time>', 'events before this time', moment)
+  ofTime('list')
+    .description('newest first; those of one lead in order')
     .option('--partner <partner>', 'only this partner’s', partnerId)
     .option('--lead <lead>', 'only this lead’s', leadId)
-    .addOption(new Option('--state <state>', 'only those').choices(deliveryStatuses))
-    .option('--since <time>', 'events from this time on', moment)
-    .option('--until <time>', 'events before this time', moment)
-    .option('--limit <rows>', 'at most so many', rows, 100)
+    .addOption(new Option('--state <state>', 'only in this state').choices(deliveryStatuses))
+    .option('--limit <rows>', 'at most this many', rows, 100)
     .action(run(list))
   delivery
     .command('resend')
-    .description('try an open webhook now, or send a settled one once more')
+    .description('try an open webhook now, or resend a settled one')
     .argument('<event>', 'its evt_…, see "delivery list"')
     .action(run(resend))
-  delivery
-    .command('replay')
-    .description('send settled webhooks once more, each lead’s in order, slower than live traffic')
+  ofTime('replay')
+    .description('resend settled webhooks, in order for each lead and slower than live traffic')
     .requiredOption('--partner <partner>', 'whose', partnerId)
-    .option('--since <time>', 'events from this time on', moment)
-    .option('--until <time>', 'events before this time', moment)
     .addOption(
       new Option('--state <state>', 'which').choices(['given-up', 'delivered', 'all']).default('given-up'),
     )
@@ -49,9 +48,9 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .action(run(replay))
 }
 
-export async function list({ sql }: StaffContext, options: ListOptions): Promise<Answer> {
+export async function list({ sql }: StaffContext, options: ListOptions) {
   const { partner, lead, state, limit, since, until } = options
-  const deliveries = await findDeliveries(sql, {
+  const found = await findDeliveries(sql, {
     ...(partner !== undefined && { partnerId: partner }),
     ...(lead !== undefined && { leadId: lead }),
     ...(state !== undefined && { states: [state] }),
@@ -59,33 +58,22 @@ export async function list({ sql }: StaffContext, options: ListOptions): Promise
     ...(until !== undefined && { until }),
     limit,
   })
-  const lines = deliveries.map((row) => [
-    row.event_id,
-    row.partner_id,
-    row.lead_id,
-    row.sequence,
-    row.event_name,
-    row.state,
-    row.attempts ?? 0,
-    row.settled_at ?? (row.state === 'pending' ? row.next_attempt_at : null),
-    row.last_status ?? row.last_error_code,
-    row.state === 'delivered' ? null : row.last_hint,
-  ])
-  const headings = [
-    'event',
-    'partner',
-    'lead',
-    '#',
-    'name',
-    'state',
-    'attempts',
-    'next or settled',
-    'last',
-    'hint',
-  ]
-  const more = deliveries.length === limit ? `\n\nThese are ${limit}; --limit shows more.` : ''
+  const deliveries = found.map((row) => ({ ...row, attempts: row.attempts ?? 0 }))
+  const text = table(deliveries, {
+    event: 'event_id',
+    partner: 'partner_id',
+    lead: 'lead_id',
+    '#': 'sequence',
+    name: 'event_name',
+    state: 'state',
+    attempts: 'attempts',
+    'next or settled': (row) => row.settled_at ?? (row.state === 'pending' ? row.next_attempt_at : null),
+    last: (row) => row.last_status ?? row.last_error_code,
+    hint: (row) => (row.state === 'delivered' ? null : row.last_hint),
+  })
+  const more = deliveries.length === limit ? `\n\nOnly ${limit} are listed. To see more: --limit.` : ''
   return {
-    json: { deliveries: deliveries.map((row) => ({ ...row, attempts: row.attempts ?? 0 })) },
-    text: deliveries.length === 0 ? 'There are no such deliveries.' : table(headings, lines) + more,
+    json: { deliveries },
+    text: deliveries.length === 0 ? 'There are no such deliveries.' : text + more,
   }
 }

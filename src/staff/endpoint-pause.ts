@@ -1,27 +1,25 @@
 import { pauseEndpoint, resumeEndpoint } from '../db/endpoints/states.ts'
-import type { Answer } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { requirePartner } from './partner.ts'
-import { describeFailure, Refusal } from './refusal.ts'
+import { failureOf, Refusal } from './refusal.ts'
 
-export async function pause(context: StaffContext, partner: number): Promise<Answer> {
-  await change(context, partner, 'endpoint.pause', pauseEndpoint)
+export async function pause(context: StaffContext, partner: number) {
+  await turn(context, partner, 'endpoint.pause', pauseEndpoint)
   return {
     json: { partner_id: partner, state: 'paused' },
-    text: `Webhooks of partner ${partner} wait now, until "endpoint resume ${partner}".`,
+    text: `Webhooks of partner ${partner} are held until "endpoint resume ${partner}".`,
   }
 }
 
-export async function resume(context: StaffContext, partner: number): Promise<Answer> {
-  const id = await change(context, partner, 'endpoint.resume', resumeEndpoint)
-  const waiting = await drain(context, id)
+export async function resume(context: StaffContext, partner: number) {
+  const id = await turn(context, partner, 'endpoint.resume', resumeEndpoint)
   return {
     json: { partner_id: partner, state: 'draining' },
-    text: `Webhooks of partner ${partner} go out again. ${waiting}`,
+    text: `Resumed the endpoint of partner ${partner}. ${await drain(context, id)}`,
   }
 }
 
-async function change(
+async function turn(
   context: StaffContext,
   partner: number,
   action: string,
@@ -30,23 +28,26 @@ async function change(
   await requirePartner(context.sql, partner)
   return context.change(async ({ sql, audit }) => {
     const id = await to(sql, partner)
-    if (id === undefined)
-      throw new Refusal(`Partner ${partner} has no endpoint yet: "endpoint set ${partner} URL".`)
+    if (id === undefined) throw withoutUrl(partner)
     await audit({ action, partnerId: partner })
     return id
   })
 }
 
+export function withoutUrl(partner: number): Refusal {
+  return new Refusal(`Partner ${partner} has no endpoint yet: set one with "endpoint set ${partner} URL".`)
+}
+
 /**
- * Starts the workflow that wakes the leads. Where it cannot, the worker's sweep does: what is committed by now,
- * and the secret to be shown, must not be lost to an error.
+ * Starts the workflow that wakes the leads. If Temporal is away, the worker's sweep starts it later: an error here
+ * must not hide what is already committed, nor the secret that is shown only once.
  */
 export async function drain({ startEndpoint, temporal }: StaffContext, endpointId: number): Promise<string> {
   try {
     await startEndpoint(endpointId)
-    return 'Webhooks that waited go out now, in order.'
+    return 'Held webhooks are now sent in order.'
   } catch (error) {
-    const reason = describeFailure(error, temporal.address)
-    return `Webhooks that waited go out once Temporal is back and a worker runs. ${reason}`
+    const { message } = failureOf(error, temporal.address)
+    return `Held webhooks are sent once Temporal is back and a worker runs. ${message}`
   }
 }

@@ -3,26 +3,24 @@ import { findEndpoint, liveSecrets } from '../db/endpoints/endpoint.ts'
 import { createSender } from '../webhooks/send.ts'
 import { decryptSecret } from '../webhooks/secrets.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
-import { type Answer, fields } from './answer.ts'
+import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
+import { withoutUrl } from './endpoint-pause.ts'
 import { requirePartner } from './partner.ts'
-import { Refusal } from './refusal.ts'
 
-/** Sends a webhook that is no event: signed and sent like one, and recorded nowhere but in the audit. */
-export async function test(context: StaffContext, partner: number): Promise<Answer> {
+/** Sends a signed webhook that is no event. Only the audit records it. */
+export async function test(context: StaffContext, partner: number) {
   await requirePartner(context.sql, partner)
   const endpoint = await findEndpoint(context.sql, partner)
-  if (endpoint === undefined || endpoint.url === null) {
-    throw new Refusal(`Partner ${partner} has no endpoint yet: "endpoint set ${partner} URL".`)
-  }
-  const stored = await liveSecrets(context.sql, endpoint.id)
+  if (!endpoint?.url) throw withoutUrl(partner)
+  const { id: endpointId, url } = endpoint
+  const stored = await liveSecrets(context.sql, endpointId)
   const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, context.config.ENCRYPTION_KEY))
-  const { url } = endpoint
-  const { id, ...outcome } = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
+  const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
     const result = await sendTest(context, { url, partner, secrets })
     return { result, detail: { webhook_id: result.id, ok: result.ok, status: result.status } }
   })
-  const { ok, status, durationMs, errorCode, hint } = outcome
+  const { id, ok, status, durationMs, address, errorCode, hint } = outcome
   return {
     json: {
       partner_id: partner,
@@ -31,15 +29,15 @@ export async function test(context: StaffContext, partner: number): Promise<Answ
       ok,
       status,
       duration_ms: durationMs,
-      address: outcome.address,
+      address,
       error_code: errorCode,
       hint,
     },
     text: [
-      ok ? 'The endpoint took the test webhook.' : 'The endpoint did not take the test webhook.',
+      ok ? 'The endpoint accepted the test webhook.' : 'The endpoint did not accept the test webhook.',
       fields({ URL: url, id, status, took: `${durationMs} ms`, error: errorCode, hint }),
     ].join('\n\n'),
-    ...(!ok && { failed: true }),
+    failed: !ok,
   }
 }
 

@@ -4,7 +4,7 @@ import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
-import { type Answer, fields } from './answer.ts'
+import { fields } from './answer.ts'
 import { overlapMs, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
@@ -15,22 +15,22 @@ import { Refusal } from './refusal.ts'
 export function addEndpointCommands(program: Command, run: Run): void {
   const endpoint = program
     .command('endpoint')
-    .description('where partners receive their webhooks: one URL and signing secret each')
+    .description('where partners receive webhooks: a URL and a signing secret each')
     .addHelpText('after', '\nExample:\n  npm run staff -- endpoint set 1 https://lender.example/webhooks')
   const named = (name: string) => endpoint.command(name).argument('<partner>', 'its id', partnerId)
   named('set')
-    .description('set the URL; webhooks that wait go out in order, and a first secret is shown once')
-    .argument('<url>', 'https://…, of the partner’s server')
-    .option('--from-now', 'leave out the webhooks that wait: they are never sent')
+    .description('set the URL and send held webhooks in order; shows the first signing secret once')
+    .argument('<url>', 'https://… on the partner’s server')
+    .option('--from-now', 'cancel the open webhooks: they are never sent')
     .action(run(set))
-  named('show').description('URL, state, and what waits').action(run(show))
+  named('show').description('URL, health and open webhooks').action(run(show))
   named('rotate-secret')
-    .description('make a new signing secret; the one before signs along for the overlap')
-    .option('--overlap <time>', 'how long both sign: 0 to 7d', overlapMs, overlapMs('24h'))
+    .description('create a new signing secret; the previous one also signs during the overlap')
+    .option('--overlap <time>', 'how long both secrets sign: 0 to 7d', overlapMs, overlapMs('24h'))
     .action(run(rotate))
   named('pause').description('hold all webhooks until a resume').action(run(pause))
-  named('resume').description('send again; what waits goes out in order').action(run(resume))
-  named('test').description('send one signed webhook of type endpoint_test').action(run(test))
+  named('resume').description('send webhooks again, held ones first and in order').action(run(resume))
+  named('test').description('send a signed webhook of type endpoint_test').action(run(test))
 }
 
 export async function set(
@@ -38,26 +38,23 @@ export async function set(
   partner: number,
   url: string,
   { fromNow = false }: { fromNow?: boolean } = {},
-): Promise<Answer> {
+) {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = context.config
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault !== null) throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
   const name = await requirePartner(context.sql, partner)
-  const secret = generateSecret()
-  const ciphertext = encryptSecret(secret, context.config.ENCRYPTION_KEY)
+  const { secret, ciphertext } = newSecret(context)
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(url).origin, from_now: fromNow }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
-    const result =
-      (await setEndpoint(context.sql, partner, { url, ciphertext, fromNow })) ?? noEndpoint(partner)
+    const result = required(partner, await setEndpoint(context.sql, partner, { url, ciphertext, fromNow }))
     return { result, detail: { canceled: result.canceled } }
   })
-  const waiting = await drain(context, id)
   const shown = secretIsNew
-    ? `Its signing secret, shown this once:\n\n  ${secret}`
-    : `It keeps its signing secret; "endpoint rotate-secret ${partner}" makes a new one.`
-  const leftOut = canceled > 0 ? ` ${canceled} waiting webhooks were left out.` : ''
+    ? `Its signing secret, shown only once:\n\n  ${secret}`
+    : `It keeps its signing secret. To replace it: "endpoint rotate-secret ${partner}".`
+  const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
   return {
     json: {
       partner_id: partner,
@@ -67,15 +64,15 @@ export async function set(
       secret: secretIsNew ? secret : null,
       canceled_deliveries: canceled,
     },
-    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${waiting}`,
+    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${await drain(context, id)}`,
   }
 }
 
-export async function show({ sql }: StaffContext, partner: number): Promise<Answer> {
+export async function show({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
-  const endpoint = (await findEndpoint(sql, partner)) ?? noEndpoint(partner)
-  const secrets = await liveSecrets(sql, endpoint.id)
+  const endpoint = required(partner, await findEndpoint(sql, partner))
   const { id, ...rest } = endpoint
+  const secrets = await liveSecrets(sql, id)
   const { health, reason, since } = healthOf({ ...endpoint, failingSince: endpoint.failing_since })
   return {
     json: {
@@ -87,7 +84,7 @@ export async function show({ sql }: StaffContext, partner: number): Promise<Answ
     },
     text: fields({
       partner: `${partner}, ${name}`,
-      URL: endpoint.url ?? `none yet: npm run staff -- endpoint set ${partner} https://…`,
+      URL: endpoint.url ?? `none yet; to set one: npm run staff -- endpoint set ${partner} https://…`,
       health: `${health}: ${describeReason(reason)}`,
       since,
       'open webhooks': endpoint.open_deliveries,
@@ -96,29 +93,29 @@ export async function show({ sql }: StaffContext, partner: number): Promise<Answ
   }
 }
 
-export async function rotate(
-  context: StaffContext,
-  partner: number,
-  { overlap }: { overlap: number },
-): Promise<Answer> {
+export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
-  const secret = generateSecret()
-  const ciphertext = encryptSecret(secret, context.config.ENCRYPTION_KEY)
+  const { secret, ciphertext } = newSecret(context)
   await context.change(async ({ sql, audit }) => {
-    if ((await rotateSecret(sql, partner, ciphertext, overlap)) === undefined) noEndpoint(partner)
+    required(partner, await rotateSecret(sql, partner, ciphertext, overlap))
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
   })
   const until = new Date(Date.now() + overlap)
+  const previous = `The previous secret also signs until ${formatTimestamp(until)} UTC.`
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
-    text: [
-      `The new signing secret of ${name}, shown this once:\n\n  ${secret}\n`,
-      `The one before signs along until ${formatTimestamp(until)} UTC.`,
-    ].join('\n'),
+    text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\n${previous}`,
   }
 }
 
-function noEndpoint(partner: number): never {
-  throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+function newSecret({ config }: StaffContext) {
+  const secret = generateSecret()
+  return { secret, ciphertext: encryptSecret(secret, config.ENCRYPTION_KEY) }
+}
+
+/** Each partner has an endpoint, with or without a URL. */
+function required<Found>(partner: number, endpoint: Found | undefined): Found {
+  if (endpoint === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  return endpoint
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
-import { type Answer, table } from './answer.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { table } from './answer.ts'
 import { overlapMs, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { Refusal } from './refusal.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
 
 export function addKeyCommands(program: Command, run: Run): void {
   const key = program
@@ -13,40 +13,35 @@ export function addKeyCommands(program: Command, run: Run): void {
     .description('API keys of partners; a key is shown once, when it is issued')
     .addHelpText('after', '\nExample:\n  npm run staff -- key rotate 1 --overlap 24h')
   const named = (name: string) => key.command(name).argument('<partner>', 'its id', partnerId)
-  named('issue').description('issue one more key').action(run(issue))
+  named('issue').description('issue another key').action(run(issue))
   named('rotate')
     .description('issue a new key; all other live keys expire after the overlap')
-    .option('--overlap <time>', 'how long the others stay valid: 0 to 7d', overlapMs, overlapMs('24h'))
+    .option('--overlap <time>', 'how long the other keys stay valid: 0 to 7d', overlapMs, overlapMs('24h'))
     .action(run(rotate))
   key
     .command('revoke')
-    .description('revoke a key; it opens nothing a second later')
+    .description('revoke a key; it stops working within a second')
     .argument('<key>', 'its id, or the key itself')
     .action(run(revoke))
-  named('list').description('the partner’s keys, as far as they can be shown').action(run(list))
+  named('list').description('the partner’s keys, by their last four characters').action(run(list))
 }
 
-export async function issue(context: StaffContext, partner: number): Promise<Answer> {
+export async function issue(context: StaffContext, partner: number) {
   const name = await requirePartner(context.sql, partner)
+  const environment = context.config.ENVIRONMENT
   const { id, key } = await context.change(async ({ em, audit }) => {
-    const issued = await issueKey(em, partner, context.config.ENVIRONMENT)
+    const issued = await issueKey(em, partner, environment)
     await audit({ action: 'key.issue', partnerId: partner, detail: { key_id: issued.id } })
     return issued
   })
-  return {
-    json: { partner_id: partner, key_id: id, key, environment: context.config.ENVIRONMENT },
-    text: shownOnce(id, key, name),
-  }
+  return { json: { partner_id: partner, key_id: id, key, environment }, text: shownOnce(id, key, name) }
 }
 
-export async function rotate(
-  context: StaffContext,
-  partner: number,
-  { overlap }: { overlap: number },
-): Promise<Answer> {
+export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
+  const environment = context.config.ENVIRONMENT
   const { id, key, expiring, expiresAt } = await context.change(async ({ em, audit }) => {
-    const rotated = await rotateKeys(em, partner, context.config.ENVIRONMENT, overlap)
+    const rotated = await rotateKeys(em, partner, environment, overlap)
     const detail = { key_id: rotated.id, expiring: rotated.expiring, overlap_seconds: overlap / 1000 }
     await audit({ action: 'key.rotate', partnerId: partner, detail })
     return rotated
@@ -54,13 +49,13 @@ export async function rotate(
   const others =
     expiring.length === 0
       ? 'The partner had no other live key.'
-      : `The others (${expiring.join(', ')}) expire by ${formatTimestamp(expiresAt)} UTC.`
+      : `The other keys (${expiring.join(', ')}) expire by ${formatTimestamp(expiresAt)} UTC.`
   return {
     json: {
       partner_id: partner,
       key_id: id,
       key,
-      environment: context.config.ENVIRONMENT,
+      environment,
       expiring_key_ids: expiring,
       others_expire_at: expiresAt,
     },
@@ -68,12 +63,12 @@ export async function rotate(
   }
 }
 
-export async function revoke(context: StaffContext, named: string): Promise<Answer> {
+export async function revoke(context: StaffContext, named: string) {
   const key = /^[1-9]\d{0,8}$/.test(named) ? Number(named) : named
   const revoked = await context.change(async ({ sql, audit }) => {
     const found = await revokeKey(sql, key)
     if (found === undefined)
-      throw new Refusal('There is no such key: give its id (see "key list PARTNER") or all of it.')
+      throw new Refusal('There is no such key: use its id (see "key list PARTNER") or the whole key.')
     if (!found.already)
       await audit({ action: 'key.revoke', partnerId: found.partnerId, detail: { key_id: found.id } })
     return found
@@ -82,32 +77,27 @@ export async function revoke(context: StaffContext, named: string): Promise<Answ
   return {
     json: { key_id: id, partner_id: partner, revoked_at: revokedAt, already_revoked: already },
     text: already
-      ? `Key ${id} of partner ${partner} was revoked already, at ${formatTimestamp(revokedAt)} UTC.`
-      : `Revoked key ${id} of partner ${partner}: it opens nothing from a second on.`,
+      ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
+      : `Revoked key ${id} of partner ${partner}. It stops working within a second.`,
   }
 }
 
-export async function list({ sql }: StaffContext, partner: number): Promise<Answer> {
+export async function list({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const keys = await listKeys(sql, partner)
-  const rows = keys.map((key) => [
-    key.key_id,
-    `…${key.last4}`,
-    key.state,
-    key.created_at,
-    key.expires_at,
-    key.revoked_at,
-    key.last_used_at,
-  ])
-  return {
-    json: { partner_id: partner, keys },
-    text:
-      keys.length === 0
-        ? `${name} has no key yet: npm run staff -- key issue ${partner}`
-        : table(['key', 'ends in', 'state', 'issued', 'expires', 'revoked', 'last used'], rows),
-  }
+  const text = table(keys, {
+    key: 'key_id',
+    'ends in': ({ last4 }) => `…${last4}`,
+    state: 'state',
+    issued: 'created_at',
+    expires: 'expires_at',
+    revoked: 'revoked_at',
+    'last used': 'last_used_at',
+  })
+  const none = `${name} has no key yet. To issue one: npm run staff -- key issue ${partner}`
+  return { json: { partner_id: partner, keys }, text: keys.length === 0 ? none : text }
 }
 
 function shownOnce(id: number, key: string, name: string): string {
-  return `Key ${id} of ${name}, shown this once:\n\n  ${key}\n\nThe partner sends it as "Authorization: Service-Key <key>".`
+  return `Key ${id} of ${name}, shown only once:\n\n  ${key}\n\nThe partner sends it as "Authorization: Service-Key <key>".`
 }

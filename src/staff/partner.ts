@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { addPartner, findPartner, listPartners } from '../db/partners/partner.ts'
 import type { Sql } from '../db/orm.ts'
-import { type Answer, printable, table } from './answer.ts'
+import { addPartner, findPartner, listPartners } from '../db/partners/partner.ts'
+import { printable, table } from './answer.ts'
 import type { StaffContext, Run } from './context.ts'
 import { Refusal } from './refusal.ts'
 
@@ -18,24 +18,18 @@ export function addPartnerCommands(program: Command, run: Run): void {
     )
   partner
     .command('add')
-    .description('add a partner; its key and endpoint come next')
-    .argument('<name>', 'what staff and borrowers know it by')
-    .option('--contact <email>', 'who hears about webhooks that fail')
+    .description('add a partner, before its key and endpoint')
+    .argument('<name>', 'the name that staff and borrowers know')
+    .option('--contact <email>', 'receives mails about failing webhooks')
     .action(run(add))
   partner.command('list').description('all partners').action(run(list))
 }
 
-export async function add(
-  context: StaffContext,
-  text: string,
-  { contact }: { contact?: string },
-): Promise<Answer> {
+export async function add(context: StaffContext, text: string, { contact }: { contact?: string }) {
   const name = text.trim()
   if (!NAME.test(name)) throw new Refusal('A partner’s name has 1 to 100 characters and no line breaks.')
   if (contact !== undefined && !z.email().max(254).safeParse(contact).success) {
-    throw new Refusal(
-      `--contact ${printable(contact)} is not an e-mail address: it looks like tech@lender.example.`,
-    )
+    throw new Refusal(`--contact ${printable(contact)} is not an email address.`)
   }
   const { id } = await context.change(async ({ em, audit }) => {
     const partner = await addPartner(em, { name, ...(contact !== undefined && { contactEmail: contact }) })
@@ -52,26 +46,19 @@ export async function add(
   }
 }
 
-async function list({ sql }: StaffContext): Promise<Answer> {
+async function list({ sql }: StaffContext) {
   const partners = await listPartners(sql)
-  return {
-    json: { partners },
-    text:
-      partners.length === 0
-        ? 'There are no partners yet: npm run staff -- partner add NAME'
-        : table(
-            ['partner', 'name', 'contact', 'leads', 'live keys', 'endpoint', 'added'],
-            partners.map((row) => [
-              row.partner_id,
-              row.name,
-              row.contact_email,
-              row.leads,
-              row.live_keys,
-              row.endpoint_url === null ? null : row.endpoint_state,
-              row.created_at,
-            ]),
-          ),
-  }
+  const text = table(partners, {
+    partner: 'partner_id',
+    name: 'name',
+    contact: 'contact_email',
+    leads: 'leads',
+    'live keys': 'live_keys',
+    endpoint: (row) => row.endpoint_url && row.endpoint_state,
+    added: 'created_at',
+  })
+  const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'
+  return { json: { partners }, text: partners.length === 0 ? none : text }
 }
 
 /** The partner's name. */

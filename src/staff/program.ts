@@ -1,6 +1,8 @@
 import { Command } from 'commander'
-import { addDeliveryCommands } from './delivery.ts'
+import { printable } from './answer.ts'
+import { matching } from './arguments.ts'
 import type { Run } from './context.ts'
+import { addDeliveryCommands } from './delivery.ts'
 import { addEndpointCommands } from './endpoint.ts'
 import { addKeyCommands } from './key.ts'
 import { addLeadCommands } from './lead.ts'
@@ -10,25 +12,26 @@ import { addWorkflowCommands } from './workflow.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width
 const introduction = [
-  'The staff’s command line of the Partner Referral Service.',
-  'A partner is a lender that refers borrowers; it has keys for the API and an endpoint for its webhooks. Each borrower is a lead with a workflow of its own; a milestone is recorded as an event and delivered to the endpoint.',
-  'Works on the sandbox that "npm start" runs, or on what DATABASE_URL and the other settings of docs/settings.md name.',
+  'Command line for the staff of the Partner Referral Service.',
+  'A partner is a lender that refers borrowers. It has API keys, and an endpoint that receives its webhooks. Each borrower is a lead with its own workflow. A milestone of a lead is recorded as an event and delivered to the endpoint.',
+  'The commands work on the sandbox that "npm start" runs, or on the deployment that DATABASE_URL and the other settings of docs/settings.md name.',
 ].join('\n\n')
 
 const examples = `
-Example, from nothing to a webhook:
+Example, from a new partner to its first webhook:
   npm run staff -- partner add "First Lender"
   npm run staff -- key issue 1
   npm run staff -- endpoint set 1 https://lender.example/webhooks
   npm run staff -- milestone 1 contract_signed
   npm run staff -- lead show 1`
 
-/** The command line, with its global options; usage errors are thrown, not exited with. */
+/** The command line with its global options. It throws usage errors and does not exit. */
 export function staffProgram(run: Run): Command {
+  const actor = matching(/^[^\p{Cc}]{1,100}$/u, 'Use a name of 1 to 100 characters.')
   const program = new Command('npm run staff --')
     .description(introduction)
     .option('--json', 'print one JSON document')
-    .option('--as <who>', 'who acts, for the audit (default: your name on this machine)')
+    .option('--as <name>', 'who acts, for the audit (default: your user name on this machine)', actor)
     .addHelpText('after', examples)
     .helpCommand(false)
     .showSuggestionAfterError()
@@ -45,9 +48,8 @@ export function staffProgram(run: Run): Command {
 }
 
 function oneLine(text: string): string {
-  const line = text
+  const line = printable(text)
     .trim()
     .replace(/^error: /, '')
-    .replaceAll(/\s*\n\s*/g, ' ')
-  return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?)]$/.test(line) ? '' : '.'} Add --help to see how.\n`
+  return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?)]$/.test(line) ? '' : '.'} Add --help for usage.\n`
 }

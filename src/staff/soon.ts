@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const LIMIT_MS = 5000
 const PAUSE_MS = 50
 
-/** What `look` finds, within a few seconds: what a workflow does is in the record. */
+/** Polls `look` until it finds something: what a workflow did is in PostgreSQL a moment later. */
 export async function soon<Found>(
   look: () => Promise<Found | undefined>,
-  limitMs = LIMIT_MS,
+  limitMs = 5000,
 ): Promise<Found | undefined> {
   const end = Date.now() + limitMs
   for (;;) {

@@ -55,6 +55,19 @@ describe('the staff command', () => {
     expect(answers).toEqual(cases.map(([code]) => ({ code, stdout: '', stderr: oneLine })))
   })
 
+  it.each([
+    ['an unknown milestone', ['milestone', '1', 'paid'], 'Allowed choices are client_account_created, '],
+    ['lead_received', ['milestone', '1', 'lead_received'], 'Allowed choices are client_account_created, '],
+    ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
+    ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
+    ['a reason with a mail address', ['lead', 'close', '1', '--reason', 'a@b.c'], 'without personal data'],
+    ['a name with a line break', ['partner', 'list', '--as', 'Kim\nDoe'], 'Use a name of 1 to 100'],
+  ])('refuses %s and says what it takes', async (_, args, rule) => {
+    const answer = await staff({}, args)
+    expect(answer).toEqual({ code: 1, stdout: '', stderr: oneLine })
+    expect(answer.stderr).toContain(rule)
+  })
+
   it('says what to do when there is nothing to work on', async () => {
     const answer = await staff({}, ['partner', 'list'], temporaryFolder())
     expect(answer).toEqual({
