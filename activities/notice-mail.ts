@@ -31,22 +31,15 @@ function whatHappened(kind: NoticeKind, { url, reason, since, failing_since: fai
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
   const webhooks = `${open} ${open === 1 ? 'webhook is' : 'webhooks are'}`
-  switch (kind) {
-    case 'failing': {
-      const none =
-        failing && ` The endpoint has not accepted any webhook since ${formatTimestamp(failing)} UTC.`
-      return `A webhook to ${where} has failed four times in a row.${none ?? ''} We retry failed webhooks with exponential backoff for three days. Until a webhook is accepted, later ones about the same borrower wait for it; webhooks about other borrowers are still sent. ${webhooks} waiting.`
-    }
-    case 'given_up':
-      return `We no longer retry a webhook: ${where} accepted others, but not this one at any scheduled attempt. The event is still recorded, and later webhooks about this borrower are sent without it.`
-    case 'paused':
-      return `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}. We hold its webhooks until it is resumed. No webhook is lost: ${webhooks} held, and we keep recording events and holding their webhooks.`
-    case 'recovered': {
-      const rest =
-        open === 0 ? 'All waiting webhooks were sent.' : `${webhooks} waiting for the next attempt.`
-      return `Webhooks reach ${where} again. ${rest}`
-    }
+  const none = failing ? ` It has not accepted any webhook since ${formatTimestamp(failing)} UTC.` : ''
+  const rest = open === 0 ? 'All waiting webhooks were sent.' : `${webhooks} waiting for the next attempt.`
+  const texts: Record<NoticeKind, string> = {
+    failing: `A webhook has failed four times in a row at ${where}.${none} We retry failed webhooks with exponential backoff for about three days. Until this webhook is accepted, later ones about the same borrower wait for it; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
+    given_up: `We no longer retry a webhook: ${where} accepted others, but not this one at any scheduled attempt. The event is still recorded, and later webhooks about this borrower are sent without it.`,
+    paused: `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}. We hold its webhooks until it is resumed. No webhook is lost: ${webhooks} held, and we keep recording events and holding their webhooks.`,
+    recovered: `Webhooks reach ${where} again. ${rest}`,
   }
+  return texts[kind]
 }
 
 function exampleOf(kind: NoticeKind, { sample }: NoticeFacts): string[] {

@@ -1,13 +1,12 @@
-import type { Client } from '@temporalio/client'
 import type { Config } from '../config.ts'
 import { type AuditedAction, recordAudit } from '../db/audit.ts'
 import { remembered, requireDeployment } from '../db/deployment.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Em, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
-import { createEndpointStarter, type StartEndpoint } from '../temporal/endpoints.ts'
-import { createReferrals, type Referrals } from '../temporal/referrals.ts'
-import { createResendStarter, type StartResends } from '../temporal/resend.ts'
+import { createEndpointStarter } from '../temporal/endpoints.ts'
+import { createReferrals } from '../temporal/referrals.ts'
+import { createResendStarter } from '../temporal/resend.ts'
 import type { Answer } from './answer.ts'
 import { failureOf } from './refusal.ts'
 
@@ -15,7 +14,7 @@ import { failureOf } from './refusal.ts'
 const TEMPORAL_LIMIT_MS = 3000
 
 /** A transaction: what it writes and its audit row are committed together. */
-export interface Change {
+interface Change {
   em: Em
   sql: Sql
   audit: (action: AuditedAction) => Promise<void>
@@ -27,54 +26,42 @@ interface Acted<Result> {
   detail?: Record<string, unknown>
 }
 
-/** What the commands work with. Nothing connects before it is used. */
-export interface StaffContext {
-  config: Config<'staff'>
-  sql: Sql
-  /** The deployment's id; rejects when the database is of the other environment. */
-  deployment: () => Promise<string>
-  /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
-  requireOwnNamespace: () => Promise<void>
-  /** Runs `work` in one transaction, in which nothing but PostgreSQL is called. */
-  change: <Result>(work: (change: Change) => Promise<Result>) => Promise<Result>
-  /** Runs `work` that takes more than one transaction, between two audit rows. */
-  act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>) => Promise<Result>
-  client: Client
-  referrals: Referrals
-  startEndpoint: StartEndpoint
-  startResends: StartResends
-  temporal: { address: string; namespace: string }
-  close: () => Promise<void>
-}
+/** What the commands work with. */
+export type StaffContext = Awaited<ReturnType<typeof openContext>>
 
 /** Makes a command's action out of what the command does; `Args` are what commander passes on. */
 export type Run = <Args extends unknown[]>(
   act: (context: StaffContext, ...args: Args) => Promise<Answer>,
 ) => (...args: Args) => Promise<void>
 
-/** @param actor who acts, for the audit. */
-export async function openContext(
-  config: Config<'staff'>,
-  temporal: TemporalSettings,
-  actor: string,
-): Promise<StaffContext> {
+/**
+ * Connects to nothing before it is used.
+ *
+ * @param actor who acts, for the audit.
+ */
+export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, actor: string) {
   const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
+  /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))
   const { client, guard } = createTemporalClient(temporal, { deployment })
   return {
     config,
     sql,
     deployment,
+    /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,
-    change: (work) =>
+    /** Runs `work` in one transaction, in which nothing but PostgreSQL is called. */
+    change: <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>
       orm.em.fork().transactional(async (em) => {
         const trx = sqlIn(em)
         const audit = async (action: AuditedAction) =>
           void (await recordAudit(trx, actor, { ...action, outcome: 'done' }))
         return work({ em, sql: trx, audit })
       }),
-    act: (action, work) => betweenAuditRows(sql, actor, action, work),
+    /** Runs `work` that takes more than one transaction, between two audit rows. */
+    act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> =>
+      betweenAuditRows(sql, actor, action, work),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),

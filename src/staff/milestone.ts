@@ -64,12 +64,12 @@ export async function milestone(
   const request = { name, ...(id && { id }), ...(gains && { event_payload: gains }) }
   const action = { action: 'milestone', partnerId, leadId: lead, detail: { name, id: id ?? null } }
   const { outcome, event_id: event } = await context.act(action, async () => {
-    const { outcome = 'accepted', event_id = null } =
-      (await context.referrals.record(lead, request).catch(refusedByWorkflow)) ?? {}
-    if (outcome !== 'accepted' && outcome !== 'recorded' && outcome !== 'repeated') {
-      throw new Refusal(`Lead ${lead} has ended (${outcome}): nothing was recorded.`)
+    const answer = await context.referrals.record(lead, request).catch(refusedByWorkflow)
+    const { outcome: answered = 'accepted', event_id = null } = answer ?? {}
+    if (answered !== 'accepted' && answered !== 'recorded' && answered !== 'repeated') {
+      throw new Refusal(`Lead ${lead} has ended (${answered}): nothing was recorded.`)
     }
-    const result = { outcome: outcome === 'repeated' ? 'already_recorded' : outcome, event_id } as const
+    const result = { outcome: answered === 'repeated' ? 'already_recorded' : answered, event_id } as const
     return { result, detail: result }
   })
   const texts = {

@@ -25,19 +25,23 @@ export function addPartnerCommands(program: Command, run: Run): void {
   partner.command('list').description('all partners').action(run(list))
 }
 
-export async function add(context: StaffContext, text: string, { contact }: { contact?: string }) {
+export async function add(
+  context: StaffContext,
+  text: string,
+  { contact = null }: { contact?: string | null },
+) {
   const name = text.trim()
   if (!NAME.test(name)) throw new Refusal('A partner’s name has 1 to 100 characters and no line breaks.')
-  if (contact !== undefined && !z.email().max(254).safeParse(contact).success) {
+  if (contact !== null && !z.email().max(254).safeParse(contact).success) {
     throw new Refusal(`--contact ${printable(contact)} is not an email address.`)
   }
   const { id } = await context.change(async ({ em, audit }) => {
-    const partner = await addPartner(em, { name, ...(contact !== undefined && { contactEmail: contact }) })
+    const partner = await addPartner(em, { name, contactEmail: contact })
     await audit({ action: 'partner.add', partnerId: partner.id })
     return partner
   })
   return {
-    json: { partner_id: id, name, contact_email: contact ?? null },
+    json: { partner_id: id, name, contact_email: contact },
     text: [
       `Added partner ${id}, ${name}. Next:`,
       `  npm run staff -- key issue ${id}`,

@@ -27,18 +27,14 @@ const HINTS = {
   network_error: 'the request failed',
 }
 
-const CODES: Record<string, keyof typeof HINTS> = {
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  ETIMEDOUT: 'timeout',
-  ECONNREFUSED: 'connection_refused',
-  ECONNRESET: 'connection_reset',
-  EPIPE: 'connection_reset',
-  UND_ERR_SOCKET: 'connection_reset',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-  EADDRNOTAVAIL: 'unreachable',
-}
+const CODES = [
+  ['timeout', /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|ETIMEDOUT)$/],
+  ['connection_refused', /^ECONNREFUSED$/],
+  ['connection_reset', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/],
+  ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/],
+  ['tls_error', /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/],
+  ['invalid_response', /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/],
+] as const
 
 const CONNECT_TIMEOUT_HINT =
   'we could not connect to your endpoint in time: check its DNS records, address and firewall'
@@ -65,7 +61,7 @@ export function diagnosis(errorCode: keyof typeof HINTS, hint: string = HINTS[er
 /** What a failed request means. */
 export function diagnose(error: unknown): Diagnosis {
   // with several addresses Node reports one error around those of the attempts: the first says most
-  const cause = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
+  const cause: unknown = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   const { address } = cause as { address?: string }
   return { ...causeOf(cause), address }
 }
@@ -75,16 +71,13 @@ function causeOf(error: unknown): Diagnosis {
   if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
   if (error instanceof LookupError) return diagnosis('dns_error')
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnosis('timeout', CONNECT_TIMEOUT_HINT)
-  const isTls =
-    /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/.test(code) ||
-    message.includes('before secure TLS connection')
-  if (isTls || code in CERTIFICATE_HINTS) return diagnosis('tls_error', CERTIFICATE_HINTS[code])
-  const isInvalid =
-    error instanceof errors.HTTPParserError ||
-    message === 'bad upgrade' ||
-    /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/.test(code)
-  if (isInvalid) return diagnosis('invalid_response')
-  const known = CODES[code]
+  const certificate = CERTIFICATE_HINTS[code]
+  if (certificate !== undefined) return diagnosis('tls_error', certificate)
+  // before its code, which is that of a reset
+  if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
+  if (error instanceof errors.HTTPParserError || message === 'bad upgrade')
+    return diagnosis('invalid_response')
+  const [known] = CODES.find(([, pattern]) => pattern.test(code)) ?? []
   if (known !== undefined) return diagnosis(known)
   return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
 }

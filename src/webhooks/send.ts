@@ -9,7 +9,7 @@ import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
 import { resolverLookup } from './resolver-lookup.ts'
 import { headerValue, keptHeaders, readBody } from './response.ts'
 
-export interface WebhookRequest {
+interface WebhookRequest {
   url: string
   headers: Record<string, string>
   body: string
@@ -37,25 +37,20 @@ interface Outcome extends Answer {
   hint: string | null
 }
 
-export interface SenderOptions extends EndpointPolicy {
+interface SenderOptions extends EndpointPolicy {
   /** In milliseconds; `total` is for one attempt, from the DNS lookup to the last byte of the response. */
   timeouts?: { connect?: number; headers?: number; body?: number; total?: number }
   /** How names are resolved: by default in DNS, and on a private network as the operating system does. */
   lookup?: LookupFunction
 }
 
-export interface Sender {
-  /** Makes one attempt. It never rejects: every network error is an outcome. */
-  send: (webhook: WebhookRequest, signal?: AbortSignal) => Promise<Outcome>
-  /** Waits for the requests in flight and closes the connections. */
-  close: () => Promise<void>
-}
+export type Sender = ReturnType<typeof createSender>
 
 /**
  * Sends webhooks. A process has one sender: it keeps connections open for reuse, for a minute at most, after which a
  * changed DNS record counts. An open connection leads to an address that the SSRF guard allowed.
  */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const limit = REQUEST_LIMIT_MS
   const { connect = 5_000, headers = limit, body = limit, total = limit } = options.timeouts ?? {}
   const { allowPrivateNetwork, lookup = defaultLookup(allowPrivateNetwork) } = options
@@ -73,6 +68,7 @@ export function createSender(options: SenderOptions): Sender {
     bodyTimeout: body,
   })
 
+  /** Makes one attempt. It never rejects: every network error is an outcome. */
   async function send(webhook: WebhookRequest, signal?: AbortSignal): Promise<Outcome> {
     const started = performance.now()
     const deadline = AbortSignal.timeout(total)
@@ -97,6 +93,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
+  /** Waits for the requests in flight and closes the connections. */
   async function close(): Promise<void> {
     await agent.close()
     tracking.stop()

@@ -106,7 +106,7 @@ describe('the audit', () => {
   })
 
   it('has two lines for an endpoint set from now on, which leaves out a long backlog in pages', async () => {
-    const id = (await add(context, 'Acme', {})).json.partner_id as number
+    const id = (await add(context, 'Acme', {})).json.partner_id
     await fillDeliveries(service.sql, id, 20_000, 'pending')
     await raw`create table changes (count int)`.execute(service.sql)
     await raw`create function count_changes() returns trigger language plpgsql security definer as $$

@@ -33,7 +33,7 @@ describe('an endpoint', () => {
   })
 
   beforeEach(async () => {
-    id = (await add(context, 'Acme', {})).json.partner_id as number
+    id = (await add(context, 'Acme', {})).json.partner_id
     receiver = await startPartnerEndpoint()
     leads = leadsOf(service, { id, key: '', endpoint: receiver })
   })
@@ -131,7 +131,7 @@ describe('an endpoint', () => {
     const sent = await test(context, id)
     expect(sent.json).toMatchObject({ ok: true, status: 200 })
     expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true, event: { type: 'endpoint_test' } })
-    receiver.secret = String(json.secret)
+    receiver.secret = json.secret
     await test(context, id)
     expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true })
     await endpoint.rotate(context, id, { overlap: 0 })

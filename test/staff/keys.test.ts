@@ -17,7 +17,7 @@ describe('the keys of a partner', () => {
   })
 
   async function newPartner(): Promise<number> {
-    return (await partner.add(context, 'Acme', {})).json.partner_id as number
+    return (await partner.add(context, 'Acme', {})).json.partner_id
   }
   const issue = async () => (await key.issue(context, id)).json as { key_id: number; key: string }
   const rotate = async (overlap: number) =>

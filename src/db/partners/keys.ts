@@ -19,11 +19,7 @@ export const hashOf = (key: string) => createHash('sha256').update(key).digest('
  *
  * @returns `key` this once: only its hash is stored.
  */
-export async function issueKey(
-  em: Em,
-  partnerId: number,
-  environment: Environment,
-): Promise<{ id: number; key: string }> {
+export async function issueKey(em: Em, partnerId: number, environment: Environment) {
   const secret = randomBytes(32).toString('hex')
   const key = `${PREFIXES[environment]}${secret}${checksum(secret)}`
   const row = em.create(ApiKey, {
@@ -69,13 +65,10 @@ export async function touchKey(sql: Sql, keyId: number): Promise<void> {
 /**
  * Issues a key and lets the partner's other live keys expire after `overlapMs`, so that the partner can change over.
  * Runs in the caller's transaction; concurrent rotations of a partner take turns.
+ *
+ * @returns the new key, and the ids of the keys that expire by `expiresAt`.
  */
-export async function rotateKeys(
-  em: Em,
-  partnerId: number,
-  environment: Environment,
-  overlapMs: number,
-): Promise<{ id: number; key: string; expiresAt: Date; expiring: number[] }> {
+export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
   const sql = sqlIn(em)
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
   const expiresAt = new Date(Date.now() + overlapMs)
@@ -96,10 +89,7 @@ export async function rotateKeys(
  *
  * @returns whose it is, and whether it was already revoked; `undefined` when there is no such key.
  */
-export async function revokeKey(
-  sql: Sql,
-  key: number | string,
-): Promise<{ id: number; partnerId: number; revokedAt: Date; already: boolean } | undefined> {
+export async function revokeKey(sql: Sql, key: number | string) {
   const row = await sql
     .selectFrom('api_keys')
     .select(['id', 'partner_id as partnerId', 'revoked_at'])

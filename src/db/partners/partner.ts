@@ -3,12 +3,14 @@ import { Endpoint } from '../entities/endpoint.ts'
 import { Partner } from '../entities/partner.ts'
 import type { Em, Sql } from '../orm.ts'
 
+interface NewPartner {
+  name: string
+  contactEmail?: string | null
+}
+
 /** Adds a partner and its endpoint. The endpoint is paused, and deliveries are held, until it has a URL. */
-export async function addPartner(
-  em: Em,
-  { name, contactEmail }: { name: string; contactEmail?: string },
-): Promise<{ id: number }> {
-  const partner = em.create(Partner, { name, contactEmail: contactEmail ?? null, createdAt: new Date() })
+export async function addPartner(em: Em, { name, contactEmail = null }: NewPartner): Promise<{ id: number }> {
+  const partner = em.create(Partner, { name, contactEmail, createdAt: new Date() })
   const since = new Date()
   em.create(Endpoint, { partner, state: 'paused', pausedBy: 'service', reason: 'no_endpoint', since })
   await em.flush()
