@@ -28,38 +28,27 @@ export function createWorkerMetrics(
   read: () => Promise<Backlog>,
 ): { registry: Registry; observe: WorkerObserver } {
   const registry = new Registry()
-  const registers = [registry]
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] })
   collectDefaultMetrics({ register: registry })
-  const attempts = new Counter({
-    name: 'referrals_webhook_attempts_total',
-    help: 'Webhook requests by result',
-    labelNames: ['result'],
-    registers,
-  })
+  const attempts = counter('referrals_webhook_attempts_total', 'Webhook requests by result', 'result')
   const durations = new Histogram({
     name: 'referrals_webhook_attempt_duration_seconds',
     help: 'Duration of webhook requests',
     // a request may take 15 seconds
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-    registers,
+    registers: [registry],
   })
-  const events = new Counter({
-    name: 'referrals_events_recorded_total',
-    help: 'Events that the worker recorded',
-    labelNames: ['event'],
-    registers,
-  })
-  const notices = new Counter({
-    name: 'referrals_endpoint_notices_total',
-    help: 'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
-    labelNames: ['kind'],
-    registers,
-  })
-  const unreadable = new Counter({
-    name: 'referrals_webhook_secrets_unreadable_total',
-    help: 'Webhooks not sent because a signing secret cannot be decrypted',
-    registers,
-  })
+  const events = counter('referrals_events_recorded_total', 'Events that the worker recorded', 'event')
+  const notices = counter(
+    'referrals_endpoint_notices_total',
+    'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
+    'kind',
+  )
+  const unreadable = counter(
+    'referrals_webhook_secrets_unreadable_total',
+    'Webhooks not sent because a signing secret cannot be decrypted',
+  )
   registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)

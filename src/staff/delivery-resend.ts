@@ -24,30 +24,19 @@ type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id:
 
 /** An open one: it keeps its place among the lead's webhooks. */
 async function tryNow(context: StaffContext, delivery: Found) {
-  const { event_id: event, lead_id: lead, partner_id: partner, earlier_open: earlier } = delivery
+  const { event_id, lead_id, partner_id, earlier_open } = delivery
   await context.act(actionOf(delivery), async () => {
-    await bringForward(context.sql, event)
-    await context.referrals.signal(lead, wakeSignal)
+    await bringForward(context.sql, event_id)
+    await context.referrals.signal(lead_id, wakeSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
-  const paused = delivery.endpoint_state === 'paused'
+  const endpoint_paused = delivery.endpoint_state === 'paused'
+  const text = [`Webhook ${event_id} of lead ${lead_id} is due now.`]
+  if (earlier_open > 0) text.push(`It is sent after ${earlier_open} earlier open webhooks of this lead.`)
+  if (endpoint_paused) text.push(`Its endpoint is paused: it is sent after "endpoint resume ${partner_id}".`)
   return {
-    json: {
-      event_id: event,
-      lead_id: lead,
-      partner_id: partner,
-      outcome: 'due',
-      earlier_open: earlier,
-      endpoint_paused: paused,
-    },
-    text: [
-      `Webhook ${event} of lead ${lead} is due now.`,
-      earlier > 0 && `It is sent after ${earlier} earlier open webhooks of this lead.`,
-      paused &&
-        `The endpoint of partner ${partner} is paused: it is sent after "endpoint resume ${partner}".`,
-    ]
-      .filter(Boolean)
-      .join('\n'),
+    json: { event_id, lead_id, partner_id, outcome: 'due', earlier_open, endpoint_paused },
+    text: text.join('\n'),
   }
 }
 

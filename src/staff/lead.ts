@@ -20,21 +20,16 @@ export function addLeadCommands(program: Command, run: Run): void {
     .description('fields, events, webhooks with their attempts, and the workflow')
     .action(run(async (context, id: number) => show(context, await requireLead(context.sql, id))))
   // Temporal keeps it, so it must hold no personal data
-  const reason = matching(
-    /^[\w .,-]{1,100}$/,
-    'Use 1 to 100 letters, digits, spaces and . , - without personal data.',
-  )
+  const rule = 'Use 1 to 100 letters, digits, spaces and . , - without personal data.'
+  const reason = matching(/^[\w .,-]{1,100}$/, rule)
   named('close')
-    .description(
-      'the borrower dropped out: no more milestones and score updates; open webhooks are still sent',
-    )
+    .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
     .requiredOption('--reason <text>', 'letters, digits and . , - only; no personal data', reason)
     .action(run(close))
 }
 
 export async function close(context: StaffContext, lead: number, { reason }: { reason: string }) {
-  const record = await requireLead(context.sql, lead)
-  const { partner_id: partnerId, closed_at: closedAt, close_reason } = record
+  const { partner_id: partnerId, closed_at: closedAt, close_reason } = await requireLead(context.sql, lead)
   if (closedAt !== null) {
     return {
       json: { lead_id: lead, outcome: 'already_closed', closed_at: closedAt, close_reason },
@@ -47,13 +42,9 @@ export async function close(context: StaffContext, lead: number, { reason }: { r
     const result = await soon(async () => (await findLeadRecord(context.sql, lead))?.closed_at ?? undefined)
     return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
   })
+  const outcome = closed ? 'closed' : 'accepted'
   return {
-    json: {
-      lead_id: lead,
-      outcome: closed ? 'closed' : 'accepted',
-      closed_at: closed ?? null,
-      close_reason: reason,
-    },
+    json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
     text: closed
       ? `Closed lead ${lead}. Open webhooks are still sent.`
       : `Lead ${lead} is not closed yet. Is a worker running? See "lead show ${lead}".`,

@@ -40,18 +40,14 @@ const CONNECT_TIMEOUT_HINT =
   'we could not connect to your endpoint in time: check its DNS records, address and firewall'
 
 const CERTIFICATE_HINTS: Record<string, string> = {
-  CERT_HAS_EXPIRED: 'the TLS certificate of your endpoint has expired: renew it',
-  CERT_NOT_YET_VALID: 'the TLS certificate of your endpoint is not valid yet: check its dates',
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    'the TLS certificate of your endpoint is for another host name: install one for this name',
-  DEPTH_ZERO_SELF_SIGNED_CERT:
-    'the TLS certificate of your endpoint is self-signed: install one from a public certificate authority',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'the TLS certificate of your endpoint is from a private certificate authority: install one from a public one',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'your endpoint does not send the intermediate certificates: install the full certificate chain',
+  CERT_HAS_EXPIRED: 'has expired: renew it',
+  CERT_NOT_YET_VALID: 'is not valid yet: check its dates',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host name: install one for this name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed: install one from a public authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'is from a private authority: install one from a public authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes without its intermediate certificates: install the full chain',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'the TLS certificate of your endpoint is from an unknown authority: install one from a public certificate authority, with the full chain',
+    'is from an unknown authority: install one from a public authority, with the full chain',
 }
 
 export function diagnosis(errorCode: keyof typeof HINTS, hint: string = HINTS[errorCode]): Diagnosis {
@@ -72,7 +68,8 @@ function causeOf(error: unknown): Diagnosis {
   if (error instanceof LookupError) return diagnosis('dns_error')
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnosis('timeout', CONNECT_TIMEOUT_HINT)
   const certificate = CERTIFICATE_HINTS[code]
-  if (certificate !== undefined) return diagnosis('tls_error', certificate)
+  if (certificate !== undefined)
+    return diagnosis('tls_error', `the TLS certificate of your endpoint ${certificate}`)
   // before its code, which is that of a reset
   if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
   if (error instanceof errors.HTTPParserError || message === 'bad upgrade')

@@ -1,17 +1,12 @@
 import { isIP } from 'node:net'
 import type { Environment } from '../domain/environment.ts'
+import type { Diagnosis } from './diagnosis.ts'
 import { isPublicAddress } from './public-address.ts'
 
 export interface EndpointPolicy {
   environment: Environment
   /** Allows loopback and private addresses: for development and tests on one machine. */
   allowPrivateNetwork: boolean
-}
-
-export interface UrlFault {
-  errorCode: 'invalid_url' | 'blocked_address'
-  /** What is wrong with the URL, or what it must be. */
-  hint: string
 }
 
 const MAX_URL_LENGTH = 2048
@@ -21,7 +16,7 @@ const PRODUCTION_PORTS = ['', '443', '8443']
  * Why `url` cannot be an endpoint under `policy`, or `null` when it can. Literal addresses, in any spelling, and
  * `localhost` are checked here; the addresses of a host name are checked at each connection.
  */
-export function checkEndpointUrl(url: string, policy: EndpointPolicy): UrlFault | null {
+export function checkEndpointUrl(url: string, policy: EndpointPolicy): Diagnosis | null {
   const hint = invalidity(url, policy.environment)
   if (hint !== null) return { errorCode: 'invalid_url', hint }
   if (policy.allowPrivateNetwork || !isLocal(new URL(url).hostname)) return null

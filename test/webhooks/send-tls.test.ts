@@ -42,7 +42,7 @@ describe('over TLS', () => {
     [
       'is from an unknown authority',
       { host: 'localhost', issuer: makeCertificate({ host: 'Nobody', isAuthority: true }) },
-      'public certificate authority|full certificate chain',
+      'public authority|full chain',
     ],
   ])('nothing is sent when the certificate %s, and the hint says so', async (_, request, reason) => {
     const { outcome, received } = await attempt(makeCertificate(request))

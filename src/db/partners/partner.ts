@@ -17,7 +17,7 @@ export async function addPartner(em: Em, { name, contactEmail = null }: NewPartn
   return { id: partner.id }
 }
 
-export async function findPartner(sql: Sql, partnerId: number): Promise<{ name: string } | undefined> {
+export async function findPartner(sql: Sql, partnerId: number) {
   return sql.selectFrom('partners').select('name').where('id', '=', partnerId).executeTakeFirst()
 }
 
@@ -26,27 +26,14 @@ export async function listPartners(sql: Sql) {
   return sql
     .selectFrom('partners')
     .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
+    .select(['partners.id as partner_id', 'partners.name', 'partners.contact_email', 'partners.created_at'])
+    .select(['endpoints.url as endpoint_url', 'endpoints.state as endpoint_state'])
     .select([
-      'partners.id as partner_id',
-      'partners.name',
-      'partners.contact_email',
-      'partners.created_at',
-      'endpoints.url as endpoint_url',
-      'endpoints.state as endpoint_state',
-    ])
-    .select((eb) => [
-      eb
-        .selectFrom('leads')
-        .select(raw<number>`count(*)::int`.as('leads'))
-        .whereRef('leads.partner_id', '=', 'partners.id')
-        .as('leads'),
-      eb
-        .selectFrom('api_keys')
-        .select(raw<number>`count(*)::int`.as('live_keys'))
-        .whereRef('api_keys.partner_id', '=', 'partners.id')
-        .where('revoked_at', 'is', null)
-        .where((key) => key.or([key('expires_at', 'is', null), key('expires_at', '>', raw<Date>`now()`)]))
-        .as('live_keys'),
+      raw<number>`(select count(*)::int from leads where partner_id = partners.id)`.as('leads'),
+      raw<number>`(
+        select count(*)::int from api_keys
+        where partner_id = partners.id and revoked_at is null and (expires_at is null or expires_at > now())
+      )`.as('live_keys'),
     ])
     .orderBy('partners.id')
     .execute()
