@@ -11,13 +11,13 @@ const subjects: Record<NoticeKind, string> = {
   recovered: 'Your webhook endpoint works again',
 }
 
-/** The mails about a notice: what happened, an example, what to do. They hold ids and states, no borrower's data. */
+/** The mails about a notice: what happened, the latest attempt, what to do. They hold ids and states, no borrower's data. */
 export function describeNotice(
   partnerId: number,
   kind: NoticeKind,
   facts: NoticeFacts,
 ): { subject: string; forPartner: string; forStaff: string } {
-  const about = [whatHappened(kind, facts), ...exampleOf(kind, facts)]
+  const about = [...whatHappened(kind, facts), ...latestAttempt(kind, facts)]
   return {
     subject: `${subjects[kind]}: ${facts.name}`,
     forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner[kind]].join('\n\n'),
@@ -31,33 +31,42 @@ function whatHappened(kind: NoticeKind, { url, reason, since, failing_since: fai
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
   const webhooks = `${open} ${open === 1 ? 'webhook is' : 'webhooks are'}`
-  const none = failing ? ` It has not accepted any webhook since ${formatTimestamp(failing)} UTC.` : ''
-  const rest = open === 0 ? 'All waiting webhooks were sent.' : `${webhooks} waiting for the next attempt.`
-  const texts: Record<NoticeKind, string> = {
-    failing: `A webhook has failed four times in a row at ${where}.${none} We retry failed webhooks with exponential backoff for about three days. Until this webhook is accepted, later ones about the same borrower wait for it; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
-    given_up: `We no longer retry a webhook: ${where} accepted others, but not this one at any scheduled attempt. The event is still recorded, and later webhooks about this borrower are sent without it.`,
-    paused: `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}. We hold its webhooks until it is resumed. No webhook is lost: ${webhooks} held, and we keep recording events and holding their webhooks.`,
-    recovered: `Webhooks reach ${where} again. ${rest}`,
+  const none = failing ? ` The endpoint has accepted no webhook since ${formatTimestamp(failing)} UTC.` : ''
+  const rest = open === 0 ? 'No webhook is waiting.' : `${webhooks} waiting for the next attempt.`
+  const texts: Record<NoticeKind, string[]> = {
+    failing: [
+      `A webhook to ${where} has failed four times in a row.${none}`,
+      `We retry failed webhooks with exponential backoff for about three days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
+    ],
+    given_up: [
+      `We gave up on a webhook: ${where} accepted others, but not this one at any scheduled attempt.`,
+      'The event is still recorded, and later webhooks about this borrower are sent without it.',
+    ],
+    paused: [
+      `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}.`,
+      `No webhook is lost. ${webhooks} held, and webhooks for new events are held with them until the endpoint is resumed.`,
+    ],
+    recovered: [`Webhooks to ${where} are accepted again. ${rest}`],
   }
   return texts[kind]
 }
 
-function exampleOf(kind: NoticeKind, { sample }: NoticeFacts): string[] {
+function latestAttempt(kind: NoticeKind, { sample }: NoticeFacts): string[] {
   if (sample === undefined || kind === 'recovered') return []
-  const { event_id, event_name, lead_id, number, started_at, status, error_code, hint } = sample
+  const { event_id, event_name, lead_id, number, started_at, error_code, hint } = sample
   return [
     [
-      kind === 'given_up' ? 'The webhook:' : 'For example:',
+      'Latest failed attempt:',
       `  event    ${event_id} (${event_name} of lead ${lead_id})`,
       `  attempt  ${number}, on ${formatTimestamp(started_at)} UTC`,
-      `  outcome  ${status ?? error_code}${hint === null ? '' : `: ${hint}`}`,
+      `  outcome  ${hint ?? error_code}`,
     ].join('\n'),
   ]
 }
 
 const adviceForPartner: Record<NoticeKind, string> = {
   failing:
-    'What to do: make sure that your endpoint responds with 200 within 15 seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. We pause an endpoint that has not accepted any webhook for 72 hours.',
+    'What to do: make sure that your endpoint responds with 200 within 15 seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. If your endpoint accepts no webhook for 72 hours, we pause it.',
   given_up:
     'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To read the event itself, call POST /v1/get-events.',
   paused:

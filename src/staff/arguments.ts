@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 
 const LARGEST_ID = 2 ** 31 - 1
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -33,8 +33,12 @@ function durationMs(text: string): number | undefined {
   return amount === undefined ? undefined : Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }
 
-/** How long old and new both work, such as `24h`, in milliseconds: 0 to 7 days. */
-export function overlapMs(text: string): number {
+/** `--overlap`: how long old and new both work, in milliseconds. */
+export function overlapOption(meaning: string): Option {
+  return new Option('--overlap <time>', `${meaning}: 0 to 7d`).argParser(overlapMs).default(UNIT_MS.d, '24h')
+}
+
+function overlapMs(text: string): number {
   const overlap = text === '0' ? 0 : durationMs(text)
   if (overlap !== undefined && overlap <= WEEK_MS) return overlap
   throw new InvalidArgumentError('Use a duration from 0 to 7d, such as 30m, 24h or 2d.')

@@ -5,7 +5,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
 import { fields } from './answer.ts'
-import { overlapMs, partnerId } from './arguments.ts'
+import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { test } from './endpoint-test.ts'
@@ -26,7 +26,7 @@ export function addEndpointCommands(program: Command, run: Run): void {
   named('show').description('URL, health and open webhooks').action(run(show))
   named('rotate-secret')
     .description('create a new signing secret; the previous one also signs during the overlap')
-    .option('--overlap <time>', 'how long both secrets sign: 0 to 7d', overlapMs, overlapMs('24h'))
+    .addOption(overlapOption('how long both secrets sign'))
     .action(run(rotate))
   named('pause').description('hold all webhooks until a resume').action(run(pause))
   named('resume').description('send webhooks again, held ones first and in order').action(run(resume))

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { table } from './answer.ts'
-import { overlapMs, partnerId } from './arguments.ts'
+import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { Refusal } from './refusal.ts'
@@ -16,7 +16,7 @@ export function addKeyCommands(program: Command, run: Run): void {
   named('issue').description('issue another key').action(run(issue))
   named('rotate')
     .description('issue a new key; all other live keys expire after the overlap')
-    .option('--overlap <time>', 'how long the other keys stay valid: 0 to 7d', overlapMs, overlapMs('24h'))
+    .addOption(overlapOption('how long the other keys stay valid'))
     .action(run(rotate))
   key
     .command('revoke')

@@ -13,7 +13,7 @@ import { soon } from './soon.ts'
 export function addLeadCommands(program: Command, run: Run): void {
   const lead = program
     .command('lead')
-    .description('a borrower’s referral')
+    .description('referred borrowers')
     .addHelpText('after', '\nExample:\n  npm run staff -- lead close 1 --reason "borrower withdrew"')
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
   named('show')

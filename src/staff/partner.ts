@@ -18,7 +18,7 @@ export function addPartnerCommands(program: Command, run: Run): void {
     )
   partner
     .command('add')
-    .description('add a partner, before its key and endpoint')
+    .description('add a partner; then issue its key and set its endpoint')
     .argument('<name>', 'the name that staff and borrowers know')
     .option('--contact <email>', 'receives mails about failing webhooks')
     .action(run(add))

@@ -1,18 +1,8 @@
 import type { Environment } from '../domain/environment.ts'
-import type { EventPayload } from '../domain/event-payloads.ts'
-import type { MilestoneName } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
+import type { WebhookFacts } from '../domain/webhook-facts.ts'
 
-export interface WebhookEvent {
-  /** `evt_<UUIDv7>`, also the `webhook-id` of every attempt. */
-  eventId: string
-  eventName: MilestoneName
-  eventPayload: EventPayload
-  createdAt: Date
-  leadId: number
-  partnerLeadId: string | null
-  /** Its number among the lead's webhooks: 1, 2, 3, … without gaps. */
-  sequence: number
+export interface WebhookEvent extends WebhookFacts {
   environment: Environment
 }
 
