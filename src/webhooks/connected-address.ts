@@ -11,13 +11,11 @@ const CHANNEL = 'undici:client:sendHeaders'
 export function trackConnectedAddresses() {
   const addresses = new WeakMap<Buffer, string | undefined>()
   const listener = (message: unknown) => {
-    const { request, socket } = message as { request: { body: Buffer | null }; socket: Socket }
-    if (request.body !== null && addresses.has(request.body))
-      addresses.set(request.body, socket.remoteAddress)
+    const { request, socket } = message as { request: { body: unknown }; socket: Socket }
+    if (Buffer.isBuffer(request.body)) addresses.set(request.body, socket.remoteAddress)
   }
   subscribe(CHANNEL, listener)
   return {
-    expect: (body: Buffer) => void addresses.set(body, undefined),
     addressOf: (body: Buffer) => addresses.get(body) ?? null,
     stop: () => unsubscribe(CHANNEL, listener),
   }

@@ -15,7 +15,7 @@ interface WebhookRequest {
   body: string
 }
 
-/** What the endpoint answered, as far as it came. */
+/** The endpoint's response, as far as it arrived. */
 interface Answer {
   status: number | null
   responseHeaders: Record<string, string> | null
@@ -77,7 +77,6 @@ export function createSender(options: SenderOptions) {
     const answer: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
     let failure: Diagnosis | null = checkEndpointUrl(webhook.url, options)
     if (failure === null) {
-      tracking.expect(bytes)
       try {
         await unlessAborted(aborted, exchange(agent, webhook, bytes, aborted, answer))
       } catch (error) {

@@ -3,7 +3,7 @@ import type { ReplayProgress } from '../../workflows/replay.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { replay, type ReplayOptions } from '../../src/staff/delivery-replay.ts'
 import { resend } from '../../src/staff/delivery-resend.ts'
-import { deskOf } from '../staff/context.ts'
+import { contextOf } from '../staff/context.ts'
 import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -17,7 +17,7 @@ describe('sending webhooks once more', () => {
 
   beforeAll(async () => {
     service = await prepareService()
-    ;[context] = await Promise.all([deskOf(service.environment), service.startWorker()])
+    ;[context] = await Promise.all([contextOf(service.environment), service.startWorker()])
   }, 60_000)
 
   beforeEach(async () => {

@@ -15,7 +15,7 @@ import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
-import { auditOf, deskOf } from './context.ts'
+import { auditOf, contextOf } from './context.ts'
 
 describe('the audit', () => {
   let service: Service
@@ -25,7 +25,7 @@ describe('the audit', () => {
 
   beforeAll(async () => {
     service = await prepareService()
-    context = await deskOf(service.environment)
+    context = await contextOf(service.environment)
   })
 
   beforeEach(async () => {
@@ -43,7 +43,7 @@ describe('the audit', () => {
     return rows.length
   }
   /** The context behind a network that still carries what is asked, and no answer. */
-  async function deafDesk(): Promise<StaffContext> {
+  async function deafContext(): Promise<StaffContext> {
     const proxy = await switchableProxy(new URL(`http://${service.environment.TEMPORAL_ADDRESS}`))
     const { host } = new URL(proxy.url)
     const connection = await Connection.connect({ address: host })
@@ -73,7 +73,7 @@ describe('the audit', () => {
 
   it('keeps what may have been done, when Temporal’s answer does not come', async () => {
     const leadId = await leads.start()
-    const deaf = await deafDesk()
+    const deaf = await deafContext()
     await expect(close(deaf, leadId, { reason: 'withdrew' })).rejects.toThrow('Failed to signal Workflow')
     const { events } = await service.client.workflow.getHandle(`lead-${leadId}`).fetchHistory()
     const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)

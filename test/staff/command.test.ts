@@ -4,7 +4,7 @@ import { beginRun } from '../../src/embedded/run-file.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, deskOf, staff, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
 
 const oneLine = expect.stringMatching(/^[^\n]+\n$/)
 
@@ -26,7 +26,7 @@ describe('the staff command', () => {
       key: expect.stringMatching(/^prs_test_/),
       environment: 'sandbox',
     })
-    const [first, second] = await auditOf(await deskOf(environment))
+    const [first, second] = await auditOf(await contextOf(environment))
     expect(first).toMatchObject({ actor: 'Kim', action: 'partner.add', partner_id: partner })
     expect(second).toMatchObject({ actor: expect.any(String), action: 'key.issue', partner_id: partner })
     expect(JSON.stringify(second)).not.toContain('prs_test_')

@@ -24,8 +24,8 @@ export async function staff(environment: Record<string, string>, args: string[],
   return { code, stdout, stderr }
 }
 
-/** The context that the commands work at, for calling them as functions. */
-export async function deskOf(environment: Record<string, string>): Promise<StaffContext> {
+/** The context that the commands work with, for calling them as functions. */
+export async function contextOf(environment: Record<string, string>): Promise<StaffContext> {
   const context = await openContext(
     readConfig('staff', {}, environment),
     temporalSettings(environment),

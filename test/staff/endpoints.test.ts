@@ -10,7 +10,7 @@ import { leadsOf } from '../support/leads.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { auditOf, deskOf, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, withoutTemporal } from './context.ts'
 
 describe('an endpoint', () => {
   let service: Service
@@ -23,8 +23,8 @@ describe('an endpoint', () => {
   beforeAll(async () => {
     service = await prepareService()
     ;[context, away] = await Promise.all([
-      deskOf(service.environment),
-      deskOf({
+      contextOf(service.environment),
+      contextOf({
         ...withoutTemporal(service.environment.DATABASE_URL),
         ENCRYPTION_KEY: service.environment.ENCRYPTION_KEY,
       }),

@@ -4,7 +4,7 @@ import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/staff/key.ts'
 import * as partner from '../../src/staff/partner.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, deskOf, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, withoutTemporal } from './context.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -13,7 +13,7 @@ describe('the keys of a partner', () => {
   let id: number
 
   beforeAll(async () => {
-    context = await deskOf(withoutTemporal((await openDatabase()).url))
+    context = await contextOf(withoutTemporal((await openDatabase()).url))
   })
 
   async function newPartner(): Promise<number> {

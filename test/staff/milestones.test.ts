@@ -8,7 +8,7 @@ import { milestone } from '../../src/staff/milestone.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { auditOf, deskOf, staff, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
 
 const GAINS = {
   experian_gain: 12,
@@ -32,7 +32,7 @@ describe('the staff, of a lead', () => {
     service = await prepareService({ TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
-    context = await deskOf(service.environment)
+    context = await contextOf(service.environment)
     await service.startWorker()
   })
 
