@@ -8,7 +8,7 @@ import { deliveryStatuses } from '../domain/delivery.ts'
 import { milestoneNames } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from '../errors.ts'
-import { statusHint } from '../webhooks/status-hint.ts'
+import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, success } from './schemas.ts'
@@ -101,7 +101,7 @@ const schema = operation({
               duration_ms: 41,
               status: 503,
               error_code: 'http_error',
-              hint: statusHint(503),
+              hint: diagnoseStatus(503).hint,
             },
           ],
         },
