@@ -1,31 +1,42 @@
-import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { processEnvironment } from './config.ts'
 import { banner, sandboxJson } from './embedded/banner.ts'
+import {
+  defaultDataDirectory as dataDirectory,
+  readSettings,
+  removeUnusable,
+} from './embedded/data-directory.ts'
 import { onNpmGone } from './embedded/npm-gone.ts'
-import { beginRun, defaultDataDirectory as dataDirectory } from './embedded/run-file.ts'
+import { beginRun } from './embedded/run.ts'
 import { startSandbox } from './embedded/sandbox.ts'
-import { beginAnew } from './embedded/servers.ts'
-import { readSettings } from './embedded/settings.ts'
-import { createSupervisor, type Supervisor } from './embedded/supervisor.ts'
 import { OTHERS } from './temporal/namespace-claim.ts'
 
 const help = `npm start -- [--fresh] [--json]
 
-Runs the whole service on this machine, for trying it out: PostgreSQL, Temporal with its Web UI, API, worker,
-and a demo partner with a key and an endpoint. DATABASE_URL and TEMPORAL_ADDRESS name running servers to use
-instead of starting some. Everything listens on 127.0.0.1; data is kept in .data/.
+Runs the whole service on this machine, to try it out: PostgreSQL, Temporal with its Web UI, the API, the worker,
+and a demo partner with a key and an endpoint. To use running servers instead, set DATABASE_URL and TEMPORAL_ADDRESS.
+Everything listens on 127.0.0.1, and data is kept in .data/.
 
-  --fresh  begin anew, without the data of earlier starts
-  --json   print one JSON line when everything is ready, and all else on stderr
+  --fresh  delete the data of earlier starts first
+  --json   print one line of JSON when everything is ready, and everything else to stderr
 `
 
-/** Two signals within this time are one: npm passes on what the terminal has sent to us already. */
+/** Two signals within this time are one: npm forwards what the terminal has already sent to us. */
 const repeatMs = 500
 
 const options = readOptions()
+const environment = processEnvironment()
 const say = (line: string) => (options.json ? console.error(line) : console.log(line))
+const run = await beginRun(dataDirectory, (line) => void end(1, line)).catch(failed)
 let ending = false
+try {
+  endOnSignals()
+  if (removeUnusable(dataDirectory, options.fresh === true, environment))
+    say('The workflows in .data/ are from an older version: restarting every open lead from the record.')
+  await start()
+} catch (error) {
+  await end(1, (error as Error).message)
+}
 
 function readOptions(): { fresh?: boolean; json?: boolean } {
   try {
@@ -43,66 +54,55 @@ function fail(line: string): never {
   process.exit(1)
 }
 
-/** Stops everything and ends this process; the first reason counts. */
-async function end(supervisor: Supervisor, code: number, line: string): Promise<void> {
-  if (ending) return
-  ending = true
-  console.error(remediedHere(line))
-  await supervisor.stopAll()
-  process.exit(code)
+function failed(error: unknown): never {
+  return fail((error as Error).message)
 }
 
-/** A deployment's remedies are not those of a sandbox whose Temporal is in the data directory. */
-function remediedHere(line: string): string {
-  if (processEnvironment().TEMPORAL_ADDRESS || !line.includes(OTHERS)) return line
-  return 'The workflows in .data/ are those of another database: name that one in DATABASE_URL, or unset it if it is the one in .data/, or begin anew with npm start -- --fresh.'
-}
-
-function endOnSignals(supervisor: Supervisor): void {
-  let first = 0
-  const onSignal = () => {
-    if (first === 0) first = Date.now()
-    else if (Date.now() - first > repeatMs) {
-      supervisor.killAll()
-      fail('Stopped at once, without waiting for work in flight.')
-    }
-    void end(supervisor, 0, 'Stopping API, worker, Temporal and PostgreSQL … (Ctrl-C again to force)')
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
-  if (processEnvironment().npm_lifecycle_event !== undefined) onNpmGone(onSignal)
-  // Whoever reads our output may leave.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-}
-
-async function start(
-  supervisor: Supervisor,
-  ready: (variables: Record<string, string>) => void,
-): Promise<void> {
+async function start(): Promise<void> {
   const waiting: string[] = []
   let print = (line: string): void => void waiting.push(line)
-  const { sandbox, variables } = await startSandbox({
+  const sandbox = await startSandbox({
     dataDirectory,
     settings: readSettings(dataDirectory),
-    environment: processEnvironment(),
-    onSpawn: supervisor.adopt,
-    // Ctrl-C ends the programs that we ask for their version too, which looks as if they were missing.
+    environment,
+    onSpawn: run.adopt,
+    // Ctrl-C also ends the programs whose version we ask for, and they would be reported as missing
     report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
   })
-  ready(variables)
+  run.ready(sandbox.variables)
   console.log(options.json ? sandboxJson(sandbox) : banner(sandbox))
   print = say
   waiting.forEach(print)
 }
 
-try {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
-  const run = await beginRun(dataDirectory)
-  const supervisor = createSupervisor(run, (line: string) => void end(supervisor, 1, line))
-  endOnSignals(supervisor)
-  if (beginAnew(dataDirectory, options.fresh === true, processEnvironment()))
-    say('The workflows in .data/ are from an older version: restarting every open lead from the record.')
-  await start(supervisor, run.ready).catch((error: unknown) => end(supervisor, 1, (error as Error).message))
-} catch (error) {
-  fail((error as Error).message)
+/** Stops everything and ends this process; the first reason counts. */
+async function end(code: number, line: string): Promise<void> {
+  if (ending) return
+  ending = true
+  console.error(withRemedy(line))
+  await run.stopAll()
+  process.exit(code)
+}
+
+/** What helps a deployment does not help a sandbox whose Temporal is in the data directory. */
+function withRemedy(line: string): string {
+  if (environment.TEMPORAL_ADDRESS || !line.includes(OTHERS)) return line
+  return 'The workflows in .data/ are those of another database: set DATABASE_URL to that database, or unset it if it is the one in .data/, or start over with npm start -- --fresh.'
+}
+
+function endOnSignals(): void {
+  let first = 0
+  const onSignal = () => {
+    if (first === 0) first = Date.now()
+    else if (Date.now() - first > repeatMs) {
+      run.killAll()
+      fail('Stopped at once, without waiting for work in flight.')
+    }
+    void end(0, 'Stopping API, worker, Temporal and PostgreSQL … (Ctrl-C again to force)')
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  if (environment.npm_lifecycle_event !== undefined) onNpmGone(onSignal)
+  // the reader of our output may end before us
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }

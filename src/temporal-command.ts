@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { processEnvironment } from './config.ts'
-import { runningSandbox } from './embedded/run-file.ts'
-import { findTemporal } from './embedded/temporal-binary.ts'
+import { runningSandbox } from './embedded/run.ts'
+import { findTemporal } from './embedded/temporal-program.ts'
 
 /** Temporal's own command line, pointed at the running sandbox or at what the environment names. */
 try {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +11,7 @@ interface DemoEndpointOptions {
   secret: () => string | undefined
   /** Gets one readable line for each webhook. */
   print: (line: string) => void
-  /** Gets each webhook whole, one JSON document a line. */
+  /** Gets each webhook in full, as one JSON document on a line. */
   logFile: string
 }
 
@@ -20,7 +21,7 @@ interface Body {
   data?: { lead_id?: unknown; sequence?: unknown } | null
 }
 
-/** What a partner would run: receives webhooks on 127.0.0.1 and verifies each as Standard Webhooks says. */
+/** What a partner would run: receives webhooks on 127.0.0.1 and verifies them as Standard Webhooks specifies. */
 export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEndpointOptions) {
   const server = createServer((request, response) => {
     const answer = async () => {
@@ -29,29 +30,22 @@ export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEn
       print(describe(body, problem))
       response.writeHead(problem ? 400 : 200).end()
     }
-    // A sender that hangs up in the middle has sent no webhook.
+    // a sender that hangs up halfway has sent no webhook
     answer().catch(() => response.destroy())
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  const stop = () => {
-    server.closeAllConnections()
-    return new Promise<void>((resolve) => void server.close(() => resolve()))
-  }
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   const { port: listening } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${listening}/webhooks`, stop }
+  return { url: `http://127.0.0.1:${listening}/webhooks`, server }
 }
 
-async function receive(request: IncomingMessage, secret: string | undefined) {
-  // The signature is over the bytes as they came: parsed and written again they would differ.
+async function receive(request: IncomingMessage, secret = '') {
+  // the signature is over the bytes as they came: parsed and serialized again, they would differ
   const body = await text(request)
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
   const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name] ?? '')]))
   try {
-    new Webhook(secret ?? '').verify(body, headers)
-    return { body, headers, problem: undefined }
+    new Webhook(secret).verify(body, headers)
+    return { body, headers }
   } catch (error) {
     return { body, headers, problem: (error as Error).message }
   }
@@ -64,7 +58,7 @@ function describe(body: string, problem: string | undefined): string {
   return `${time}  ${printable(type).padEnd(22)}  lead ${printable(data?.lead_id)}  #${printable(data?.sequence)}  ${verdict}`
 }
 
-/** Anybody on this machine can send anything here, also what a terminal obeys. */
+/** Any program on this machine can send anything here, including control sequences for the terminal. */
 function printable(value: unknown): string {
   const isPlain = typeof value === 'number' || (typeof value === 'string' && /^\w{1,40}$/.test(value))
   return isPlain ? String(value) : '?'

@@ -1,18 +1,16 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { PassThrough } from 'node:stream'
+import { once } from 'node:events'
+import { fstatSync, openSync, readSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** A server process of ours, which runs until it is stopped. */
 export interface Launched {
   name: string
   process: ChildProcess
   pid: number
-  stopSignal: NodeJS.Signals
-  logFile: string
-  /** Settles when the process has ended, with the line that says why; never rejects. */
+  /** Settles when the process has ended, with the reason and the log file on one line; never rejects. */
   ended: Promise<string>
-  /** Asks it to end and waits until it has; after 10 s it is killed. */
+  /** Shuts it down gracefully and waits for its end; it is killed if that takes too long. */
   stop: () => Promise<void>
 }
 
@@ -21,80 +19,90 @@ interface LaunchOptions extends SpawnOptions {
   command: string
   args: string[]
   logFile: string
-  /** The line of its output with which it says that it is ready. */
-  readyLine: RegExp
-  stopSignal: NodeJS.Signals
+  /** The line that it prints when it is ready. One of our own programs sends a message instead. */
+  readyLine?: RegExp
+  /** How long a graceful shutdown may take. */
+  graceMs?: number
   /** Called as soon as there is a process, long before it is ready. */
   onSpawn?: (launched: Launched) => void
 }
 
+/** What our own programs send when they are ready. */
+interface ReadyMessage {
+  port?: number
+}
+
+const POLL_MS = 10
+const TAIL_BYTES = 64 * 1024
+
 /**
- * Starts a server in a process group of its own, so that Ctrl-C in the terminal reaches only us and we
- * stop everything in order. Its output goes to `logFile`.
+ * Starts a server and waits until it is ready. It gets a process group of its own, so Ctrl-C in the terminal reaches
+ * only us and we stop everything in order. Its output goes to `logFile`.
  *
- * @throws {Error} one line with the last line that it wrote, when it ends before it is ready.
+ * @returns the process, and the port that it listens on if it is one of our own programs.
+ * @throws {Error} one line with the last error that it logged, if it ends before it is ready.
  */
-export async function launch(options: LaunchOptions): Promise<Launched> {
-  const { name, command, args, logFile, readyLine, stopSignal, onSpawn, ...spawnOptions } = options
-  const child = spawn(command, args, { ...spawnOptions, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  const { ready, ended } = follow(child, logFile, readyLine)
-  if (child.pid === undefined) throw new Error(`${name} cannot be started: ${await ended}`)
-  const stop = () => stopChild(child, ended, stopSignal)
-  const launched = { name, process: child, pid: child.pid, stopSignal, logFile, ended, stop }
-  onSpawn?.(launched)
-  await readyOrEnded(ready, launched)
-  return launched
-}
-
-/** Waits until a process is ready; throws one line when it ends before. */
-export async function readyOrEnded<T>(
-  ready: Promise<T>,
-  { name, ended, logFile }: Omit<Launched, 'stop'>,
-): Promise<T> {
-  const failed = ended.then((line) => {
-    throw new Error(`${name} ended while starting: ${line || 'it said nothing'} (${logFile})`)
-  })
-  return Promise.race([ready, failed])
-}
-
-function follow(child: ChildProcess, logFile: string, readyLine: RegExp) {
-  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 })
-  const output = new PassThrough()
-  for (const stream of [child.stdout, child.stderr]) stream?.pipe(output, { end: false })
-  output.pipe(log)
-  let last = ''
-  let fault = ''
-  const ready = new Promise<void>((resolve) => {
-    createInterface({ input: output }).on('line', (line) => {
-      if (line.trim() !== '') last = line.trim()
-      // PostgreSQL may add a hint after the line that says what is wrong.
-      if (/\b(fatal|error)\b/i.test(line)) fault = last
-      if (readyLine.test(line)) resolve()
-    })
-  })
+export async function launch(options: LaunchOptions): Promise<Launched & ReadyMessage> {
+  const { name, command, args, logFile, readyLine, graceMs = 10_000, onSpawn, ...spawnOptions } = options
+  const log = openSync(logFile, 'a+', 0o600)
+  const start = fstatSync(log).size
+  const stdio: SpawnOptions['stdio'] = ['ignore', log, log, ...(readyLine ? [] : ['ipc' as const])]
+  const child = spawn(command, args, { ...spawnOptions, detached: true, stdio })
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('close', (_, signal) =>
-      output.end(() => setImmediate(() => resolve(killed(signal) ?? (fault || last)))),
+    child.once('exit', (_, signal) =>
+      resolve(`${signal ? `it was ended by ${signal}` : lastError(tail(log, start))} (${logFile})`),
     )
   })
-  return { ready, ended }
+  if (child.pid === undefined) throw new Error(`${name} cannot be started: ${await ended}`)
+  const stop = async () => {
+    const force = setTimeout(() => child.kill('SIGKILL'), graceMs)
+    // a graceful shutdown to each of our servers
+    child.kill('SIGINT')
+    await ended
+    clearTimeout(force)
+  }
+  const launched = { name, process: child, pid: child.pid, ended, stop }
+  onSpawn?.(launched)
+  const failed = ended.then((reason) => {
+    throw new Error(`${name} ended while starting: ${reason}`)
+  })
+  const ready = readyLine ? printed(readyLine, () => tail(log, start), child) : message(child)
+  return { ...launched, ...(await Promise.race([ready, failed])) }
 }
 
-/** What there is to say of a process that was killed: it had no time for a last word. */
-export function killed(signal: NodeJS.Signals | null): string | undefined {
-  return signal === null ? undefined : `it was ended by ${signal}`
+async function message(child: ChildProcess): Promise<ReadyMessage> {
+  const [{ port }] = (await once(child, 'message')) as [ReadyMessage]
+  return { port }
 }
 
-/** Ends a child of ours: `signal`, SIGKILL after `graceMs`; returns when it is gone. */
-export async function stopChild(
-  child: ChildProcess,
-  ended: Promise<unknown>,
-  signal: NodeJS.Signals,
-  graceMs = 10_000,
-): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) child.kill(signal)
-  const force = setTimeout(() => child.kill('SIGKILL'), graceMs)
-  await ended
-  clearTimeout(force)
+/** Waits for a line of output, or for the end of the process. */
+async function printed(line: RegExp, output: () => string, child: ChildProcess): Promise<ReadyMessage> {
+  while (child.exitCode === null && child.signalCode === null && !line.test(output())) await delay(POLL_MS)
+  return {}
+}
+
+/** The end of what was written to the file since `start`. */
+function tail(file: number, start: number): string {
+  const { size } = fstatSync(file)
+  const from = Math.max(start, size - TAIL_BYTES)
+  const bytes = Buffer.alloc(size - from)
+  readSync(file, bytes, 0, bytes.length, from)
+  return bytes.toString()
+}
+
+/** A JSON line of level error or fatal, or a line of text with that word; a stack trace is indented. */
+const ERROR_LINE = /^\{.*"level":[56]0\b|^[^{\s].*\b(fatal|\w*error)\b/i
+
+/** The last error in a log; if there is none, its last line. */
+function lastError(log: string): string {
+  const lines = log.split('\n').filter((line) => line.trim() !== '')
+  const line =
+    lines.findLast((candidate) => ERROR_LINE.test(candidate)) ?? lines.at(-1) ?? 'it printed nothing'
+  try {
+    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } }
+    return [...new Set([msg, err?.message])].filter(Boolean).join(': ')
+  } catch {
+    return line.trim()
+  }
 }

@@ -1,8 +1,8 @@
 import { commandLine, identify, isRunning, parentOf } from './processes.ts'
 
 /**
- * Calls `act` once when the npm that runs us is gone. A signal sent to npm ends npm and perhaps its shell,
- * which do not pass it on, and nothing tells a process that its parent has ended.
+ * Calls `act` once when the npm that runs us has ended. A signal to npm may end only npm and its shell, and a process
+ * is not told when its parent ends.
  */
 export function onNpmGone(act: () => void): void {
   const shell = process.ppid

@@ -1,32 +1,37 @@
 import path from 'node:path'
-import { ConfigError, readConfig } from '../config.ts'
-import type { Sandbox } from './banner.ts'
+import { ConfigError, processEnvironment, readConfig } from '../config.ts'
+import { type DemoPartner, saveSettings, type Settings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
-import { planDatabase, type PlannedDatabase, type ServerOptions } from './servers.ts'
-import { startOnTemporal, temporalVariables } from './service-processes.ts'
-import { saveSettings, type DemoPartner, type Settings } from './settings.ts'
+import { planDatabase, planTemporal, type ServerOptions } from './servers.ts'
+import { startService } from './service.ts'
 
 interface SandboxOptions extends ServerOptions {
   /** Gets one line for each webhook. */
   print: (line: string) => void
 }
 
+export interface Sandbox {
+  demo: DemoPartner
+  dataDirectory: string
+  /** The environment variables by which other commands find it; API_URL is `http://127.0.0.1:3000/v1`. */
+  variables: Record<string, string>
+}
+
 /**
- * Starts what the environment does not name already, side by side, and the service on top of it.
+ * Starts in parallel what the environment does not name already, and the service on top of it.
  *
- * @returns where everything is, and the variables by which other commands find it.
- * @throws {Error} one line that says what could not be started, and the remedy.
+ * @throws {Error} one line that says what could not be started, and what to do.
  */
-export async function startSandbox(
-  options: SandboxOptions,
-): Promise<{ sandbox: Sandbox; variables: Record<string, string> }> {
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
   const { port, encryptionKeys } = checkSettings(settings, environment)
-  const endpoint = await receiveWebhooks(options)
-  const mailFolder = path.join(dataDirectory, 'mail')
-  const smtpUrl = environment.SMTP_URL || (await catchMails(mailFolder))
+  const endpointUrl = await receiveWebhooks(options)
+  const mails: Record<string, string> = environment.SMTP_URL
+    ? // this server may deliver to real people
+      { SMTP_URL: environment.SMTP_URL }
+    : { SMTP_URL: await catchMails(dataDirectory), SMTP_CATCHER: 'true' }
   const database = await planDatabase(options)
   const variables = {
     ENVIRONMENT: 'sandbox',
@@ -34,89 +39,116 @@ export async function startSandbox(
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
-    SMTP_URL: smtpUrl,
-    // a server that the environment names may write to real people
-    ...(!environment.SMTP_URL && { SMTP_CATCHER: 'true' }),
+    ...mails,
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
-  const [demo, running] = await Promise.all([
-    prepareDatabase(database, endpoint.url, encryptionKeys, options).catch((error: unknown) => {
-      throw new Error(unusableDatabase(database.url, error, environment), { cause: error })
-    }),
-    startOnTemporal(port, variables, options),
+  const [demo, services] = await Promise.all([
+    prepareDatabase(database, endpointUrl, encryptionKeys, options),
+    startServices(port, variables, options),
   ])
-  const { api, temporal } = running
-  return {
-    sandbox: {
-      api,
-      databaseUrl: database.url,
-      temporalAddress: temporal.address,
-      temporalNamespace: temporal.namespace,
-      temporalUi: temporal.ui,
-      mailFolder: environment.SMTP_URL ? undefined : mailFolder,
-      dataDirectory,
-      demo,
-    },
-    variables: { ...variables, ...temporalVariables(temporal), API_URL: api },
-  }
+  return { demo, dataDirectory, variables: { ...variables, ...services } }
 }
 
-/** Faulty settings of the environment come to light before anything is started. */
+/** Finds faulty settings before anything is started. */
 function checkSettings({ encryptionKey }: Settings, { ENVIRONMENT: given }: NodeJS.ProcessEnv) {
   if (given && given !== 'sandbox') {
     throw new ConfigError(
       `npm start is the sandbox, and ENVIRONMENT is ${given}: unset it, or use npm run server and npm run worker.`,
     )
   }
-  const toCome = {
+  const defaults = {
     ENVIRONMENT: 'sandbox',
     DATABASE_URL: 'postgresql://127.0.0.1',
     ENCRYPTION_KEY: encryptionKey,
   }
-  const { PORT: port } = readConfig('api', toCome)
-  const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', toCome)
+  const { PORT: port } = readConfig('api', defaults)
+  const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', defaults)
   return { port, encryptionKeys }
 }
 
-async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOptions) {
+async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOptions): Promise<string> {
   const { demo } = settings
-  // On the port of last time, so that the endpoint of the partner stays what it is.
+  // the port of the previous start, because the partner's endpoint names it
   const port = await freePort(demo ? Number(new URL(demo.endpointUrl).port) : 3100)
   const logFile = path.join(dataDirectory, 'webhooks.jsonl')
-  return startDemoEndpoint({ port, secret: () => settings.demo?.endpointSecret, print, logFile })
+  const { url } = await startDemoEndpoint({
+    port,
+    secret: () => settings.demo?.endpointSecret,
+    print,
+    logFile,
+  })
+  return url
 }
 
-async function catchMails(folder: string): Promise<string> {
-  const { url } = await startMailCatcher({ folder, port: await freePort(1025) })
+async function catchMails(dataDirectory: string): Promise<string> {
+  const { url } = await startMailCatcher(path.join(dataDirectory, 'mail'), await freePort(1025))
   return url
 }
 
 async function prepareDatabase(
-  database: PlannedDatabase,
+  { url, start }: Awaited<ReturnType<typeof planDatabase>>,
   endpointUrl: string,
   encryptionKeys: readonly Buffer[],
-  { dataDirectory, settings }: SandboxOptions,
+  { dataDirectory, environment, settings }: SandboxOptions,
 ): Promise<DemoPartner> {
-  // Loaded while PostgreSQL starts: MikroORM takes half a second.
-  const [{ connect }, { migrateDeployment }, { provideDemoPartner }] = await Promise.all([
-    import('../db/orm.ts'),
-    import('../db/deployment.ts'),
-    import('./demo-partner.ts'),
-    database.start(),
-  ])
-  const orm = await connect(database.url)
   try {
-    await migrateDeployment(orm, 'sandbox')
-    settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
+    // loaded while PostgreSQL starts, because MikroORM takes half a second
+    const [{ connect }, { migrateDeployment }, { provideDemoPartner }] = await Promise.all([
+      import('../db/orm.ts'),
+      import('../db/deployment.ts'),
+      import('./demo-partner.ts'),
+      start(),
+    ])
+    const orm = await connect(url)
+    try {
+      await migrateDeployment(orm, 'sandbox')
+      settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
+    } finally {
+      await orm.close()
+    }
     saveSettings(dataDirectory, settings)
     return settings.demo
-  } finally {
-    await orm.close()
+  } catch (error) {
+    if (!environment.DATABASE_URL) throw error
+    const line = `PostgreSQL at ${new URL(url).host} cannot be used: ${(error as Error).message}. Correct DATABASE_URL, or unset it to have a server started.`
+    throw new Error(line, { cause: error })
   }
 }
 
-function unusableDatabase(url: string, error: unknown, { DATABASE_URL: given }: NodeJS.ProcessEnv): string {
-  const { message } = error as Error
-  if (!given) return message
-  return `PostgreSQL at ${new URL(url).host} cannot be used: ${message}. Correct DATABASE_URL, or unset it to have one started.`
+/**
+ * Temporal, and the same two processes as in a deployment. They start at the same time, because bundling the workflows
+ * takes longer than the servers need; until those answer, the processes retry.
+ *
+ * @returns the variables that lead to them.
+ */
+async function startServices(
+  preferredPort: number,
+  variables: Record<string, string>,
+  options: SandboxOptions,
+): Promise<Record<string, string>> {
+  const { dataDirectory, onSpawn } = options
+  const temporal = await planTemporal(options)
+  const start = (name: string, entry: string, overrides: Record<string, string>) =>
+    startService({
+      name,
+      entry: path.join(import.meta.dirname, '..', entry),
+      // a certificate is for a deployment: it would not match the address
+      environment: processEnvironment({
+        ...variables,
+        ...temporal.variables,
+        TLS_CERT_FILE: '',
+        TLS_KEY_FILE: '',
+        ...overrides,
+      }),
+      logFile: path.join(dataDirectory, `${name.toLowerCase()}.log`),
+      onSpawn,
+    })
+  const PORT = String(await freePort(preferredPort))
+  const [, api] = await Promise.all([
+    temporal.start(),
+    start('API', 'server.ts', { PORT }),
+    // two processes cannot share a port for their metrics
+    start('worker', 'worker.ts', { METRICS_PORT: '' }),
+  ])
+  return { ...temporal.variables, API_URL: `http://127.0.0.1:${api.port}/v1` }
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { freePort } from '../../src/embedded/ports.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
 import { startService } from '../../src/embedded/service.ts'
 import { cpuSeconds } from './cpu.ts'
@@ -49,8 +49,8 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
     const logFile = path.join(folder, `${name}.log`)
     const { PATH, HOME, NODE_OPTIONS = '' } = environment
     const all = { PATH, HOME, NODE_OPTIONS, ...variables }
-    const port = await startService({ name, entry, environment: all, logFile, onSpawn })
-    return { ...(launched.findLast((one) => one.name === name) as Launched), port: port ?? 0 }
+    const service = await startService({ name, entry, environment: all, logFile, onSpawn })
+    return { ...service, port: service.port ?? 0 }
   }
   const postgres = launched.flatMap(({ name, pid }) => (name === 'PostgreSQL' ? [pid] : []))
   return {

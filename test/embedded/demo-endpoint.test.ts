@@ -22,7 +22,10 @@ beforeEach(async () => {
     logFile,
   })
   url = endpoint.url
-  atEnd(endpoint.stop)
+  atEnd(async () => {
+    endpoint.server.closeAllConnections()
+    endpoint.server.close()
+  })
 })
 
 async function send(text: string, signedWith = secret): Promise<number> {

@@ -9,8 +9,8 @@ import { temporaryFolder } from '../support/folder.ts'
 
 test('writes each mail into a file of its own', async () => {
   const folder = path.join(temporaryFolder(), 'mail')
-  const { url, stop } = await startMailCatcher({ folder, port: await freePort(33_000) })
-  atEnd(stop)
+  const { url, server } = await startMailCatcher(folder, await freePort(33_000))
+  atEnd(async () => server.close())
   const transport = createTransport(url)
   for (const to of ['ada@example.com', 'gr/ace@example.com']) {
     await transport.sendMail({ from: 'us@example.com', to, subject: 'Welcome', text: `Hello ${to}` })

@@ -114,7 +114,7 @@ test('starts although the pid in its lock file belongs to another program by now
 test('says on one line why it cannot start', async () => {
   const { stop } = await start()
   const other = temporaryFolder()
-  const second = startPostgres({ folder: other, port, password: 'x', logFile, durable: false })
+  const second = startPostgres({ folder: other, port, password: 'x', logFile })
   await expect(second).rejects.toThrow(/^PostgreSQL ended while starting: .*FATAL.*$/)
   await stop()
 })

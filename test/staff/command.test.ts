@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { beginRun } from '../../src/embedded/run-file.ts'
+import { beginRun } from '../../src/embedded/run.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -80,7 +80,7 @@ describe('the staff command', () => {
   it('works on the sandbox that runs beside it', async () => {
     const folder = temporaryFolder()
     const run = await beginRun(path.join(folder, '.data'))
-    atEnd(async () => run.end())
+    atEnd(run.stopAll)
     run.ready(environment)
     const { code, stdout } = await staff({}, ['partner', 'list'], folder)
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
 import { anyPort } from './any-port.ts'
 import { makeTemplate } from './template-database.ts'
@@ -34,9 +34,15 @@ async function startDatabase(): Promise<string> {
   const password = randomBytes(16).toString('hex')
   const logFile = path.join(folder, 'postgres.log')
   const port = await anyPort()
-  // Every worker of jest has its own connections to its own databases.
-  const settings = ['max_connections=400']
-  const { url } = await startPostgres({ folder, port, password, logFile, durable: false, settings, onSpawn })
+  const settings = [
+    // every worker of jest has its own connections to its own databases
+    'max_connections=400',
+    // the data does not outlive the run
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+  ]
+  const { url } = await startPostgres({ folder, port, password, logFile, settings, onSpawn })
   return url
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
 import { cross, crossing, prepareFixture, scenes, type Fixture } from './scenes.ts'
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
-import { findTemporal } from '../../src/embedded/temporal-binary.ts'
+import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
-import { beginAnew, HISTORIES, postgresFolder } from '../../src/embedded/servers.ts'
+import { postgresFolder, removeUnusable, temporalData } from '../../src/embedded/data-directory.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -17,7 +17,7 @@ beforeEach(() => {
   const data = path.join(postgresFolder(folder), 'data')
   mkdirSync(data, { recursive: true })
   atEnd(async () => rmSync(postgresFolder(folder), { recursive: true, force: true }))
-  write('embedded.json', JSON.stringify({ histories: HISTORIES }))
+  write('embedded.json', JSON.stringify(temporalData))
   for (const name of ['run.json', ...temporal]) write(name)
 })
 
@@ -27,28 +27,28 @@ const lose = (name: string) =>
   })
 
 test('keeps everything that belongs together', () => {
-  expect(beginAnew(dataDirectory, false, {})).toBe(false)
+  expect(removeUnusable(dataDirectory, false, {})).toBe(false)
   expect(left()).toEqual(['embedded.json', 'run.json', ...temporal])
 })
 
 test('removes everything that is asked for, but the record of this run', () => {
-  beginAnew(dataDirectory, true, {})
+  removeUnusable(dataDirectory, true, {})
   expect(left()).toEqual(['run.json'])
 })
 
 test.each(['data', 'embedded.json'])('removes Temporal’s workflows when PostgreSQL’s %s is lost', (name) => {
   lose(name)
-  beginAnew(dataDirectory, false, {})
+  removeUnusable(dataDirectory, false, {})
   expect(left()).not.toContain('temporal.db')
   expect(left()).not.toContain('temporal.db-wal')
   expect(readdirSync(postgresFolder(dataDirectory))).not.toContain('data')
 })
 
-test.each([{}, { histories: HISTORIES - 1 }])(
+test.each([{}, { ...temporalData, histories: 1 }, { ...temporalData, searchAttributes: ['LeadId'] }])(
   'removes Temporal’s workflows of an older version, and nothing of the record: %j',
   (settings) => {
     write('embedded.json', JSON.stringify(settings))
-    expect(beginAnew(dataDirectory, false, {})).toBe(true)
+    expect(removeUnusable(dataDirectory, false, {})).toBe(true)
     expect(left()).toEqual(['embedded.json', 'run.json', 'temporal.log'])
     expect(readdirSync(postgresFolder(dataDirectory))).toContain('data')
   },
@@ -56,6 +56,6 @@ test.each([{}, { histories: HISTORIES - 1 }])(
 
 test('keeps Temporal’s workflows when the record is in a PostgreSQL of somebody else', () => {
   lose('data')
-  beginAnew(dataDirectory, false, { DATABASE_URL: 'postgres://db.example/leads' })
+  removeUnusable(dataDirectory, false, { DATABASE_URL: 'postgres://db.example/leads' })
   expect(left()).toContain('temporal.db')
 })

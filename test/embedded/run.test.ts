@@ -4,7 +4,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
 import { identify } from '../../src/embedded/processes.ts'
-import { beginRun, runningSandbox } from '../../src/embedded/run-file.ts'
+import type { Launched } from '../../src/embedded/launch.ts'
+import { beginRun, runningSandbox } from '../../src/embedded/run.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -22,10 +23,21 @@ function idle(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number }
 }
 
+/** A child as a run takes it; it never tells of its end. */
+function launched(child: ChildProcess & { pid: number }): Launched {
+  return {
+    name: 'worker',
+    process: child,
+    pid: child.pid,
+    ended: new Promise(() => {}),
+    stop: async () => {},
+  }
+}
+
 /** What a start leaves that was killed: its own process is gone, its file is still there. */
-async function leaveBehind(child: { pid: number }, changed = {}): Promise<void> {
+async function leaveBehind(child: ChildProcess & { pid: number }, changed = {}): Promise<void> {
   const run = await beginRun(dataDirectory)
-  run.add('worker', child.pid, 'SIGTERM', 1)
+  run.adopt(launched(child))
   run.ready({ API_URL: 'http://127.0.0.1:3000/v1' })
   const content = JSON.parse(readFileSync(file, 'utf8'))
   content.starter.started = 'long ago'
@@ -40,9 +52,7 @@ test('leads other commands to the sandbox while it runs, and only then', async (
   run.ready({ DATABASE_URL: 'postgresql://here' })
   expect(runningSandbox(dataDirectory)).toEqual({ DATABASE_URL: 'postgresql://here' })
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  run.stopping()
-  expect(runningSandbox(dataDirectory)).toEqual({})
-  run.end()
+  await run.stopAll()
   expect(runningSandbox(dataDirectory)).toEqual({})
 })
 
@@ -60,7 +70,7 @@ test('stops what a killed start has left', async () => {
   await leaveBehind(left)
   expect(runningSandbox(dataDirectory)).toEqual({})
   await beginRun(dataDirectory)
-  expect(await ended).toEqual([null, 'SIGTERM'])
+  expect(await ended).toEqual([null, 'SIGINT'])
 })
 
 test('leaves a stranger alone that has the pid of one of them by now', async () => {

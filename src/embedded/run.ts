@@ -1,0 +1,125 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { defaultDataDirectory, writePrivately } from './data-directory.ts'
+import type { Launched } from './launch.ts'
+import { ended, identify, isRunning, stopStranger, type ProcessIdentity } from './processes.ts'
+
+/** Senders of work stop before those that do it, and the database last. */
+const stopOrder = ['API', 'worker', 'Temporal', 'PostgreSQL']
+
+interface RunFile {
+  /** The process of `npm start`. */
+  starter: ProcessIdentity
+  processes: (ProcessIdentity & { name: string })[]
+  /** Set when the processes are being stopped. */
+  stopping?: boolean
+  /** Empty until everything is ready. */
+  environment: Record<string, string>
+}
+
+/** A run of `npm start`: its processes, on record for the next run and for the other commands. */
+export interface Run {
+  /** To be called as soon as there is a process: one that is not on record survives a SIGKILL of `npm start`. */
+  adopt: (launched: Launched) => void
+  /** Tells the other commands how to reach the sandbox. */
+  ready: (environment: Record<string, string>) => void
+  /** Stops everything in order, and returns when nothing is left. */
+  stopAll: () => Promise<void>
+  /** Ends everything at once, without waiting. */
+  killAll: () => void
+}
+
+/**
+ * Begins a run. If the previous one is stopping, it is waited for; what a killed one has left is stopped.
+ *
+ * @param onUnexpectedEnd gets one line when a process has ended that was not stopped.
+ * @throws {Error} one line that says how to stop the other run, if one is alive.
+ */
+export async function beginRun(
+  dataDirectory: string,
+  onUnexpectedEnd: (line: string) => void = () => {},
+): Promise<Run> {
+  const file = fileIn(dataDirectory)
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
+  await endPrevious(dataDirectory)
+  const starter = identify(process.pid)
+  if (!starter) throw new Error('npm start needs the command `ps`: install it; on Windows, use WSL.')
+  const record: RunFile = { starter, processes: [], environment: {} }
+  const save = () => writePrivately(file, record)
+  claim(file, record)
+  const running: Launched[] = []
+  return {
+    adopt: (launched) => {
+      const { name, pid } = launched
+      running.push(launched)
+      const identity = identify(pid)
+      if (identity) record.processes.push({ name, ...identity })
+      save()
+      if (record.stopping) launched.process.kill('SIGKILL')
+      void launched.ended.then((reason) => {
+        if (!record.stopping) onUnexpectedEnd(`${name} has ended: ${reason}`)
+      })
+    },
+    ready: (environment) => {
+      record.environment = environment
+      save()
+    },
+    stopAll: async () => {
+      record.stopping = true
+      save()
+      for (const { stop } of inStopOrder(running)) await stop()
+      rmSync(file, { force: true })
+    },
+    killAll: () => {
+      // SIGQUIT is PostgreSQL's immediate shutdown, which ends all its processes
+      for (const { name, process: child } of running)
+        child.kill(name === 'PostgreSQL' ? 'SIGQUIT' : 'SIGKILL')
+    },
+  }
+}
+
+/** The environment variables that lead to the running sandbox; none if it is not running. */
+export function runningSandbox(dataDirectory = defaultDataDirectory): Record<string, string> {
+  const run = readRun(dataDirectory)
+  return run && !run.stopping && isRunning(run.starter) ? run.environment : {}
+}
+
+const fileIn = (dataDirectory: string) => path.join(dataDirectory, 'run.json')
+
+function readRun(dataDirectory: string): RunFile | undefined {
+  try {
+    return JSON.parse(readFileSync(fileIn(dataDirectory), 'utf8')) as RunFile
+  } catch {
+    // there is none, or a full disk or a power failure cut it off: nothing in it can be running
+    return undefined
+  }
+}
+
+async function endPrevious(dataDirectory: string): Promise<void> {
+  const previous = readRun(dataDirectory)
+  if (previous) {
+    const { starter, processes, environment, stopping } = previous
+    if (stopping) await ended(starter)
+    if (isRunning(starter)) {
+      const where = environment.API_URL ? `at ${environment.API_URL}` : 'and is starting'
+      throw new Error(
+        `The sandbox is already running ${where}: stop it with Ctrl-C in its terminal, or with kill ${starter.pid}.`,
+      )
+    }
+    for (const leftover of inStopOrder(processes)) await stopStranger(leftover)
+  }
+  rmSync(fileIn(dataDirectory), { force: true })
+}
+
+function inStopOrder<Named extends { name: string }>(processes: Named[]): Named[] {
+  return processes.toSorted((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name))
+}
+
+/** If two runs begin at the same moment, only one can create the file. */
+function claim(file: string, record: RunFile): void {
+  try {
+    writeFileSync(file, JSON.stringify(record), { mode: 0o600, flag: 'wx' })
+  } catch {
+    throw new Error(`Another npm start has just begun, or ${file} cannot be written.`)
+  }
+}
