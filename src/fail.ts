@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts'
 import { OtherEnvironment } from './db/deployment.ts'
 
-/** Ends the process with one readable line: whoever started it can do something about it. */
+/** Ends the process with one readable line. */
 export function fail(message: string): never {
   process.stderr.write(`${message}\n`)
   process.exit(1)
@@ -17,8 +17,14 @@ export function orFail<Value>(read: () => Value): Value {
   }
 }
 
-/** For a failure of a database: ends the process when it belongs to the other environment. */
+/** For a database error: ends the process if the database belongs to the other environment. */
 export function failIfOtherEnvironment(error: unknown): never {
   if (error instanceof OtherEnvironment) fail(error.message)
   throw error
+}
+
+/** Why something failed, in one line; a gRPC error has it without the status code in `details`. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'details' in error && typeof error.details === 'string' ? error.details : error.message
 }

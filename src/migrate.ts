@@ -2,7 +2,7 @@ import { readConfig } from './config.ts'
 import { migrateDeployment } from './db/deployment.ts'
 import { connect } from './db/orm.ts'
 import { provideServiceRole } from './db/service-role.ts'
-import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
+import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
 const config = orFail(() => readConfig('migrate'))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
@@ -12,7 +12,7 @@ try {
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
 } catch (error) {
-  fail(`The database cannot be migrated: ${error instanceof Error ? error.message : String(error)}`)
+  fail(`The database cannot be migrated: ${reasonOf(error)}`)
 } finally {
   await orm.close()
 }

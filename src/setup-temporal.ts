@@ -3,7 +3,7 @@ import { Connection } from '@temporalio/client'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { connect, sqlOf } from './db/orm.ts'
-import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
+import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { temporalSettings } from './temporal/client.ts'
 import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-claim.ts'
 import { ensureSearchAttributes } from './temporal/search-attributes.ts'
@@ -13,7 +13,7 @@ const ALREADY_EXISTS = 6
 
 const takesOver = readOptions()
 const environment = processEnvironment()
-// without a database the namespace is left to the first worker
+// without a database, the first worker claims the namespace
 const config = environment.DATABASE_URL ? orFail(() => readConfig('setup-temporal')) : undefined
 const { connectionOptions, namespace } = temporalSettings(environment)
 const deployment = config && (await deploymentOf(config))
@@ -27,9 +27,8 @@ try {
   await connection.close()
 } catch (error) {
   if (error instanceof OtherDeployment) fail(error.message)
-  const reason = error instanceof Error ? error.message : String(error)
   fail(
-    `Temporal at ${connectionOptions.address} cannot be set up: ${reason}. Check TEMPORAL_ADDRESS and that it runs.`,
+    `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS and that it runs.`,
   )
 }
 
@@ -46,8 +45,9 @@ async function deploymentOf({ DATABASE_URL: url, ENVIRONMENT }: Config<'setup-te
   try {
     return await requireDeployment(sqlOf(orm), ENVIRONMENT).catch(failIfOtherEnvironment)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return fail(`The database cannot be used: ${reason}. Run npm run migrate first, or unset DATABASE_URL.`)
+    return fail(
+      `The database cannot be used: ${reasonOf(error)}. Run npm run migrate first, or unset DATABASE_URL.`,
+    )
   } finally {
     await orm.close()
   }

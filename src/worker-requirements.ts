@@ -1,0 +1,77 @@
+import type { Client } from '@temporalio/client'
+import { NativeConnection } from '@temporalio/worker'
+import { retryFor } from '../activities/retry-for.ts'
+import type { Config } from './config.ts'
+import { requireDeployment } from './db/deployment.ts'
+import { keysOfLiveSecrets } from './db/endpoints/secret-keys.ts'
+import { isReachable, type Sql } from './db/orm.ts'
+import { olderSchema } from './db/schema-version.ts'
+import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
+import type { TemporalSettings } from './temporal/client.ts'
+import { OtherDeployment } from './temporal/namespace-claim.ts'
+import type { NamespaceGuard } from './temporal/namespace-guard.ts'
+import { missingSearchAttributes } from './temporal/search-attributes.ts'
+import { keyId } from './webhooks/secrets.ts'
+
+// What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
+// the fault would show as workflows and activities that fail one by one.
+
+/** Temporal and PostgreSQL may be starting too, and a migration may be running. */
+const PATIENCE_MS = 10_000
+
+export async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {
+  return retryFor(() => NativeConnection.connect(connectionOptions), PATIENCE_MS).catch((error: unknown) =>
+    fail(
+      `Temporal does not answer at ${connectionOptions.address}: start it, or set TEMPORAL_ADDRESS (${reasonOf(error)})`,
+    ),
+  )
+}
+
+/** @returns the deployment's id. */
+export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promise<string> {
+  const { host, pathname } = new URL(config.DATABASE_URL)
+  await retryFor(() => isReachable(sql), PATIENCE_MS).catch((error: unknown) =>
+    fail(
+      `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
+    ),
+  )
+  const requireSchema = async () => {
+    const remedy = await olderSchema(sql)
+    if (remedy !== undefined) throw new Error(remedy)
+  }
+  await retryFor(requireSchema, PATIENCE_MS).catch((error: unknown) => fail(reasonOf(error)))
+  const deployment = () => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment)
+  const id = await retryFor(deployment, PATIENCE_MS).catch((error: unknown) =>
+    fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
+  )
+  await requireEncryptionKeys(sql, config.ENCRYPTION_KEY)
+  return id
+}
+
+/** Webhooks cannot be signed without the key that the endpoint's secret is encrypted with. */
+async function requireEncryptionKeys(sql: Sql, keys: Buffer[]): Promise<void> {
+  const ours = new Set(keys.map(keyId))
+  const missing = (await keysOfLiveSecrets(sql)).filter((used) => !ours.has(used.keyId))
+  if (missing.length === 0) return
+  const endpoints = missing.reduce((sum, used) => sum + used.endpoints, 0)
+  const secrets = endpoints === 1 ? 'secret of 1 endpoint needs' : `secrets of ${endpoints} endpoints need`
+  fail(
+    `ENCRYPTION_KEY lacks the key ${missing.map((used) => used.keyId).join(', ')}, which the signing ${secrets}: add it after the current one, separated by a comma; if it is lost, run npm run staff -- endpoint rotate-secret PARTNER --overlap 0`,
+  )
+}
+
+/** Requires a namespace that belongs to this deployment and has every search attribute. */
+export async function requireNamespace(client: Client, guard: NamespaceGuard): Promise<void> {
+  const { namespace } = client.options
+  const remedy = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
+  const failUnusable = (error: unknown): never =>
+    fail(
+      error instanceof OtherDeployment
+        ? error.message
+        : `Temporal’s namespace ${namespace} cannot be used: ${reasonOf(error)}. ${remedy}`,
+    )
+  const missing = await missingSearchAttributes(client.connection, namespace).catch(failUnusable)
+  if (missing.length > 0)
+    fail(`Temporal’s namespace ${namespace} has no search attribute ${missing.join(', ')}. ${remedy}`)
+  await guard().catch(failUnusable)
+}
