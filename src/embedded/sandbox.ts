@@ -1,11 +1,11 @@
 import path from 'node:path'
-import { ConfigError, processEnvironment, readConfig } from '../config.ts'
+import { ConfigError, readConfig } from '../config.ts'
 import { type DemoPartner, saveSettings, type Settings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
-import { planDatabase, planTemporal, type ServerOptions } from './servers.ts'
-import { startService } from './service.ts'
+import { planDatabase, type ServerOptions } from './servers.ts'
+import { startServices } from './services.ts'
 
 interface SandboxOptions extends ServerOptions {
   /** Gets one line for each webhook. */
@@ -113,42 +113,4 @@ async function prepareDatabase(
     const line = `PostgreSQL at ${new URL(url).host} cannot be used: ${(error as Error).message}. Correct DATABASE_URL, or unset it to have a server started.`
     throw new Error(line, { cause: error })
   }
-}
-
-/**
- * Temporal, and the same two processes as in a deployment. They start at the same time, because bundling the workflows
- * takes longer than the servers need; until those answer, the processes retry.
- *
- * @returns the variables that lead to them.
- */
-async function startServices(
-  preferredPort: number,
-  variables: Record<string, string>,
-  options: SandboxOptions,
-): Promise<Record<string, string>> {
-  const { dataDirectory, onSpawn } = options
-  const temporal = await planTemporal(options)
-  const start = (name: string, entry: string, overrides: Record<string, string>) =>
-    startService({
-      name,
-      entry: path.join(import.meta.dirname, '..', entry),
-      // a certificate is for a deployment: it would not match the address
-      environment: processEnvironment({
-        ...variables,
-        ...temporal.variables,
-        TLS_CERT_FILE: '',
-        TLS_KEY_FILE: '',
-        ...overrides,
-      }),
-      logFile: path.join(dataDirectory, `${name.toLowerCase()}.log`),
-      onSpawn,
-    })
-  const PORT = String(await freePort(preferredPort))
-  const [, api] = await Promise.all([
-    temporal.start(),
-    start('API', 'server.ts', { PORT }),
-    // two processes cannot share a port for their metrics
-    start('worker', 'worker.ts', { METRICS_PORT: '' }),
-  ])
-  return { ...temporal.variables, API_URL: `http://127.0.0.1:${api.port}/v1` }
 }

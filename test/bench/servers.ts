@@ -7,7 +7,7 @@ import { freePort } from '../../src/embedded/ports.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
-import { startService } from '../../src/embedded/service.ts'
+import { startService } from '../../src/embedded/services.ts'
 import { cpuSeconds } from './cpu.ts'
 
 /** Everything that a benchmark has started, so that none of it outlives it. */
