@@ -29,7 +29,6 @@ export function workerOptions(settings: Settings) {
     taskQueue: TASK_QUEUE,
     maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
-    maxConcurrentLocalActivityExecutions: settings.WORKER_ACTIVITIES,
     maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
     // above what a webhook may take, so that a deployment cuts none off
     shutdownGraceTime: LEASE_MS,
