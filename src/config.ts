@@ -6,12 +6,12 @@ export type { Config } from './config/schema.ts'
 /** A wrong or missing setting; `message` is one line that says what to do. */
 export class ConfigError extends Error {}
 
-/** Defaults that a sandbox does not have. */
+/** Defaults of production only. */
 const inProduction = { RATE_LIMIT: '600' }
 
 /**
- * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, as
- * compose files and CI systems pass them; what the program does not read is not looked at.
+ * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, because compose
+ * files and CI systems pass those. Variables that the program does not read are ignored.
  *
  * @throws {ConfigError} one line that names every faulty variable and what it needs; no secret is repeated.
  */
@@ -36,7 +36,7 @@ export function readConfig<Name extends Program>(
   throw new ConfigError(`Configuration: ${[...faults].join('; ')}. See docs/settings.md.`)
 }
 
-/** The environment as it stands, with `overrides`: for child processes, and for libraries that read their own names. */
+/** The environment with `overrides`, for child processes and for libraries that read variables of their own. */
 export function processEnvironment(overrides: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...overrides }
 }

@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 
 /**
- * The process's log: JSON lines on stdout. An error is its type, message and stack; a driver's error would
- * bring the row along in its other fields, and a row is personal data.
+ * The process's log, as JSON lines on stdout. Only the type, message, stack and code of an error are logged: a database
+ * driver's error has the row in its other fields, and rows are personal data.
  */
 export function createLogger(
   level: string,
@@ -13,7 +13,7 @@ export function createLogger(
     level,
     base: { process: name },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // ours are logged as err, those of an activity by Temporal's SDK as error
+    // we log errors as `err`, and Temporal's SDK logs those of activities as `error`
     serializers: { err: withoutRow, error: withoutRow },
   }
   return pino(options, destination)

@@ -1,15 +1,15 @@
-// Plain old JavaScript: it has to run on the very Node versions that it turns away.
+// Plain old JavaScript: it must run on the Node versions that it refuses.
 var parts = process.versions.node.split('.')
 if (Number(parts[0]) < 22 || (Number(parts[0]) === 22 && Number(parts[1]) < 18)) {
   console.error(
-    'Node 22.18 or newer is needed, and this is ' +
+    'Node 22.18 or newer is required, and this is ' +
       process.versions.node +
-      ': run npm ci without --omit=optional, which brings Node 24 along, or install Node 24.',
+      ': run npm ci without --omit=optional, which installs Node 24, or install Node 24 yourself.',
   )
   process.exit(1)
 }
-// Compiled code is kept beside the installed packages, which saves a start a fifth of its time. Says nothing
-// where that cannot be written, as in a container; the variable that Node itself knows goes first.
+// Caches compiled code beside the installed packages, which makes a start a fifth faster. Does nothing where the folder
+// cannot be written, as in a container. NODE_COMPILE_CACHE takes precedence.
 require('node:module').enableCompileCache(
   require('node:path').join(__dirname, '../node_modules/.cache/node-compile'),
 )

@@ -1,7 +1,7 @@
 import { workflowBundle } from './workflow-bundle.ts'
 
-// npm runs this at the end of every install. What API, worker and `npm start` load is compiled as it is
-// imported here (preload.cjs keeps that), so that the first start has as little to do as a later one.
+// npm runs this at the end of every install. Importing what API, worker and `npm start` load fills the compile cache
+// (see preload.cjs), so the first start is as fast as later ones.
 await Promise.all([
   workflowBundle(),
   import('../activities/index.ts'),

@@ -28,7 +28,7 @@ try {
 } catch (error) {
   if (error instanceof OtherDeployment) fail(error.message)
   fail(
-    `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS and that it runs.`,
+    `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS, and that Temporal is running.`,
   )
 }
 

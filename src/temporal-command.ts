@@ -3,18 +3,15 @@ import { processEnvironment } from './config.ts'
 import { runningSandbox } from './embedded/run.ts'
 import { findTemporal } from './embedded/temporal-program.ts'
 
-/** Temporal's own command line, pointed at the running sandbox or at what the environment names. */
+/** The Temporal CLI, connected to the server that the environment names, or to the running sandbox. */
 try {
-  const sandbox = runningSandbox()
-  const environment = processEnvironment()
+  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = runningSandbox()
+  const sandbox = TEMPORAL_ADDRESS === undefined ? {} : { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE }
+  const environment = { ...sandbox, ...processEnvironment() }
   const program = await findTemporal({ environment, report: (line) => console.error(line) })
-  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = { ...sandbox, ...environment }
-  const env = processEnvironment({
-    ...(TEMPORAL_ADDRESS && { TEMPORAL_ADDRESS }),
-    ...(TEMPORAL_NAMESPACE && { TEMPORAL_NAMESPACE }),
-  })
-  const { status } = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env })
-  if (status !== 0 && !TEMPORAL_ADDRESS) console.error('The sandbox is not running here: npm start runs it.')
+  const { status } = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env: environment })
+  if (status !== 0 && !environment.TEMPORAL_ADDRESS)
+    console.error('The sandbox is not running here: start it with npm start.')
   process.exitCode = status ?? 1
 } catch (error) {
   console.error((error as Error).message)

@@ -16,8 +16,8 @@ interface Kept {
 }
 
 /**
- * What a worker runs its workflows from. Bundling takes a second and more of a processor, so the result is
- * kept beside the installed packages, for as long as neither they nor a source file changes.
+ * The bundle that a worker runs its workflows from. Bundling takes more than a second of CPU time, so the result is
+ * cached beside the installed packages until they or a source file change.
  */
 export async function workflowBundle(keptFile = cacheFile): Promise<WorkflowBundle> {
   const hash = existsSync(installed) ? hashOfSources() : undefined
@@ -28,7 +28,7 @@ export async function workflowBundle(keptFile = cacheFile): Promise<WorkflowBund
   return { code }
 }
 
-/** Every file that could be bundled, rather than those that are: finding out which would be bundling. */
+/** Covers every file that might be bundled: to know which ones are, they would have to be bundled. */
 function hashOfSources(): string {
   const hash = createHash('sha256').update(readFileSync(installed))
   for (const folder of ['src', 'workflows']) {
@@ -48,7 +48,7 @@ function readKept(keptFile: string): Kept | undefined {
   }
 }
 
-/** Where nothing can be written, as in a container that was not prepared, each start bundles anew. */
+/** Where nothing can be written, as in a read-only container, every start bundles again. */
 function keep(keptFile: string, kept: Kept): void {
   const unfinished = `${keptFile}.${process.pid}`
   try {
@@ -56,6 +56,6 @@ function keep(keptFile: string, kept: Kept): void {
     writeFileSync(unfinished, JSON.stringify(kept))
     renameSync(unfinished, keptFile)
   } catch {
-    // costs time at the next start, and nothing else
+    // this only costs time at the next start
   }
 }

@@ -4,7 +4,7 @@ import { connect, sqlOf } from './db/orm.ts'
 import { createLogger } from './logger.ts'
 
 const path = `${import.meta.dirname}/../docs/openapi.json`
-// never connected to: the document comes from the routes alone
+// no connection is made: the document comes from the routes
 const orm = await connect('postgresql://127.0.0.1/none')
 const app = await buildApp({
   environment: 'sandbox',

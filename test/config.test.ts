@@ -199,7 +199,7 @@ describe('refusals', () => {
       'SCORE_PROVIDER_URL must be an http:// or https:// URL',
     ],
     ['worker', { SMTP_URL: 'http://mail.example' }, 'SMTP_URL must be an smtp:// or smtps:// URL'],
-    ['worker', { STAFF_EMAIL: 'staff' }, 'STAFF_EMAIL must be an e-mail address'],
+    ['worker', { STAFF_EMAIL: 'staff' }, 'STAFF_EMAIL must be an email address'],
     ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
     ['api', { MAX_CONNECTIONS: '0' }, 'MAX_CONNECTIONS must be a whole number from 1 to 1000000'],
     ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],

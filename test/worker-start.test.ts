@@ -56,7 +56,7 @@ describe('a worker', () => {
         SMTP_URL: 'smtp://127.0.0.1',
         SCORE_PROVIDER_URL: 'https://scores.example.com',
       }),
-      says: /^Configuration: SMTP_URL may send mails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See \.env\.example\.$/,
+      says: /^Configuration: SMTP_URL may send emails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See \.env\.example\.$/,
     },
     'ENCRYPTION_KEY is not set': {
       environment: async () => ({ ENCRYPTION_KEY: '' }),

@@ -1,11 +1,14 @@
-import { isLoopback } from './loopback.ts'
-
-/** The ways on which data may leave in plain text, by the names that ALLOW_PLAINTEXT takes. */
+/** The connections that may use plain text, by the names that ALLOW_PLAINTEXT takes. */
 export const plainTextWays = ['smtp', 'score_provider', 'database'] as const
 
+/** Whether a host, in a setting or a URL, is this machine. Names other than localhost are not resolved. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || /^\[?::1\]?$/.test(host) || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
 /**
- * Whether mails may go out without TLS: nodemailer sends on in plain text where the server offers no STARTTLS,
- * unless `requireTLS` is true, which wins over all its other options.
+ * Whether emails may be sent without TLS: if the server does not offer STARTTLS, nodemailer falls back to plain text,
+ * unless `requireTLS` is true, which overrides its other options.
  */
 export function isPlainSmtp(url: string): boolean {
   const { protocol, searchParams } = new URL(url)
@@ -16,13 +19,13 @@ export function isPlainHttp(url: string): boolean {
   return new URL(url).protocol === 'http:'
 }
 
-/** What means TLS, or no connection, to node-postgres 8 and to libpq alike. */
+/** The modes with which node-postgres 8 and libpq both require TLS. */
 const TLS_MODES = ['require', 'verify-ca', 'verify-full']
 
-/** Whether PostgreSQL is reached without TLS, over a network. */
+/** Whether PostgreSQL is reached over a network without TLS. */
 export function isPlainDatabase(url: string): boolean {
   const { hostname, searchParams } = new URL(url)
-  // node-postgres takes the last one, and a host in the query before that of the URL
+  // node-postgres takes the last value, and prefers a host in the query to that of the URL
   const last = (name: string) => searchParams.getAll(name).at(-1) ?? ''
   const host = last('host') || decodeURIComponent(hostname)
   const isLocal = isLoopback(host) || host.startsWith('/')

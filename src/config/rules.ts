@@ -1,18 +1,17 @@
 import type { Config, Program } from './schema.ts'
-import { isLoopback } from './loopback.ts'
-import { isPlainDatabase, isPlainHttp, isPlainSmtp } from './plain-text.ts'
+import { isLoopback, isPlainDatabase, isPlainHttp, isPlainSmtp } from './plain-text.ts'
 
-/** What a program has read: any part of the settings. */
+/** The settings that a program has read. */
 type Settings = Partial<Config<'api'> & Config<'worker'> & Config<'staff'> & Config<'migrate'>>
 
 interface Fault {
-  /** The variable that is to be changed. */
+  /** The variable to change. */
   name: string
-  /** What is wrong and what to do, to be read after the name. */
+  /** What is wrong and what to do, to follow the name. */
   message: string
 }
 
-/** What is missing or unsafe in settings that are well-formed one by one. */
+/** What is missing or unsafe in settings that are each well-formed. */
 export function faultsIn(program: Program, settings: Settings): Fault[] {
   return [
     ...addressFaults(program, settings),
@@ -28,7 +27,7 @@ function addressFaults(program: Program, settings: Settings): Fault[] {
     const message = 'is for one machine only: unset it, or set HOST to 127.0.0.1'
     return [{ name: 'WEBHOOK_ALLOW_PRIVATE_NETWORK', message }]
   }
-  // the other programs answer probes there, and nobody's data
+  // the other programs answer only probes there
   if (program !== 'api' || proxy !== undefined || (cert !== undefined && key !== undefined)) return []
   const message = `${host} is not loopback: set TLS_CERT_FILE and TLS_KEY_FILE, or name the TLS proxy in TRUST_PROXY`
   return [{ name: 'HOST', message }]
@@ -45,26 +44,26 @@ function pairFaults(settings: Settings): Fault[] {
   ).map(([name, other, remedy]) => ({ name, message: `and ${other} go together: ${remedy}` }))
 }
 
-/** Real people’s data leaves a production: nothing is made up there, and nothing sent in plain text unasked. */
+/** Production has real people’s data: nothing is invented, and only ALLOW_PLAINTEXT permits plain text. */
 function productionFaults(program: Program, settings: Settings): Fault[] {
   const faults: Fault[] = []
   const refuse = (name: string, message: string) => faults.push({ name, message })
   const { SMTP_URL: smtp, SCORE_PROVIDER_URL: scores, ALLOW_PLAINTEXT: allowed = [] } = settings
   if (program === 'worker' && smtp === undefined)
-    refuse('SMTP_URL', 'is required in production: onboarding mails need a mail server')
+    refuse('SMTP_URL', 'is required in production: onboarding emails need a mail server')
   if (program === 'worker' && scores === undefined)
     refuse('SCORE_PROVIDER_URL', 'is required in production: scores are never invented')
   if (settings.SMTP_CATCHER)
-    refuse('SMTP_CATCHER', 'is for a sandbox: unset it, for production’s mails go to real people')
+    refuse('SMTP_CATCHER', 'is for a sandbox: unset it, because production sends emails to real people')
   if (settings.WEBHOOK_ALLOW_PRIVATE_NETWORK)
     refuse(
       'WEBHOOK_ALLOW_PRIVATE_NETWORK',
-      'is for a sandbox: unset it, for production’s webhooks go to public addresses only',
+      'is for a sandbox: unset it, because production sends webhooks only to public addresses',
     )
   if (smtp !== undefined && isPlainSmtp(smtp) && !allowed.includes('smtp'))
     refuse(
       'SMTP_URL',
-      'may send mails in plain text: use smtps://, require STARTTLS by adding ?requireTLS=true, or set ALLOW_PLAINTEXT=smtp',
+      'may send emails in plain text: use smtps://, require STARTTLS by adding ?requireTLS=true, or set ALLOW_PLAINTEXT=smtp',
     )
   if (scores !== undefined && isPlainHttp(scores) && !allowed.includes('score_provider'))
     refuse(

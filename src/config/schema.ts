@@ -14,7 +14,7 @@ const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postg
 const text = z.string().min(1)
 const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || [])
 
-/** What every program reads. */
+/** Read by every program. */
 const everywhere = {
   ENVIRONMENT: z.enum(environments, { error: 'must be sandbox or production' }),
   DATABASE_URL: databaseUrl,
@@ -31,14 +31,14 @@ const everywhere = {
     ),
 }
 
-/** API and worker: the processes that go on. */
+/** Read by API and worker, the long-running processes. */
 const processes = {
   HOST: text.default('127.0.0.1'),
   METRICS_PORT: port.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 }
 
-/** Worker and staff: who signs webhooks and sends them. */
+/** Read by worker and staff, which sign webhooks. */
 const senders = {
   ENCRYPTION_KEY: z.string().transform((keys, context) => {
     const decoded = keys.split(',').map((key) => Buffer.from(key.trim(), 'base64'))
@@ -53,8 +53,8 @@ const senders = {
 }
 
 /**
- * The environment: every variable of the service, stated once, under the programs that read it. None needs
- * what it does not read, least of all a secret. `docs/settings.md` describes each.
+ * Every environment variable of the service, under the programs that read it; `docs/settings.md` describes each. No program
+ * needs a variable that it does not read, least of all a secret.
  */
 export const programs = {
   api: z.object({
@@ -66,7 +66,7 @@ export const programs = {
     TRUST_PROXY: text
       .refine((list) => list.split(',').every((entry) => isProxy(entry.trim())), {
         error:
-          'must be the proxies’ IP addresses or networks, comma-separated, none wider than 10.0.0.0/8 or fc00::/7: whoever it names is believed about X-Forwarded-For',
+          'must be the proxies’ IP addresses or networks, comma-separated, none wider than 10.0.0.0/8 or fc00::/7: their X-Forwarded-For is trusted',
       })
       .optional(),
     RATE_LIMIT: wholeNumber(
@@ -87,7 +87,7 @@ export const programs = {
       .string()
       .default('')
       .transform((list) => itemsOf(list.toLowerCase())),
-    STAFF_EMAIL: z.email({ error: 'must be an e-mail address' }).optional(),
+    STAFF_EMAIL: z.email({ error: 'must be an email address' }).optional(),
     SCORE_PROVIDER_URL: webUrl.optional(),
     SCORE_PROVIDER_TOKEN: text.optional(),
     WORKER_WORKFLOW_TASKS: wholeNumber(2, 10_000, 'must be a whole number from 2 to 10000').default(20),

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Names that Fastify knows for networks. */
+/** Fastify's names for networks. */
 const NAMES = ['loopback', 'linklocal', 'uniquelocal']
 /** 10.0.0.0/8 is the widest private network of IPv4, fc00::/7 of IPv6. */
 const WIDEST = { ipv4: 8, ipv6: 16, uniqueLocal: 7 }
@@ -9,8 +9,8 @@ const MAPPED_BITS = 96
 const IPV4_MAPPED = ipaddr.parse('::ffff:0:0')
 
 /**
- * Whether `entry` names a proxy, or a network that proxies may be in: an address, or a network in CIDR
- * notation that is not as good as the whole internet. No hop counts, no `true`.
+ * Whether `entry` is an IP address, or a network in CIDR notation that is not too wide to be one of proxies. Fastify's
+ * hop counts and `true` are not allowed.
  */
 export function isProxy(entry: string): boolean {
   if (NAMES.includes(entry)) return true
