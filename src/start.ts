@@ -27,7 +27,9 @@ const repeatMs = 500
 const options = readOptions()
 const environment = processEnvironment()
 const say = (line: string) => (options.json ? console.error(line) : console.log(line))
-const run = await beginRun(dataDirectory, (line) => void end(1, line)).catch(failed)
+const run = await beginRun(dataDirectory, (line) => void end(1, line)).catch((error: unknown) =>
+  fail((error as Error).message),
+)
 let ending = false
 try {
   endOnSignals()
@@ -52,10 +54,6 @@ function readOptions(): { fresh?: boolean; json?: boolean } {
 function fail(line: string): never {
   console.error(line)
   process.exit(1)
-}
-
-function failed(error: unknown): never {
-  return fail((error as Error).message)
 }
 
 async function start(): Promise<void> {

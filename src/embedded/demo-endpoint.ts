@@ -15,12 +15,6 @@ interface DemoEndpointOptions {
   logFile: string
 }
 
-/** The part of a webhook's body that is printed. */
-interface Body {
-  type?: unknown
-  data?: { lead_id?: unknown; sequence?: unknown } | null
-}
-
 /** What a partner would run: receives webhooks on 127.0.0.1 and verifies them as Standard Webhooks specifies. */
 export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEndpointOptions) {
   const server = createServer((request, response) => {
@@ -64,9 +58,10 @@ function printable(value: unknown): string {
   return isPlain ? String(value) : '?'
 }
 
-function parse(body: string): Body {
+/** The part of a webhook's body that is printed. */
+function parse(body: string): { type?: unknown; data?: { lead_id?: unknown; sequence?: unknown } | null } {
   try {
-    return (JSON.parse(body) as Body | null) ?? {}
+    return (JSON.parse(body) as object | null) ?? {}
   } catch {
     return {}
   }

@@ -67,11 +67,11 @@ export async function launch(options: LaunchOptions): Promise<Launched & ReadyMe
   const failed = ended.then((reason) => {
     throw new Error(`${name} ended while starting: ${reason}`)
   })
-  const ready = readyLine ? printed(readyLine, () => tail(log, start), child) : message(child)
+  const ready = readyLine ? printed(readyLine, () => tail(log, start), child) : readyMessage(child)
   return { ...launched, ...(await Promise.race([ready, failed])) }
 }
 
-async function message(child: ChildProcess): Promise<ReadyMessage> {
+async function readyMessage(child: ChildProcess): Promise<ReadyMessage> {
   const [{ port }] = (await once(child, 'message')) as [ReadyMessage]
   return { port }
 }
@@ -89,6 +89,15 @@ function tail(file: number, start: number): string {
   const bytes = Buffer.alloc(size - from)
   readSync(file, bytes, 0, bytes.length, from)
   return bytes.toString()
+}
+
+/**
+ * The last line of an error's innermost cause: the message of a failed program ends with what it wrote to stderr, and a
+ * failed fetch itself says only "fetch failed".
+ */
+export function lastLine(error: unknown): string {
+  const { cause, message } = error as Error
+  return cause ? lastLine(cause) : (message.trim().split('\n').at(-1) ?? '')
 }
 
 /** A JSON line of level error or fatal, or a line of text with that word; a stack trace is indented. */

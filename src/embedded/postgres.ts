@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { launch, type Launched } from './launch.ts'
+import { lastLine, launch, type Launched } from './launch.ts'
 import { installPrograms, type Owner, unprivilegedOwner } from './postgres-programs.ts'
 import { commandLine, identify, stopStranger } from './processes.ts'
 
@@ -94,8 +94,7 @@ async function makeData({ data, programs, password, as }: NewData): Promise<void
     const running = promisify(execFile)(path.join(programs, program), args, as)
     running.child.stdin?.end(input)
     await running.catch((error: unknown) => {
-      const { stderr, message } = error as Error & { stderr?: string }
-      throw new Error(`${program} failed: ${stderr?.trim().split('\n').at(-1) || message}`)
+      throw new Error(`${program} failed: ${lastLine(error)}`, { cause: error })
     })
   }
   try {

@@ -17,28 +17,14 @@ interface RunFile {
   environment: Record<string, string>
 }
 
-/** A run of `npm start`: its processes, on record for the next run and for the other commands. */
-export interface Run {
-  /** To be called as soon as there is a process: one that is not on record survives a SIGKILL of `npm start`. */
-  adopt: (launched: Launched) => void
-  /** Tells the other commands how to reach the sandbox. */
-  ready: (environment: Record<string, string>) => void
-  /** Stops everything in order, and returns when nothing is left. */
-  stopAll: () => Promise<void>
-  /** Ends everything at once, without waiting. */
-  killAll: () => void
-}
-
 /**
- * Begins a run. If the previous one is stopping, it is waited for; what a killed one has left is stopped.
+ * Begins a run of `npm start`, whose processes are on record for the next run and for the other commands. Waits for a
+ * previous run that is stopping, and stops what a killed one has left.
  *
  * @param onUnexpectedEnd gets one line when a process has ended that was not stopped.
  * @throws {Error} one line that says how to stop the other run, if one is alive.
  */
-export async function beginRun(
-  dataDirectory: string,
-  onUnexpectedEnd: (line: string) => void = () => {},
-): Promise<Run> {
+export async function beginRun(dataDirectory: string, onUnexpectedEnd: (line: string) => void = () => {}) {
   const file = fileIn(dataDirectory)
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
   await endPrevious(dataDirectory)
@@ -49,7 +35,8 @@ export async function beginRun(
   claim(file, record)
   const running: Launched[] = []
   return {
-    adopt: (launched) => {
+    /** To be called as soon as there is a process: one that is not on record survives a SIGKILL of `npm start`. */
+    adopt: (launched: Launched) => {
       const { name, pid } = launched
       running.push(launched)
       const identity = identify(pid)
@@ -60,16 +47,19 @@ export async function beginRun(
         if (!record.stopping) onUnexpectedEnd(`${name} has ended: ${reason}`)
       })
     },
-    ready: (environment) => {
+    /** Tells the other commands how to reach the sandbox. */
+    ready: (environment: Record<string, string>) => {
       record.environment = environment
       save()
     },
+    /** Stops everything in order, and returns when nothing is left. */
     stopAll: async () => {
       record.stopping = true
       save()
       for (const { stop } of inStopOrder(running)) await stop()
       rmSync(file, { force: true })
     },
+    /** Ends everything at once, without waiting. */
     killAll: () => {
       // SIGQUIT is PostgreSQL's immediate shutdown, which ends all its processes
       for (const { name, process: child } of running)

@@ -28,10 +28,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
   const { port, encryptionKeys } = checkSettings(settings, environment)
   const endpointUrl = await receiveWebhooks(options)
-  const mails: Record<string, string> = environment.SMTP_URL
-    ? // this server may deliver to real people
-      { SMTP_URL: environment.SMTP_URL }
-    : { SMTP_URL: await catchMails(dataDirectory), SMTP_CATCHER: 'true' }
   const database = await planDatabase(options)
   const variables = {
     ENVIRONMENT: 'sandbox',
@@ -39,7 +35,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
-    ...mails,
+    ...(await receiveMails(options)),
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
   const [demo, services] = await Promise.all([
@@ -80,9 +76,11 @@ async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOption
   return url
 }
 
-async function catchMails(dataDirectory: string): Promise<string> {
+async function receiveMails({ dataDirectory, environment }: SandboxOptions): Promise<Record<string, string>> {
+  // this server may deliver to real people
+  if (environment.SMTP_URL) return { SMTP_URL: environment.SMTP_URL }
   const { url } = await startMailCatcher(path.join(dataDirectory, 'mail'), await freePort(1025))
-  return url
+  return { SMTP_URL: url, SMTP_CATCHER: 'true' }
 }
 
 async function prepareDatabase(

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { postgresFolder, type Settings } from './data-directory.ts'
-import type { Launched } from './launch.ts'
+import { lastLine, type Launched } from './launch.ts'
 import { freePort } from './ports.ts'
 import { postgresUrl, startPostgres } from './postgres.ts'
 import { findTemporal } from './temporal-program.ts'
@@ -59,7 +59,6 @@ async function setUp(environment: NodeJS.ProcessEnv): Promise<void> {
   const entry = path.join(import.meta.dirname, '../setup-temporal.ts')
   const env = { ...environment, DATABASE_URL: '' }
   await promisify(execFile)(process.execPath, [entry], { env }).catch((error: unknown) => {
-    const { stderr, message } = error as Error & { stderr?: string }
-    throw new Error(stderr?.trim() || message, { cause: error })
+    throw new Error(lastLine(error), { cause: error })
   })
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { EnvHttpProxyAgent, fetch } from 'undici'
+import { lastLine } from './launch.ts'
 
 const run = promisify(execFile)
 
@@ -92,7 +93,7 @@ async function download(folder: string, { report, downloadAddress }: Search): Pr
     await pipeline(response.body, createWriteStream(archive))
     await run('tar', ['-xzf', archive, '-C', folder])
   } catch (error) {
-    throw new Error(`the download failed (${reasonOf(error)})`, { cause: error })
+    throw new Error(`the download failed (${lastLine(error)})`, { cause: error })
   } finally {
     await dispatcher.destroy()
   }
@@ -114,16 +115,9 @@ async function build(folder: string, { environment, report }: Search): Promise<v
     await run('go', ['install', flags, source], { env: { ...environment, GOBIN: folder } })
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    const problem = isMissing ? 'Go is not installed' : `the build with Go failed (${reasonOf(error)})`
+    const problem = isMissing ? 'Go is not installed' : `the build with Go failed (${lastLine(error)})`
     throw new Error(problem, { cause: error })
   } finally {
     clearInterval(progress)
   }
-}
-
-/** The innermost cause, on one line: a failed fetch itself says only "fetch failed". */
-function reasonOf(error: unknown): string {
-  const { cause, message, stderr } = error as Error & { stderr?: string }
-  if (cause) return reasonOf(cause)
-  return (stderr || message).trim().split('\n').at(-1) ?? ''
 }
