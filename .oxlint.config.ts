@@ -1,6 +1,6 @@
 import { defineConfig } from 'oxlint'
 
-/** Programs, each started by a script of package.json: nobody imports them. */
+/** Programs that scripts of package.json start. No file imports them. */
 const entryPoints = [
   'server',
   'worker',
@@ -29,7 +29,7 @@ const withoutTests = {
 }
 const withoutProcess = {
   regex: '^(node:)?process$',
-  message: 'The global process will do, and only src/config.ts reads its environment.',
+  message: 'Use the global process. Only src/config.ts reads its environment.',
 }
 const withoutWorker = {
   regex: '^@temporalio/worker',
@@ -39,11 +39,11 @@ const withoutWorker = {
 type Row = {
   /** A folder, or the path of one file. */
   at: string
-  /** Project modules it may import, as globs from the repository's root; its own folder goes without saying. */
+  /** Project modules that it may import besides its own folder, as globs from the repository's root. */
   may: string[]
-  /** Project paths it may import types from, as the beginnings of paths from the repository's root. */
+  /** Where it may import types from, as prefixes of paths from the repository's root. */
   types?: string[]
-  /** Set where packages are limited too: those that may be imported. */
+  /** The packages that it may import, if these are limited too. */
   packages?: string[]
 }
 
@@ -51,7 +51,7 @@ const db = ['src/db/*.ts', 'src/db/*/*.ts']
 const domain = ['src/domain/*.ts']
 const config = ['src/config.ts']
 
-/** The import table of the design, row by row. What a row does not name, its folder may not import. */
+/** What each folder may import, and nothing else. */
 const importTable: Row[] = [
   { at: 'src/domain', may: [], packages: [] },
   { at: 'src/config.ts', may: ['src/config/*.ts'] },
@@ -104,7 +104,7 @@ const importTable: Row[] = [
   },
 ]
 
-/** The row's overrides: one for the files of its folder, one for those of the folders in it. */
+/** The row as overrides: one for the files in its folder, one for those in subfolders. */
 function restrictImports({ at, may, types = [], packages }: Row) {
   const isFile = at.endsWith('.ts')
   const depths = isFile ? [at.split('/').length - 1] : [at.split('/').length, at.split('/').length + 1]
@@ -121,7 +121,7 @@ function restrictImports({ at, may, types = [], packages }: Row) {
         'no-restricted-imports': [
           'error',
           {
-            // Expressions first: a `!` in a group ends the search through the patterns.
+            // Regular expressions first: oxlint stops at the first group with a `!`.
             patterns: [
               ...everywhere,
               withoutWorker,
@@ -184,16 +184,16 @@ export default defineConfig({
     'typescript/no-unsafe-return': 'error',
     'typescript/no-deprecated': 'error',
     'typescript/use-unknown-in-catch-callback-variable': 'error',
-    // JSON and query results are narrowed where they enter; every assertion there would need a comment.
+    // JSON and query results are typed where they enter, by assertion.
     'typescript/no-unsafe-type-assertion': 'off',
-    // One after the other is what loops over leads, attempts and pages here mean.
+    // Loops over leads, attempts and pages run one step after the other on purpose.
     'no-await-in-loop': 'off',
-    // Callback interfaces of Node are answered from promises in a few places.
+    // A few of Node's callback interfaces are answered from promises.
     'promise/always-return': 'off',
     'promise/no-callback-in-promise': 'off',
-    // Fastify tells plugins and hooks apart from their callback forms by their being async.
+    // Fastify distinguishes async plugins and hooks from callback ones.
     'require-await': 'off',
-    // Taste: clearer to read than what these would have.
+    // Taste: what these forbid is easier to read.
     'oxc/no-map-spread': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'unicorn/prefer-set-has': 'off',
@@ -238,7 +238,7 @@ export default defineConfig({
       },
     },
     { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
-    // How an entry point ends when it cannot start.
+    // It ends entry points that cannot start.
     { files: ['src/fail.ts'], rules: { 'unicorn/no-process-exit': 'off' } },
     { files: ['test/support/**/*.ts'], rules: { 'no-console': 'off' } },
     {
