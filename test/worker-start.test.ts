@@ -43,7 +43,7 @@ describe('a worker', () => {
     },
     'DATABASE_URL is not set': {
       environment: async () => ({ DATABASE_URL: '' }),
-      says: /^Configuration: DATABASE_URL is not set\. See \.env\.example\.$/,
+      says: /^Configuration: DATABASE_URL is not set\. See docs\/settings\.md\.$/,
     },
     'ENCRYPTION_KEY lacks the key of a live secret': {
       environment: async () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
@@ -56,11 +56,11 @@ describe('a worker', () => {
         SMTP_URL: 'smtp://127.0.0.1',
         SCORE_PROVIDER_URL: 'https://scores.example.com',
       }),
-      says: /^Configuration: SMTP_URL may send emails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See \.env\.example\.$/,
+      says: /^Configuration: SMTP_URL may send emails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See docs\/settings\.md\.$/,
     },
     'ENCRYPTION_KEY is not set': {
       environment: async () => ({ ENCRYPTION_KEY: '' }),
-      says: /^Configuration: ENCRYPTION_KEY is not set\. See \.env\.example\.$/,
+      says: /^Configuration: ENCRYPTION_KEY is not set\. See docs\/settings\.md\.$/,
     },
   }
 

@@ -100,8 +100,8 @@ export function lastLine(error: unknown): string {
   return cause ? lastLine(cause) : (message.trim().split('\n').at(-1) ?? '')
 }
 
-/** A JSON line of level error or fatal, or a line of text with that word; a stack trace is indented. */
-const ERROR_LINE = /^\{.*"level":[56]0\b|^[^{\s].*\b(fatal|\w*error)\b/i
+/** A JSON line of level error or fatal, or a text line with `FATAL:`, `TypeError:` or `level=ERROR`; stacks are indented. */
+const ERROR_LINE = /^\{.*"level":[56]0\b|^(?![{\s]).*(\b(fatal|\w*error):|level=error)/i
 
 /** The last error in a log; if there is none, its last line. */
 function lastError(log: string): string {
