@@ -66,11 +66,11 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
 
 function tooManyResends(isPaused = false): ApiError {
   const why = isPaused
-    ? 'None is sent while your endpoint is paused. Try again when it works again.'
+    ? 'None is sent while your endpoint is paused. Try again after it is resumed.'
     : 'They are sent one at a time, at most five a second. Try again after the number of seconds in Retry-After.'
   return new ApiError(
     'RATE_LIMITED',
-    `The maximum of ${most} of your webhooks are already waiting to be resent. ${why}`,
+    `${most} of your webhooks are already waiting to be resent, which is the maximum. ${why}`,
     {
       'retry-after': isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
     },

@@ -26,15 +26,15 @@ export type NoticeKind = (typeof noticeKinds)[number]
 
 /** Reasons in words that go on after "because". */
 const REASONS = {
-  attempts_fail: 'it has taken nothing since then',
+  attempts_fail: 'it has accepted no webhook since then',
   no_endpoint: 'no URL is registered yet',
   gone: 'it answered 410 Gone',
-  failing: 'it failed for 72 hours without one success',
-  staff: 'staff paused it',
-  resumed: 'staff resumed it',
+  failing: 'it accepted no webhook for 72 hours',
+  staff: 'our staff paused it',
+  resumed: 'our staff resumed it',
   endpoint_set: 'its URL was set',
-  endpoint_set_from_now: 'its URL was set, and what waited was left out',
-  probe_succeeded: 'it took a probe',
+  endpoint_set_from_now: 'its URL was set, and waiting webhooks were canceled',
+  probe_succeeded: 'it accepted a probe',
 }
 
 export type EndpointReason = keyof typeof REASONS

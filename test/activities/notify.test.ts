@@ -101,7 +101,7 @@ describe('telling a partner and staff of an endpoint', () => {
       expect.objectContaining({ notice: 'paused', partner_id: partnerId, level: 40 }),
     ])
     const [mail] = mailServer.mails
-    expect(mail?.content).toMatch(/the endpoint at https:\/\/lender\.example was paused: staff paused it/)
+    expect(mail?.content).toMatch(/the endpoint at https:\/\/lender\.example was paused: our staff paused it/)
     expect(mail?.content).not.toContain('secret')
   })
 

@@ -125,7 +125,7 @@ describe('the endpoints beyond the specification', () => {
       await ours.set({ state: 'active', paused_by: null, reason: null, failing_since: new Date(0) }).execute()
       expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })
       await pauseEndpoint(api.sql, partner.id)
-      expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'staff paused it' })
+      expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'our staff paused it' })
     })
   })
 

@@ -78,7 +78,7 @@ describe('resends that a partner asks for', () => {
       success: false,
       error: {
         code: 'RATE_LIMITED',
-        message: expect.stringMatching(/^1,000 of your webhooks wait .* paused/),
+        message: expect.stringMatching(/^1,000 of your webhooks are already waiting .* paused/),
       },
     })
     partner = await service.addPartner()
