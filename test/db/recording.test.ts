@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { insertLead } from '../../src/db/leads/new-lead.ts'
 import { advanceClock, closeLead } from '../../src/db/leads/lifecycle.ts'
 import { findEvents, findLead } from '../../src/db/leads/queries.ts'
@@ -9,6 +10,8 @@ import { loadReferralState } from '../../src/db/leads/referral-states.ts'
 import type { MilestoneName } from '../../src/domain/milestones.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { until } from '../support/until.ts'
 
 const DAY = 24 * 60 * 60
 const body = (facts: object) => JSON.stringify(facts)
@@ -34,6 +37,12 @@ describe('recording milestones', () => {
         .orderBy('sequence')
         .execute()
     ).map((row) => row.sequence)
+
+  const waiting = async () => {
+    const { rows } = await raw<{ count: number }>`select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
+    return rows[0]?.count
+  }
 
   it('takes positions and webhook sequences without gaps', async () => {
     const leadId = await newLead()
@@ -85,6 +94,22 @@ describe('recording milestones', () => {
     expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1)
     expect(new Set(answers.map((answer) => answer?.outcomes[0]?.eventId)).size).toBe(1)
     expect(await findEvents(sql, partnerId, leadId)).toHaveLength(2)
+  })
+
+  it('that waited for one another knows what was recorded before it', async () => {
+    const leadId = await newLead()
+    const lock = await holdRow(sql, 'leads', `id = ${leadId}`)
+    const first = record(leadId, item('mortgage_ready'))
+    await lock.reached()
+    const second = record(leadId, item('client_engaged_in_chat'), item('mortgage_ready'))
+    await until(async () => (await waiting()) === 2)
+    await lock.release()
+    const { endsAt } = (await first)!
+    expect(await second).toMatchObject({
+      endsAt,
+      outcomes: [{ outcome: 'recorded' }, { outcome: 'repeated' }],
+    })
+    expect(endsAt).not.toBeNull()
   })
 
   it('lets the status never go back', async () => {

@@ -32,6 +32,11 @@ export type Begun =
 /** Decrypts stored secrets; a reason when one cannot be read. */
 export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
 
+export interface AttemptTools {
+  random: () => number
+  readSecrets: ReadSecrets
+}
+
 interface Wanted {
   leadId: number
   sequence: number
@@ -46,7 +51,7 @@ interface Wanted {
 export async function beginAttempt(
   sql: Sql,
   { leadId, sequence, trigger }: Wanted,
-  { random, readSecrets }: { random: () => number; readSecrets: ReadSecrets },
+  { random, readSecrets }: AttemptTools,
 ): Promise<Begun> {
   return sql.transaction().execute(async (trx) => {
     const delivery = await lockDelivery(trx, leadId, sequence)
@@ -80,19 +85,24 @@ async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
 
 type Delivery = NonNullable<Awaited<ReturnType<typeof lockDelivery>>> & { interruptions: number }
 
-/** With what else is to be known of it and of the delivery, which nobody else changes while that is locked. */
-async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: number; eventId: string }) {
+/** A partner's endpoint as an attempt needs to know it. */
+export function endpointOf(trx: Sql, partnerId: number) {
   const now = raw<Date>`clock_timestamp()`
   return trx
     .selectFrom('endpoints')
     .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
-    .select(interruptionsOf(eventId).as('interruptions'))
     .select(
       raw<string[]>`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id
         and (expires_at is null or expires_at > ${now}) order by id desc)`.as('secrets'),
     )
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
+}
+
+/** With what else is to be known of the delivery, which nobody else changes while that is locked. */
+async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: number; eventId: string }) {
+  return endpointOf(trx, partnerId)
+    .select(interruptionsOf(eventId).as('interruptions'))
     .executeTakeFirstOrThrow()
 }
 
@@ -147,14 +157,11 @@ async function send(
 }
 
 async function open(trx: Sql, eventId: string, revision: number, trigger: AttemptTrigger): Promise<string> {
-  const attemptId = `att_${uuidv7()}`
+  const attempt = newAttempt(eventId, revision, trigger)
   await trx
     .with('attempt', (cte) =>
       cte.insertInto('attempts').values((eb) => ({
-        id: attemptId,
-        event_id: eventId,
-        trigger,
-        endpoint_revision: revision,
+        ...attempt,
         number: eb
           .selectFrom('attempts')
           .select(raw<number>`coalesce(max(number), 0) + 1`.as('number'))
@@ -162,11 +169,19 @@ async function open(trx: Sql, eventId: string, revision: number, trigger: Attemp
       })),
     )
     .updateTable('deliveries')
-    .set({
-      lease: attemptId,
-      leased_until: raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`,
-    })
+    .set(leaseOf(attempt.id))
     .where('event_id', '=', eventId)
     .execute()
-  return attemptId
+  return attempt.id
+}
+
+/** The row of an attempt that begins, but for its number. */
+export function newAttempt(eventId: string, revision: number, trigger: AttemptTrigger) {
+  return { id: `att_${uuidv7()}`, event_id: eventId, trigger, endpoint_revision: revision }
+}
+
+/** The lease of an attempt that begins now. */
+export function leaseOf(attemptId: string | null) {
+  const end = raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`
+  return { lease: attemptId, leased_until: attemptId === null ? null : end }
 }

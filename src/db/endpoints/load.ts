@@ -9,8 +9,8 @@ import type { Sql } from '../orm.ts'
  */
 export async function loadOf(trx: Sql, partnerId: number) {
   const now = raw<Date>`clock_timestamp()`
-  const { rows } = await raw<{ inFlight: number; oldestLeaseEndsAt: Date | null; due: number }>`
-    select leased."inFlight", leased."oldestLeaseEndsAt", case
+  const { rows } = await raw<{ inFlight: number; oldestLeaseEndsAt: Date | null; due: number; now: Date }>`
+    select ${now} as now, leased."inFlight", leased."oldestLeaseEndsAt", case
       when leased."inFlight" >= ${ENDPOINT_CAP}
         or (select blocked_until > ${now} from endpoints where partner_id = ${partnerId}) then (
         select count(*)::int from deliveries

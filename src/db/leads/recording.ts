@@ -2,9 +2,22 @@ import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../../domain/recording-decision.ts'
 import type { MilestoneItem, Recording } from '../../domain/referral.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
+import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/begin-attempt.ts'
+import { type OpenedFirst, openFirst } from '../deliveries/open-first.ts'
 import { jsonb } from '../jsonb.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
+
+/** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
+export interface Opening extends AttemptTools {
+  after: number
+}
+
+/** An attempt that was opened with the recording, and is to be made now. */
+export interface OpenedWith {
+  recording: Recording
+  first?: { started: StartedAttempt; sequence: number; partnerId: number }
+}
 
 /**
  * Records milestones of a lead: events, status, positions, sequences and deliveries in one transaction.
@@ -21,17 +34,45 @@ export async function recordMilestones(
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
 ): Promise<Recording | undefined> {
+  return (await recordAndOpen(sql, leadId, items, toBody))?.recording
+}
+
+/** The same, and opens the first attempt at the next webhook if its endpoint is active, free, and locked by nobody. */
+export async function recordAndOpen(
+  sql: Sql,
+  leadId: number,
+  items: readonly MilestoneItem[],
+  toBody: WebhookBody,
+  opening?: Opening,
+): Promise<OpenedWith | undefined> {
   return sql.transaction().execute(async (trx) => {
-    const lead = await lockLead(trx, leadId)
+    const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
-    const known = await knownEvents(trx, leadId, items)
+    const known = new Map(Object.entries(lead.known))
     const decision = decideMilestones(lead, known, items, { now: lead.now, newEventId })
-    if (decision.events.length > 0) await append(trx, lead, decision, toBody)
-    return answerOf(lead, decision)
+    const recording = answerOf(lead, decision)
+    if (decision.events.length === 0) return { recording }
+    const rows = rowsOf(lead, decision, toBody)
+    const next = rows.deliveries.find(({ sequence }) => sequence - 1 === opening?.after)
+    const opened = next && opening && (await openFirst(trx, lead.partnerId, next, opening))
+    await append(trx, lead.id, decision, rows, opened)
+    if (opened === undefined || next === undefined) return { recording }
+    const { sequence } = next
+    return { recording, first: { started: opened.started, sequence, partnerId: lead.partnerId } }
   })
 }
 
-async function lockLead(trx: Sql, leadId: number) {
+/**
+ * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
+ * and with its events as they were before the wait: then both are read once more.
+ */
+async function lockLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
+  const lead = await readLead(trx, leadId, items)
+  return lead === undefined || lead.isConsistent ? lead : readLead(trx, leadId, items)
+}
+
+function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
+  const keys = items.map((item) => item.dedupeKey)
   return trx
     .selectFrom('leads')
     .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
@@ -44,61 +85,67 @@ async function lockLead(trx: Sql, leadId: number) {
         select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
       ) end`.as('readyAt'),
     )
+    .select(
+      raw<Record<string, string>>`(
+        select coalesce(json_object_agg(dedupe_key, id), '{}') from lead_events
+        where lead_id = leads.id and dedupe_key = any(${keys})
+      )`.as('known'),
+    )
+    .select(
+      raw<boolean>`next_position = 1 + (select max(position) from lead_events where lead_id = leads.id)`.as(
+        'isConsistent',
+      ),
+    )
     .where('id', '=', leadId)
     .forUpdate()
     .executeTakeFirst()
 }
 
-type LockedLead = NonNullable<Awaited<ReturnType<typeof lockLead>>>
+type LockedLead = NonNullable<Awaited<ReturnType<typeof readLead>>>
 
-async function knownEvents(
-  trx: Sql,
-  leadId: number,
-  items: readonly MilestoneItem[],
-): Promise<Map<string, string>> {
-  if (items.length === 0) return new Map()
-  const rows = await trx
-    .selectFrom('lead_events')
-    .select(['dedupe_key', 'id'])
-    .where('lead_id', '=', leadId)
-    .where(
-      'dedupe_key',
-      'in',
-      items.map((item) => item.dedupeKey),
-    )
-    .execute()
-  return new Map(rows.map((row) => [row.dedupe_key, row.id]))
+function rowsOf(
+  { id: leadId, partnerId, partnerLeadId }: LockedLead,
+  { events }: RecordingDecision,
+  toBody: WebhookBody,
+) {
+  const ids = { lead_id: leadId, partner_id: partnerId }
+  return {
+    events: events.map((event) => ({
+      ...ids,
+      id: event.eventId,
+      position: event.position,
+      event_name: event.name,
+      event_payload: jsonb(event.payload),
+      dedupe_key: event.dedupeKey,
+      created_at: event.createdAt,
+    })),
+    deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence }) => {
+      if (sequence === undefined) return []
+      const facts = { eventId, eventName: name, eventPayload: payload, createdAt, sequence }
+      return { ...ids, event_id: eventId, sequence, body: toBody({ ...facts, leadId, partnerLeadId }) }
+    }),
+  }
 }
 
 /** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
 async function append(
   trx: Sql,
-  { id: leadId, partnerId, partnerLeadId }: LockedLead,
-  { events, lead }: RecordingDecision,
-  toBody: WebhookBody,
+  leadId: number,
+  { lead }: RecordingDecision,
+  rows: ReturnType<typeof rowsOf>,
+  opened: OpenedFirst | undefined,
 ): Promise<void> {
-  const ids = { lead_id: leadId, partner_id: partnerId }
-  const rows = events.map((event) => ({
-    ...ids,
-    id: event.eventId,
-    position: event.position,
-    event_name: event.name,
-    event_payload: jsonb(event.payload),
-    dedupe_key: event.dedupeKey,
-    created_at: event.createdAt,
+  const deliveries = rows.deliveries.map((row) => ({
+    ...row,
+    next_attempt_at: raw<Date>`clock_timestamp()`,
+    ...leaseOf(opened?.attempt.event_id === row.event_id ? opened.attempt.id : null),
   }))
-  const deliveries = events.flatMap(({ eventId, name, payload, createdAt, sequence }) => {
-    if (sequence === undefined) return []
-    const facts = { eventId, eventName: name, eventPayload: payload, createdAt, sequence }
-    const body = toBody({ ...facts, leadId, partnerLeadId })
-    return { ...ids, event_id: eventId, sequence, body, next_attempt_at: raw<Date>`clock_timestamp()` }
-  })
-  const recorded = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows))
-  const queued =
-    deliveries.length === 0
-      ? recorded
-      : (recorded.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries)) as typeof recorded)
-  await queued
+  let query = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows.events))
+  if (deliveries.length > 0)
+    query = query.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries)) as typeof query
+  if (opened !== undefined)
+    query = query.with('opened', (cte) => cte.insertInto('attempts').values(opened.attempt)) as typeof query
+  await query
     .updateTable('leads')
     .set({
       status: lead.status,

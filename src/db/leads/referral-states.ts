@@ -37,7 +37,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     last: lead.last,
     endsAt: facts.readyAt === null ? null : facts.readyAt.getTime() + LATE_FACTS_MS,
     closing: lead.closed_at !== null || lead.erased_at !== null,
-    failure: open === undefined ? null : failureOf(open),
+    failure: failureOf(open),
   }
 }
 
@@ -66,8 +66,15 @@ function firstOpenDelivery(sql: Sql, leadId: number) {
 
 type OpenDelivery = NonNullable<Awaited<ReturnType<typeof firstOpenDelivery>>>
 
-function failureOf({ sequence, failures, status, error_code }: OpenDelivery): DeliveryFailure | null {
-  return failures === 0 ? null : { sequence, failures, reason: failureReason(status, error_code) }
+function failureOf(open: OpenDelivery | undefined): DeliveryFailure | null {
+  if (open === undefined || open.failures === 0) return null
+  const { sequence, failures, status, error_code } = open
+  return { sequence, failures, reason: failureReason(status, error_code) }
+}
+
+/** How a lead's first open delivery fails; `null` when it does not. */
+export async function openFailure(sql: Sql, leadId: number): Promise<DeliveryFailure | null> {
+  return failureOf(await firstOpenDelivery(sql, leadId))
 }
 
 /** Leads committed longer than `olderThanMs` ago, but for some, whose workflow is not known to be started. */

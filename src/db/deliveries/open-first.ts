@@ -1,0 +1,46 @@
+import { decideAttempt, type DeliveryFacts } from '../../domain/attempt-decision.ts'
+import { loadOf } from '../endpoints/load.ts'
+import type { Sql } from '../orm.ts'
+import { type AttemptTools, endpointOf, newAttempt, type StartedAttempt } from './begin-attempt.ts'
+
+export interface OpenedFirst {
+  /** The attempt's row, to be written with its delivery. */
+  attempt: ReturnType<typeof newAttempt> & { number: number }
+  started: StartedAttempt
+}
+
+/** A delivery that is not written yet. */
+const NEW: Omit<DeliveryFacts, 'nextAttemptAt'> = {
+  state: 'pending',
+  failures: 0,
+  leasedUntil: null,
+  resendRequestedAt: null,
+  interruptions: 0,
+}
+
+/**
+ * Opens the first attempt at a delivery in the transaction that writes it. `undefined`: the endpoint cannot be called
+ * right now, or somebody else has it locked, and recording must not wait for that.
+ */
+export async function openFirst(
+  trx: Sql,
+  partnerId: number,
+  { event_id: eventId, body }: { event_id: string; body: string },
+  { random, readSecrets }: AttemptTools,
+): Promise<OpenedFirst | undefined> {
+  const endpoint = await endpointOf(trx, partnerId)
+    .where('state', '=', 'active')
+    .skipLocked()
+    .executeTakeFirst()
+  if (endpoint === undefined) return undefined
+  const { now, ...load } = await loadOf(trx, partnerId)
+  const facts = { ...NEW, nextAttemptAt: now }
+  const decision = decideAttempt(facts, { ...endpoint, ...load }, 'scheduled', { now, random })
+  if (decision.kind !== 'send') return undefined
+  const read = readSecrets(endpoint.secrets)
+  if ('unreadable' in read) return undefined
+  const beganAt = performance.now()
+  const attempt = { ...newAttempt(eventId, endpoint.revision, 'scheduled'), number: 1 }
+  const request = { eventId, url: endpoint.url ?? '', body, secrets: read.secrets, beganAt }
+  return { attempt, started: { kind: 'send', attemptId: attempt.id, ...request } }
+}
