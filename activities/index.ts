@@ -9,7 +9,9 @@ import type { Sql } from '../src/db/orm.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { again } from './again.ts'
-import { deliverWebhookActivity, type SendWebhook, type TellFailure } from './deliver-webhook.ts'
+import { deliverWebhookActivity, type TellFailure } from './deliver-webhook.ts'
+import type { FirstAttempts } from './first-attempts.ts'
+import type { SendWebhook } from './make-attempt.ts'
 import type { Mailer } from './mailer.ts'
 import { notifyActivity } from './notify.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
@@ -25,6 +27,7 @@ const PAGE = 100
 export interface ActivityDependencies {
   sql: Sql
   gate: PartnerGate
+  firstAttempts: FirstAttempts
   webhookBody: WebhookBody
   send: SendWebhook
   encryptionKeys: readonly Buffer[]

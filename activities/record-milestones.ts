@@ -1,19 +1,27 @@
 import { ApplicationFailure } from '@temporalio/activity'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { recordMilestones } from '../src/db/leads/recording.ts'
+import { recordAndOpen } from '../src/db/leads/recording.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
+import type { FirstAttempts } from './first-attempts.ts'
 
 export interface RecordingDependencies {
   sql: Sql
   webhookBody: WebhookBody
+  firstAttempts: FirstAttempts
   observe: Pick<WorkerObserver, 'recorded'>
 }
 
-export function recordMilestonesActivity({ sql, webhookBody, observe }: RecordingDependencies) {
-  return async (leadId: number, items: MilestoneItem[]): Promise<Recording> => {
-    const recording = await recordMilestones(sql, leadId, items, webhookBody)
+/**
+ * Records milestones, and sends the next webhook at once when all up to `after` are settled: see `createFirstAttempts`.
+ */
+export function recordMilestonesActivity(dependencies: RecordingDependencies) {
+  const { sql, webhookBody, firstAttempts, observe } = dependencies
+  return async (leadId: number, items: MilestoneItem[], after?: number): Promise<Recording> => {
+    const recording = await firstAttempts.record(leadId, after, (opening) =>
+      recordAndOpen(sql, leadId, items, webhookBody, opening),
+    )
     if (recording === undefined) return refuseUnknown(leadId)
     for (const [index, { name }] of items.entries())
       if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)

@@ -18,9 +18,9 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const record = recordMilestonesActivity(recording)
   return async (
     leadId: number,
-    { period, dedupeKey }: { period: number; dedupeKey: string },
+    { period, dedupeKey, after }: { period: number; dedupeKey: string; after?: number },
   ): Promise<Recording> => {
     const gains = await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, gains }])
+    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], after)
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import type { Logger } from 'pino'
+import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { type ActivityDependencies, createActivities } from '../activities/index.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
@@ -49,6 +50,16 @@ const sender = createSender({
 })
 const metrics = createWorkerMetrics(log, () => readBacklog(sql))
 await requireNamespace(client, guard)
+const attempting = {
+  sql,
+  gate: createPartnerGate(),
+  send: sender.send,
+  encryptionKeys: config.ENCRYPTION_KEY,
+  observe: metrics.observe,
+}
+// the other half is there for all else, however long endpoints take
+const places = Math.ceil(config.WORKER_ACTIVITIES / 2)
+const firstAttempts = createFirstAttempts({ ...attempting, log }, { places })
 const worker = await Worker.create({
   ...workerOptions(config),
   workflowBundle: bundle,
@@ -76,7 +87,7 @@ log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is p
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
-await Promise.all([sweeping, reconciling, watching])
+await Promise.all([sweeping, reconciling, watching, firstAttempts.settled()])
 await Promise.all([
   sender.close(),
   health.close(),
@@ -90,18 +101,15 @@ if (process.connected) process.disconnect()
 function dependencies(): ActivityDependencies {
   const { ENVIRONMENT: environment, SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token } = config
   return {
-    sql,
-    gate: createPartnerGate(),
+    ...attempting,
+    firstAttempts,
     log,
-    send: sender.send,
-    observe: metrics.observe,
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     tellFailure: (leadId, failure) => {
       const handle = client.workflow.getHandle(referralId(leadId))
       const telling = handle.signal(deliveryFailedSignal, failure)
       telling.catch((error: unknown) => log.debug({ err: error, lead_id: leadId }, 'lead was not told'))
     },
-    encryptionKeys: config.ENCRYPTION_KEY,
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts) => webhookBody({ ...facts, environment }),
     scoreProvider: url === undefined ? mockScoreProvider : httpScoreProvider(url, token),

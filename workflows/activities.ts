@@ -53,8 +53,16 @@ export const { sendOnboardingEmail } = proxyActivities<Activities>({
  * An ordinary activity, not a local one: a local activity that is under way while somebody looks at the
  * workflow in the Web UI can end in another order than its history replays, and the workflow would be stuck.
  */
-export function recordMilestones(leadId: number, items: MilestoneItem[]): Promise<Recording> {
-  return patient.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [leadId, items])
+export function recordMilestones(
+  leadId: number,
+  items: MilestoneItem[],
+  after: number | undefined,
+): Promise<Recording> {
+  return patient.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [
+    leadId,
+    items,
+    after,
+  ])
 }
 
 export function closeLead(leadId: number, reason: string): Promise<void> {

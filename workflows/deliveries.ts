@@ -1,6 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook } from './activities.ts'
 import { type Journey, note } from './journey.ts'
+import { advance } from './standing.ts'
 
 /**
  * Sends the lead's webhooks, first in, first out. The queue is two numbers, because sequences have no gaps:
@@ -19,9 +20,8 @@ export async function deliverNext(journey: Journey): Promise<void> {
       `given up, and the next goes out: staff delivery list shows why`,
     )
   }
-  state.next = answer.next
   state.last = Math.max(state.last, answer.last)
-  forgetSettled(journey)
+  advance(journey, answer.next)
   if (answer.outcome !== 'held') return
   journey.held = true
   await condition(() => journey.wakes !== wakes || state.last > last)
@@ -44,13 +44,4 @@ async function send(journey: Journey) {
 /** `webhook 3, contract_signed`; the number alone when the name is not known in this life of the workflow. */
 export function webhookName({ names }: Journey, sequence: number): string {
   return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
-}
-
-/** What is settled is in the record; a webhook that is settled fails no more. */
-function forgetSettled(journey: Journey): void {
-  const { next, failure } = journey.state
-  for (const sequence of Object.keys(journey.names)) {
-    if (Number(sequence) < next) delete journey.names[Number(sequence)]
-  }
-  if (failure !== null && failure.sequence < next) journey.state.failure = null
 }

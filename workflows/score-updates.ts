@@ -3,7 +3,7 @@ import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates
 import { type MilestoneItem, scoreUpdateKey } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
-import { applyRecording } from './standing.ts'
+import { applyRecording, settledSequence } from './standing.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -63,7 +63,10 @@ async function score(
     const { dedupeKey } = item
     applyRecording(
       journey,
-      await recordScoreUpdate.executeWithOptions(options, [leadId, { period, dedupeKey }]),
+      await recordScoreUpdate.executeWithOptions(options, [
+        leadId,
+        { period, dedupeKey, after: settledSequence(journey) },
+      ]),
       [item],
     )
     return true

@@ -28,6 +28,24 @@ export function applyRecording(
   state.lastEventAt = recording.lastEventAt
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) journey.closed = state.closing = true
+  if (recording.delivered !== undefined) advance(journey, recording.delivered + 1)
+  if (recording.failure?.sequence === state.next) state.failure = recording.failure
+}
+
+/**
+ * The sequence up to which all webhooks are settled, if none is open: then the next may be sent with its recording, since
+ * nothing is on its way that it could overtake.
+ */
+export function settledSequence({ state }: Journey): number | undefined {
+  return state.next > state.last ? state.last : undefined
+}
+
+/** The first open webhook is `next` by now: what was remembered of those before it is in the record. */
+export function advance(journey: Journey, next: number): void {
+  const { state, names } = journey
+  state.next = Math.max(state.next, next)
+  for (const sequence of Object.keys(names)) if (Number(sequence) < state.next) delete names[Number(sequence)]
+  if (state.failure !== null && state.failure.sequence < state.next) state.failure = null
 }
 
 /** Accounts for one milestone: its outcome is counted, noted when it changed nothing, and told to who waits. */

@@ -100,4 +100,8 @@ export interface Recording {
   /** When the lead's latest event was recorded. */
   lastEventAt: number
   closed: boolean
+  /** The sequence of the webhook that was delivered with the recording, if one was. */
+  delivered?: number
+  /** How it failed, if it did. */
+  failure?: DeliveryFailure
 }

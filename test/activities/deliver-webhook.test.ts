@@ -101,7 +101,7 @@ describe('delivering a webhook', () => {
   it('is not sent before its time', async () => {
     answering(500)
     await refusal()
-    expect((await refusal()).message).toBe('the next attempt is not due yet')
+    expect((await refusal()).message).toBe('failure 1: the endpoint answered 500')
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
@@ -235,7 +235,7 @@ describe('delivering a webhook', () => {
 
   it('counts three interruptions in a row as one failure', async () => {
     for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
-    expect((await refusal()).message).toBe('the next attempt is not due yet')
+    expect((await refusal()).message).toBe('failure 1: interrupted')
     expect((await delivery()).failures).toBe(1)
     expect(endpoint.arrivals).toEqual([])
   })

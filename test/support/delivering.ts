@@ -1,7 +1,10 @@
 import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
+import { createFirstAttempts } from '../../activities/first-attempts.ts'
+import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { insertLead } from '../../src/db/leads/new-lead.ts'
 import { createPartnerGate } from '../../src/db/endpoints/partner-gate.ts'
+import type { WebhookFacts } from '../../src/domain/webhook-facts.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { createSender } from '../../src/webhooks/send.ts'
@@ -23,22 +26,22 @@ export async function prepareDelivering() {
   const noticed: string[] = []
   const observe = {
     attempted: () => {},
+    recorded: () => {},
     unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
-  const deliver = deliverWebhookActivity({
-    sql,
-    gate: createPartnerGate(),
-    send,
-    encryptionKeys: [KEY],
-    tellFailure: () => {},
-    observe,
-  })
-  const commitLead = () =>
-    sql
-      .transaction()
-      .execute((trx) =>
-        insertLead(trx, partnerId, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
-      )
-  return { sql, partnerId, endpoint, deliver, commitLead, noticed }
+  const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
+  /** As the activities of one process. */
+  const startProcess = (options: { places: number; waitMs?: number } = { places: 1 }) => {
+    const attempting = { sql, gate: createPartnerGate(), send, encryptionKeys: [KEY], observe }
+    const firstAttempts = createFirstAttempts({ ...attempting, log: { warn: () => {} } }, options)
+    return {
+      deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
+      record: recordMilestonesActivity({ sql, webhookBody: toBody, firstAttempts, observe }),
+      settled: firstAttempts.settled,
+    }
+  }
+  const { deliver } = startProcess()
+  const commitLead = () => sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, toBody))
+  return { sql, partnerId, endpoint, deliver, commitLead, noticed, startProcess }
 }

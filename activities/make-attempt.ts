@@ -1,0 +1,72 @@
+import type { AttemptOutcome } from '../src/db/deliveries/attempt-end.ts'
+import type { AttemptTools, ReadSecrets, StartedAttempt } from '../src/db/deliveries/begin-attempt.ts'
+import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attempt.ts'
+import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
+import type { Sql } from '../src/db/orm.ts'
+import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
+import { failureReason } from '../src/domain/referral.ts'
+import type { WorkerObserver } from '../src/metrics/worker.ts'
+import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
+import { signedHeaders } from '../src/webhooks/signature.ts'
+import { again } from './again.ts'
+import { retryFor } from './retry-for.ts'
+
+export type SendWebhook = (request: {
+  url: string
+  headers: Record<string, string>
+  body: string
+}) => Promise<AttemptOutcome>
+
+export interface AttemptDependencies {
+  sql: Sql
+  /** One for all of a process. */
+  gate: PartnerGate
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+  observe: Pick<WorkerObserver, 'attempted' | 'noticed' | 'unreadable'>
+}
+
+/** What opening an attempt needs beside the database. */
+export function attemptTools(encryptionKeys: readonly Buffer[]): AttemptTools {
+  return { random: Math.random, readSecrets: secretReader(encryptionKeys) }
+}
+
+function secretReader(keys: readonly Buffer[]): ReadSecrets {
+  return (ciphertexts) => {
+    try {
+      return { secrets: ciphertexts.map((ciphertext) => decryptSecret(ciphertext, keys)) }
+    } catch (error) {
+      if (error instanceof SecretError) return { unreadable: error.message }
+      throw error
+    }
+  }
+}
+
+/**
+ * Makes an attempt that is open: one signed request, and its end in the record.
+ *
+ * @param until how long to try to write the end down, on the monotonic clock, in milliseconds.
+ * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
+ */
+export async function makeAttempt(
+  { sql, gate, send, observe }: AttemptDependencies,
+  { eventId: id, attemptId, body, url, secrets, beganAt }: StartedAttempt,
+  { partnerId, trigger, until }: { partnerId: number; trigger: AttemptTrigger; until: number },
+): Promise<Finished & { reason: string }> {
+  // somebody else may send by then
+  if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
+    throw again('the attempt began too late', 1000)
+  const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
+  const outcome = await send({ url, body, headers })
+  observe.attempted(outcome)
+  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, Math.random)
+  // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
+  const finished = await retryFor(() => gate.finish(partnerId, write), until - performance.now())
+  for (const notice of finished.notices) observe.noticed(notice)
+  return { ...finished, reason: failureReason(outcome.status, outcome.errorCode) }
+}
+
+/** Tells a receiver that keeps no ids that this event is not news. */
+function markReplay(trigger: AttemptTrigger): Record<string, string> {
+  return trigger === 'resend' || trigger === 'replay' ? { 'webhook-replay': 'true' } : {}
+}

@@ -1,0 +1,164 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { prepareDelivering } from '../support/delivering.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { holdRow } from '../support/row-lock.ts'
+
+/** Longer than any test: the recording waits for the endpoint's answer. */
+const PATIENT_MS = 60_000
+const item = (name: MilestoneName) => ({ name, dedupeKey: name })
+
+describe('a recording that sends the webhook itself', () => {
+  type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
+  let on: Delivering
+  let leadId: number
+
+  beforeAll(async () => {
+    on = await prepareDelivering()
+  })
+
+  beforeEach(async () => {
+    await putEndpoints(on.sql, 'active')
+    on.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    leadId = await on.commitLead()
+    await on.deliver(leadId, 1, 'scheduled')
+    on.endpoint.arrivals.length = 0
+  })
+
+  const deliveries = () =>
+    on.sql
+      .selectFrom('deliveries')
+      .leftJoin('attempts', 'attempts.event_id', 'deliveries.event_id')
+      .select(['sequence', 'state', 'lease', 'attempts.number', 'attempts.trigger', 'attempts.status'])
+      .where('lead_id', '=', leadId)
+      .where('sequence', '>', 1)
+      .orderBy('sequence')
+      .execute()
+  const untouched = { state: 'pending', lease: null, number: null, trigger: null, status: null }
+  const patient = () => on.startProcess({ places: 1, waitMs: PATIENT_MS })
+
+  it('answers that it was delivered', async () => {
+    const recording = await patient().record(leadId, [item('contract_signed')], 1)
+    expect(recording).toMatchObject({
+      delivered: 2,
+      last: 2,
+      outcomes: [{ outcome: 'recorded', sequence: 2 }],
+    })
+    expect(on.endpoint.arrivals).toEqual([expect.objectContaining({ verified: true })])
+    expect(await deliveries()).toEqual([
+      { sequence: 2, state: 'delivered', lease: null, number: 1, trigger: 'scheduled', status: 200 },
+    ])
+  })
+
+  it('sends the first of several, and leaves the others for after it', async () => {
+    const items = [item('contract_signed'), item('client_engaged_in_chat'), item('escrow_funded')]
+    expect(await patient().record(leadId, items, 1)).toMatchObject({ delivered: 2, last: 3 })
+    expect(await deliveries()).toEqual([
+      expect.objectContaining({ sequence: 2, state: 'delivered' }),
+      { sequence: 3, ...untouched },
+    ])
+  })
+
+  it('sends nothing for an event that is no webhook, and nothing a second time', async () => {
+    const { record } = patient()
+    expect(await record(leadId, [item('client_engaged_in_chat')], 1)).not.toHaveProperty('delivered')
+    await record(leadId, [item('contract_signed')], 1)
+    const again = await record(leadId, [item('contract_signed')], 1)
+    expect(again).toMatchObject({ last: 2, outcomes: [{ outcome: 'repeated' }] })
+    expect(again).not.toHaveProperty('delivered')
+    expect(on.endpoint.arrivals).toHaveLength(1)
+  })
+
+  it('overtakes no webhook that somebody recorded meanwhile', async () => {
+    const { record } = patient()
+    await record(leadId, [item('contract_signed')], undefined)
+    expect(await record(leadId, [item('escrow_funded')], 1)).not.toHaveProperty('delivered')
+    expect(await deliveries()).toEqual([
+      { sequence: 2, ...untouched },
+      { sequence: 3, ...untouched },
+    ])
+    expect(on.endpoint.arrivals).toEqual([])
+  })
+
+  it.each(['paused', 'locked', 'left alone', 'draining'])(
+    'only records while the endpoint is %s',
+    async (how) => {
+      const where = `partner_id = ${on.partnerId}`
+      const lock = how === 'locked' ? await holdRow(on.sql, 'endpoints', where) : undefined
+      if (how === 'paused') await putEndpoints(on.sql, 'paused')
+      const endpoints = on.sql.updateTable('endpoints').where('partner_id', '=', on.partnerId)
+      if (how === 'left alone')
+        await endpoints.set({ blocked_until: new Date(Date.now() + PATIENT_MS) }).execute()
+      if (how === 'draining') await endpoints.set({ state: 'draining' }).execute()
+      const recording = await patient().record(leadId, [item('contract_signed')], 1)
+      await lock?.release()
+      expect(recording).toMatchObject({ last: 2, outcomes: [{ outcome: 'recorded' }] })
+      expect(recording).not.toHaveProperty('delivered')
+      expect(await deliveries()).toEqual([{ sequence: 2, ...untouched }])
+    },
+  )
+
+  it('does not fail with the webhook, whose delivery says why it waits', async () => {
+    on.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    const { record, deliver } = patient()
+    expect(await record(leadId, [item('contract_signed')], 1)).toMatchObject({
+      last: 2,
+      failure: { sequence: 2, failures: 1, reason: 'the endpoint answered 503' },
+    })
+    await expect(deliver(leadId, 2, 'scheduled')).rejects.toMatchObject({
+      message: 'failure 1: the endpoint answered 503',
+      type: 'Again',
+    })
+    expect(on.endpoint.arrivals).toHaveLength(1)
+  })
+
+  describe('to an endpoint that hangs', () => {
+    const answers: (() => void)[] = []
+
+    beforeEach(() => {
+      answers.length = 0
+      on.endpoint.answer = (_, response) => void answers.push(() => void response.writeHead(200).end())
+    })
+
+    it('answers without it, and the delivery waits for the same request', async () => {
+      const { record, deliver, settled } = on.startProcess({ places: 1, waitMs: 1 })
+      expect(await record(leadId, [item('contract_signed')], 1)).not.toHaveProperty('delivered')
+      await on.endpoint.until((arrivals) => arrivals.length === 1)
+      const delivering = deliver(leadId, 2, 'scheduled')
+      answers[0]?.()
+      expect(await delivering).toEqual({ outcome: 'delivered', next: 3, last: 2 })
+      await settled()
+      expect(on.endpoint.arrivals).toHaveLength(1)
+    })
+
+    it('leaves the delivery to another process only when its lease is over', async () => {
+      const { record, settled } = on.startProcess({ places: 1, waitMs: 1 })
+      await record(leadId, [item('contract_signed')], 1)
+      await on.endpoint.until((arrivals) => arrivals.length === 1)
+      await expect(on.startProcess().deliver(leadId, 2, 'scheduled')).rejects.toMatchObject({
+        message: 'another request of this delivery is in flight',
+      })
+      answers[0]?.()
+      await settled()
+      expect(await on.startProcess().deliver(leadId, 2, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    })
+
+    it('only records once as many recordings wait for endpoints as may', async () => {
+      const { record } = on.startProcess({ places: 2, waitMs: PATIENT_MS })
+      const arrived = async (count: number) => on.endpoint.until((arrivals) => arrivals.length === count)
+      const waiting = []
+      for (const place of [1, 2]) {
+        const other = await on.commitLead()
+        waiting.push(record(other, [item('contract_signed')], 1))
+        await arrived(place)
+      }
+      expect(await record(leadId, [item('contract_signed')], 1)).toMatchObject({ last: 2 })
+      expect(await deliveries()).toEqual([{ sequence: 2, ...untouched }])
+      for (const answer of answers) answer()
+      expect(await Promise.all(waiting)).toEqual([
+        expect.objectContaining({ delivered: 2 }),
+        expect.objectContaining({ delivered: 2 }),
+      ])
+    })
+  })
+})
