@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { beginAttempt } from '../src/db/deliveries/begin-attempt.ts'
 import type { OpenedWith, Opening } from '../src/db/leads/recording.ts'
-import type { DeliveryFailure, Recording } from '../src/domain/referral.ts'
+import type { Recording, Sent } from '../src/domain/referral.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
 import { type AttemptDependencies, attemptTools, makeAttempt } from './make-attempt.ts'
 
@@ -21,26 +22,51 @@ export function createFirstAttempts(
   dependencies: AttemptDependencies & { log: Pick<Logger, 'warn'> },
   { places, waitMs = WAIT_MS }: { places: number; waitMs?: number },
 ) {
+  const { sql, gate, log } = dependencies
   const tools = attemptTools(dependencies.encryptionKeys)
   const underWay = new Map<string, Promise<unknown>>()
   let waiting = 0
 
-  async function attempt({
-    started,
-    sequence,
-    partnerId,
-  }: First): Promise<Pick<Recording, 'delivered' | 'failure'>> {
+  async function attempt({ started, sequence, partnerId }: First): Promise<Sent> {
     const { end, retry, reason } = await makeAttempt(dependencies, started, {
       partnerId,
       trigger: 'scheduled',
       until: started.beganAt + LEASE_MS,
     })
     if (end === 'delivered') return { delivered: sequence }
-    const failure: DeliveryFailure | undefined = retry && { sequence, failures: retry.failures, reason }
-    return failure === undefined ? {} : { failure }
+    return retry === undefined ? {} : { failure: { sequence, failures: retry.failures, reason } }
+  }
+
+  async function send(leadId: number, first: First): Promise<Sent> {
+    const key = `${leadId}/${first.sequence}`
+    const attempting = attempt(first)
+      .catch((err: unknown) => {
+        log.warn({ err, lead_id: leadId }, 'a first attempt did not come to its end')
+        return {}
+      })
+      .finally(() => underWay.delete(key))
+    underWay.set(key, attempting)
+    return Promise.race([attempting, delay(waitMs, {}, { ref: false })])
+  }
+
+  /** Does `work` in a place, and `otherwise` when there is none. */
+  async function inPlace<Result>(
+    work: () => Promise<Result>,
+    otherwise: () => Promise<Result>,
+  ): Promise<Result> {
+    if (waiting >= places) return otherwise()
+    waiting += 1
+    try {
+      return await work()
+    } finally {
+      waiting -= 1
+    }
   }
 
   return {
+    /** How long to wait for what need not be waited for. */
+    waitMs,
+
     /**
      * Records with `record`, which opens the attempt, and makes it.
      *
@@ -53,24 +79,26 @@ export function createFirstAttempts(
       after: number | undefined,
       record: (opening?: Opening) => Promise<OpenedWith | undefined>,
     ): Promise<Recording | undefined> {
-      if (after === undefined || waiting >= places) return (await record())?.recording
-      waiting += 1
-      try {
+      const only = async () => (await record())?.recording
+      if (after === undefined) return only()
+      return inPlace(async () => {
         const recorded = await record({ ...tools, after })
         if (recorded?.first === undefined) return recorded?.recording
-        const key = `${leadId}/${recorded.first.sequence}`
-        const attempting = attempt(recorded.first)
-          .catch((err: unknown) => {
-            dependencies.log.warn({ err, lead_id: leadId }, 'a first attempt did not come to its end')
-            return {}
-          })
-          .finally(() => underWay.delete(key))
-        underWay.set(key, attempting)
-        const ended = await Promise.race([attempting, delay(waitMs, {}, { ref: false })])
-        return { ...recorded.recording, ...ended }
-      } finally {
-        waiting -= 1
-      }
+        return { ...recorded.recording, ...(await send(leadId, recorded.first)) }
+      }, only)
+    },
+
+    /** Makes the first attempt at a lead's first webhook, if it can be made now. */
+    async begin(leadId: number, partnerId: number): Promise<Sent> {
+      return inPlace(
+        async () => {
+          const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
+          const started = await gate.begin(partnerId, () => beginAttempt(sql, first, tools))
+          if (started.kind === 'send') return send(leadId, { started, sequence: 1, partnerId })
+          return started.kind === 'settled' && started.state !== 'pending' ? { delivered: 1 } : {}
+        },
+        async () => ({}),
+      )
     },
 
     /** Resolves once no request of this process for that webhook is under way. */

@@ -17,9 +17,9 @@ import { notifyActivity } from './notify.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
-import { sendOnboardingEmailActivity } from './send-onboarding-email.ts'
 import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
 import { type WakeLead, wakeLeadsActivity } from './wake-leads.ts'
+import { welcomeActivities } from './welcome.ts'
 
 /** Webhooks to be sent once more that a workflow is told of at a time. */
 const PAGE = 100
@@ -48,7 +48,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     recordMilestones: recordMilestonesActivity(dependencies),
     recordScoreUpdate: recordScoreUpdateActivity(dependencies),
     deliverWebhook: deliverWebhookActivity(dependencies),
-    sendOnboardingEmail: sendOnboardingEmailActivity(dependencies),
+    ...welcomeActivities(dependencies),
     closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
 
     wakeLeads: wakeLeadsActivity(dependencies),

@@ -2,13 +2,13 @@ import { markOnboardingSent, onboardingRecipient } from '../src/db/leads/lifecyc
 import type { Sql } from '../src/db/orm.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
-interface Dependencies {
+export interface OnboardingDependencies {
   sql: Sql
   mailer: Mailer
 }
 
 /** Welcomes the borrower, once. */
-export function sendOnboardingEmailActivity({ sql, mailer }: Dependencies) {
+export function sendOnboardingEmailActivity({ sql, mailer }: OnboardingDependencies) {
   return async (leadId: number): Promise<'sent' | 'already_sent' | 'not_allowed'> => {
     const recipient = await onboardingRecipient(sql, leadId)
     if (recipient === undefined) return 'already_sent'

@@ -6,6 +6,7 @@ import {
   sleep,
 } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
+import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
 import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
@@ -63,6 +64,12 @@ export function recordMilestones(
     items,
     after,
   ])
+}
+
+/** The first webhook and the onboarding mail of a new lead, as far as they end well at once. */
+export function welcomeLead(leadId: number, partnerId: number): Promise<Welcome> {
+  const summary = 'send webhook 1, lead_received, and the onboarding e-mail'
+  return patient.welcome.executeWithOptions({ summary }, [leadId, partnerId])
 }
 
 export function closeLead(leadId: number, reason: string): Promise<void> {

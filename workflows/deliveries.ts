@@ -9,7 +9,7 @@ import { advance } from './standing.ts'
  */
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state } = journey
-  await condition(() => state.next <= state.last)
+  await condition(() => state.next <= state.last && !journey.welcoming)
   const { wakes } = journey
   const { last, next } = state
   const answer = await send(journey)

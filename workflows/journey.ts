@@ -23,6 +23,8 @@ export interface Carried {
 export interface Journey extends Carried {
   state: ReferralState
   recording: boolean
+  /** The first webhook is being sent by the activity that also sends the onboarding mail. */
+  welcoming: boolean
   held: boolean
   /** Closed in the record: nothing is recorded any more. */
   closed: boolean
@@ -52,6 +54,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     // started by a version that did not know of it
     state: { ...state, failure: state.failure ?? null },
     recording: false,
+    welcoming: false,
     held: false,
     closed: false,
     recordChanged: false,

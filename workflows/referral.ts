@@ -6,19 +6,20 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/domain/referral.ts'
-import { forever, sendOnboardingEmail } from './activities.ts'
+import { forever } from './activities.ts'
 import { isRecord } from './arguments.ts'
 import { isTimeToContinue } from './continuing.ts'
 import { deliverNext } from './deliveries.ts'
 import { closeWhenDone, isOver } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
-import { beginJourney, type Carried, carriedOf, type Journey, note } from './journey.ts'
+import { beginJourney, type Carried, carriedOf, type Journey } from './journey.ts'
 import { type ReferralView, stateQuery } from './messages.ts'
 import { describeToOperators } from './operator-view.ts'
 import { recordInbox } from './recording.ts'
 import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 import { publishSearchAttributes } from './search-attributes.ts'
 import { receiveUpdates } from './updates.ts'
+import { welcome } from './welcome.ts'
 
 /**
  * A borrower's journey, from create-lead until after mortgage_ready: id `lead-<lead_id>`, one for each lead.
@@ -73,12 +74,12 @@ async function run(journey: Journey): Promise<string> {
 }
 
 function begin(journey: Journey): void {
+  void welcome(journey)
   void forever(journey, 'recording', () => recordInbox(journey))
   void forever(journey, 'score updates', () => recordDueScoreUpdate(journey))
   void forever(journey, 'signalled score updates', () => recordUnscored(journey))
   void forever(journey, 'deliveries', () => deliverNext(journey))
   void forever(journey, 'closing', () => closeWhenDone(journey))
-  void welcome(journey)
 }
 
 /**
@@ -100,14 +101,4 @@ function plain<Value>(value: Value): Value {
 /** Everything that operators are shown, so that they are shown each change once. */
 function fingerprint({ state, counts, notes, held, closed }: Journey): string {
   return JSON.stringify([state, counts, notes.at(-1), held, closed])
-}
-
-async function welcome(journey: Journey): Promise<void> {
-  if (journey.mailed) return
-  try {
-    await sendOnboardingEmail(journey.state.leadId)
-  } catch {
-    note(journey, 'onboarding e-mail', 'could not be sent for 7 days: it was given up')
-  }
-  journey.mailed = true
 }

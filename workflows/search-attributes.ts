@@ -1,6 +1,6 @@
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common'
-import { searchAttributes } from '../src/domain/search-attributes.ts'
+import { dayOf, searchAttributes } from '../src/domain/search-attributes.ts'
 import { scoreDate } from '../src/domain/score-dates.ts'
 import { deliveryState, type Journey, statusOf } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
@@ -23,7 +23,7 @@ export function publishSearchAttributes(journey: Journey): void {
     { key: key('LeadStatus'), value: statusOf(journey) },
     { key: key('DeliveryState'), value: deliveryState(journey) },
     { key: key('NextScoreUpdateAt'), value: nextScoreUpdateAt(journey) },
-    { key: key('LastEventAt'), value: new Date(state.lastEventAt) },
+    { key: key('LastEventAt'), value: dayOf(state.lastEventAt) },
   ]
   const published = workflowInfo().typedSearchAttributes
   const changed = wanted.filter(

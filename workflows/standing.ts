@@ -1,4 +1,10 @@
-import { isTimed, type MilestoneItem, type RecordedItem, type Recording } from '../src/domain/referral.ts'
+import {
+  isTimed,
+  type MilestoneItem,
+  type RecordedItem,
+  type Recording,
+  type Sent,
+} from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
 /** Names beyond these are not shown: an endpoint that is paused for months must not fill the memory. */
@@ -28,8 +34,13 @@ export function applyRecording(
   state.lastEventAt = recording.lastEventAt
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) journey.closed = state.closing = true
-  if (recording.delivered !== undefined) advance(journey, recording.delivered + 1)
-  if (recording.failure?.sequence === state.next) state.failure = recording.failure
+  applySent(journey, recording)
+}
+
+/** Takes over how a first attempt ended. */
+export function applySent(journey: Journey, { delivered, failure }: Sent): void {
+  if (delivered !== undefined) advance(journey, delivered + 1)
+  if (failure?.sequence === journey.state.next) journey.state.failure = failure
 }
 
 /**

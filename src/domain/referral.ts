@@ -89,8 +89,15 @@ export interface RecordedItem {
   sequence?: number
 }
 
+/** How a first attempt ended; neither: it was not made, or has not ended yet. */
+export interface Sent {
+  /** The sequence of the webhook that is delivered. */
+  delivered?: number
+  failure?: DeliveryFailure
+}
+
 /** What a recording answers: outcomes in the items' order, and where the lead stands after it. */
-export interface Recording {
+export interface Recording extends Sent {
   outcomes: RecordedItem[]
   status: MilestoneName
   anchor: number | null
@@ -100,8 +107,4 @@ export interface Recording {
   /** When the lead's latest event was recorded. */
   lastEventAt: number
   closed: boolean
-  /** The sequence of the webhook that was delivered with the recording, if one was. */
-  delivered?: number
-  /** How it failed, if it did. */
-  failure?: DeliveryFailure
 }

@@ -1,3 +1,5 @@
+const DAY_MS = 24 * 60 * 60 * 1000
+
 /** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, nobody's data. */
 export const searchAttributes = {
   LeadId: 'Int',
@@ -8,6 +10,9 @@ export const searchAttributes = {
   DeliveryState: 'Keyword',
   /** Absent while no score update is planned. */
   NextScoreUpdateAt: 'Datetime',
-  /** When the lead's latest event was recorded. */
+  /** The day (UTC) of the lead's latest event: to the second, every event would be written to Temporal's visibility store. */
   LastEventAt: 'Datetime',
 } as const
+
+/** The beginning of a day, for `LastEventAt`. */
+export const dayOf = (ms: number) => new Date(Math.floor(ms / DAY_MS) * DAY_MS)

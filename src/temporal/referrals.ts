@@ -10,6 +10,7 @@ import { loadReferralState, markStarted } from '../db/leads/referral-states.ts'
 import type { Sql } from '../db/orm.ts'
 import type { ReferralState } from '../domain/referral.ts'
 import { referralId, TASK_QUEUE } from './names.ts'
+import { startAttributes } from './search-attributes.ts'
 
 export type { MilestoneAnswer } from '../../workflows/messages.ts'
 
@@ -121,6 +122,7 @@ function optionsOf(state: ReferralState) {
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,
     staticDetails: DETAILS,
+    typedSearchAttributes: startAttributes(state),
   }
 }
 

@@ -1,6 +1,28 @@
 import type { Connection } from '@temporalio/client'
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common'
 import { encodeSearchAttributeIndexedValueType as encode } from '@temporalio/common/lib/search-attributes.js'
-import { searchAttributes } from '../domain/search-attributes.ts'
+import { furthest } from '../domain/milestones.ts'
+import type { ReferralState } from '../domain/referral.ts'
+import { dayOf, searchAttributes } from '../domain/search-attributes.ts'
+
+const key = {
+  LeadId: defineSearchAttributeKey('LeadId', 'INT'),
+  PartnerId: defineSearchAttributeKey('PartnerId', 'INT'),
+  LeadStatus: defineSearchAttributeKey('LeadStatus', 'KEYWORD'),
+  DeliveryState: defineSearchAttributeKey('DeliveryState', 'KEYWORD'),
+  LastEventAt: defineSearchAttributeKey('LastEventAt', 'DATETIME'),
+}
+
+/** What a lead's workflow is found by from its start, so that its first task need not say it. */
+export function startAttributes({ leadId, partnerId, seen, lastEventAt }: ReferralState) {
+  return new TypedSearchAttributes([
+    { key: key.LeadId, value: leadId },
+    { key: key.PartnerId, value: partnerId },
+    { key: key.LeadStatus, value: seen.reduce(furthest) },
+    { key: key.DeliveryState, value: 'ok' },
+    { key: key.LastEventAt, value: dayOf(lastEventAt) },
+  ])
+}
 
 const codeOf = (type: 'INT' | 'KEYWORD' | 'DATETIME') => encode(type) ?? 0
 const types = { Int: codeOf('INT'), Keyword: codeOf('KEYWORD'), Datetime: codeOf('DATETIME') }

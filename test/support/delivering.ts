@@ -1,6 +1,8 @@
 import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../../activities/first-attempts.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
+import type { Mailer } from '../../activities/mailer.ts'
+import { welcomeActivities } from '../../activities/welcome.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { insertLead } from '../../src/db/leads/new-lead.ts'
 import { createPartnerGate } from '../../src/db/endpoints/partner-gate.ts'
@@ -38,7 +40,8 @@ export async function prepareDelivering() {
     return {
       deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
       record: recordMilestonesActivity({ sql, webhookBody: toBody, firstAttempts, observe }),
-      settled: firstAttempts.settled,
+      welcome: (mailer: Mailer) => welcomeActivities({ sql, mailer, firstAttempts }),
+      settled: async () => firstAttempts.settled(),
     }
   }
   const { deliver } = startProcess()

@@ -155,6 +155,7 @@ describe('a run that continues as new', () => {
       chats,
     })
     expect(fixture.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
+    await until(async () => (await view(leadId)).next === 4)
     const { signals } = await view(leadId)
     expect(signals).toMatchObject({ received: ENOUGH + 3, recorded: ENOUGH + 2, repeated: 1 })
   })

@@ -25,7 +25,7 @@ describe('a webhook that is sent with its recording', () => {
     const events = (await handleOf(leadId).fetchHistory()).events ?? []
     const timeOf = (index: number) => {
       const { seconds, nanos } = events[index]?.eventTime ?? {}
-      return Number(seconds ?? 0) * 1000 + Number(nanos ?? 0) / 1e6
+      return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6
     }
     return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled, eventId }, index) => {
       if (!scheduled) return []

@@ -37,7 +37,7 @@ describe('recorded histories', () => {
   }, 60_000)
 
   it('do not replay once two activities are exchanged', async () => {
-    const { failures } = await replay('sendOnboardingEmail', 'deliverWebhook')
+    const { failures } = await replay('welcome', 'recordMilestones')
     expect(Object.keys(failures)).toContain('started.json')
     expect(failures['started.json']).toMatch(/DeterminismViolationError|Nondeterminism/)
   }, 60_000)

@@ -142,9 +142,9 @@ async function append(
   }))
   let query = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows.events))
   if (deliveries.length > 0)
-    query = query.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries)) as typeof query
+    query = query.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries))
   if (opened !== undefined)
-    query = query.with('opened', (cte) => cte.insertInto('attempts').values(opened.attempt)) as typeof query
+    query = query.with('opened', (cte) => cte.insertInto('attempts').values(opened.attempt))
   await query
     .updateTable('leads')
     .set({

@@ -1,0 +1,32 @@
+import { sendOnboardingEmail, welcomeLead } from './activities.ts'
+import { type Journey, note } from './journey.ts'
+import { applySent } from './standing.ts'
+
+/** Sends a new lead's first webhook and the borrower's onboarding mail; the mail alone where the webhook is settled. */
+export async function welcome(journey: Journey): Promise<void> {
+  const { state } = journey
+  if (journey.mailed) return
+  if (state.next === 1) {
+    journey.welcoming = true
+    try {
+      const answer = await welcomeLead(state.leadId, state.partnerId)
+      applySent(journey, answer)
+      journey.mailed = answer.mailed
+    } catch {
+      // the run ends: the next one sees to it
+      return
+    } finally {
+      journey.welcoming = false
+    }
+  }
+  if (!journey.mailed) await mail(journey)
+}
+
+async function mail(journey: Journey): Promise<void> {
+  try {
+    await sendOnboardingEmail(journey.state.leadId)
+  } catch {
+    note(journey, 'onboarding e-mail', 'could not be sent for 7 days: it was given up')
+  }
+  journey.mailed = true
+}
