@@ -20,6 +20,8 @@ export interface Started {
   start(name: string, entry: string, environment: Record<string, string>): Promise<BenchProcess>
   /** Processor time of a process of ours and of PostgreSQL, if that is ours too, in seconds. */
   cpuSeconds(pid: number): number
+  /** The same with Temporal, if that is ours. */
+  cpuSecondsWithTemporal(pid: number): number
   stopAll(): void
 }
 
@@ -52,7 +54,10 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
     const service = await startService({ name, entry, environment: all, logFile, onSpawn })
     return { ...service, port: service.port ?? 0 }
   }
-  const postgres = launched.flatMap(({ name, pid }) => (name === 'PostgreSQL' ? [pid] : []))
+  const pidsOf = (...names: string[]) =>
+    launched.flatMap(({ name, pid }) => (names.includes(name) ? [pid] : []))
+  const postgres = pidsOf('PostgreSQL')
+  const both = pidsOf('PostgreSQL', 'Temporal')
   return {
     folder,
     databaseUrl,
@@ -60,6 +65,7 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
     isDevelopmentServer: !TEMPORAL_ADDRESS,
     start,
     cpuSeconds: (pid) => cpuSeconds([pid, ...postgres]),
+    cpuSecondsWithTemporal: (pid) => cpuSeconds([pid, ...both]),
     stopAll,
   }
 }

@@ -6,6 +6,7 @@ import { isolation } from './isolation.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
 import { leadCalls } from './reads.ts'
+import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
 import { running } from './running.ts'
 import { starting } from './starting.ts'
@@ -30,6 +31,7 @@ export const cases: Case[] = [
   calls('update-partner-info'),
   { name: 'running', about: 'create-lead to a workflow that Temporal knows', run: running },
   { name: 'milestones', about: 'unloaded, at 25/s and flat out, to the verified webhook', run: milestones },
+  { name: 'one-partner', about: 'milestones of one partner flat out, against ten', run: onePartner },
   { name: 'start', about: 'npm start to ready', run: starting },
   {
     name: 'growth',

@@ -6,16 +6,22 @@ import { startReceiver } from '../receiver.ts'
 import type { Started } from '../servers.ts'
 import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
 import { createReferrals } from '../../../src/temporal/referrals.ts'
+import { milestones, type SignalledMilestone } from '../../../src/domain/milestones.ts'
 import { insertLead } from '../../../src/db/leads/new-lead.ts'
 import { webhookBody } from '../../../src/webhooks/body.ts'
 
 /** A set of workflows: of leads, or bare ones. */
 export interface Side {
-  /** Starts so many workflows; each of them makes its first call at once. */
-  begin(count: number): Promise<void>
-  signal(workflow: number): Promise<void>
+  /** Starts so many workflows; each of them makes its first call at once. Answers their numbers, from 1 on. */
+  begin(count: number, partnerId?: number): Promise<number[]>
+  /** Sends a score update, or another milestone. */
+  signal(workflow: number, milestone?: SignalledMilestone): Promise<void>
+  /** Whether a milestone leads to a call. */
+  calls(milestone: SignalledMilestone): boolean
   /** Resolves with the next call of the workflow: a webhook, or an activity that does nothing. */
   called(workflow: number): Promise<void>
+  /** Processor time of its worker, Temporal and PostgreSQL so far, in seconds. */
+  cpuSeconds(): number
 }
 
 const GAINS = {
@@ -50,44 +56,50 @@ export async function startSides(servers: Started) {
     return leadId
   }
   const service: Side = {
-    begin: (count) =>
-      forEachOf(Array.from({ length: count }), async () => {
+    begin: async (count, partnerId = 1) =>
+      begun(count, async () => {
         expected += 1
-        const leadId = await insert(1)
+        const leadId = await insert(partnerId)
         const called = webhooks.called(leadId)
         await referrals.startFromRecord(leadId)
         await called
+        return leadId
       }),
-    async signal(leadId) {
-      expected += 1
-      await client.workflow
-        .getHandle(`lead-${leadId}`)
-        .signal('score_update', { id: randomUUID(), event_payload: GAINS })
+    async signal(leadId, milestone = 'score_update') {
+      if (milestones[milestone].webhook) expected += 1
+      const argument = {
+        ...(!milestones[milestone].once && { id: randomUUID() }),
+        ...(milestone === 'score_update' && { event_payload: GAINS }),
+      }
+      await client.workflow.getHandle(`lead-${leadId}`).signal(milestone, argument)
     },
+    calls: (milestone) => milestones[milestone].webhook,
     called: webhooks.called,
+    cpuSeconds: () => servers.cpuSecondsWithTemporal(worker.pid),
   }
+  let bare = 0
   const floor: Side = {
-    begin: (count) =>
-      forEachOf(
-        Array.from({ length: count }, (_, n) => n + 1),
-        async (index) => {
-          const called = noops.called(index)
-          await client.workflow.start('bare', {
-            workflowId: `bare-${index}`,
-            taskQueue: BARE_QUEUE,
-            args: [index],
-          })
-          await called
-        },
-      ),
+    begin: async (count) =>
+      begun(count, async () => {
+        const index = (bare += 1)
+        const called = noops.called(index)
+        const workflowId = `bare-${index}`
+        await client.workflow.start('bare', { workflowId, taskQueue: BARE_QUEUE, args: [index] })
+        await called
+        return index
+      }),
     signal: (index) => client.workflow.getHandle(`bare-${index}`).signal('go'),
+    calls: () => true,
     called: noops.called,
+    cpuSeconds: () => servers.cpuSecondsWithTemporal(floorWorker.pid),
   }
   const verify = () => receiver.verifyAll(secret, expected)
   return {
     floor,
     service,
     deployment,
+    /** Where the webhooks of all partners may go. */
+    url: receiver.url,
     addLead,
     /** @throws {Error} unless every webhook has arrived, verified and in order. */
     verify,
@@ -113,8 +125,12 @@ function waitingRoom() {
   }
 }
 
-/** A measurement in which one fails is none. */
-async function forEachOf<Item>(items: Iterable<Item>, work: (item: Item) => Promise<unknown>): Promise<void> {
-  const [failed] = await forEachInFlight(items, work)
+/** Some at a time. A measurement in which one fails is none. */
+async function begun(count: number, begin: () => Promise<number>): Promise<number[]> {
+  const numbers: number[] = []
+  const [failed] = await forEachInFlight(Array.from({ length: count }), async () =>
+    numbers.push(await begin()),
+  )
   if (failed !== undefined) throw failed.error
+  return numbers
 }
