@@ -1,5 +1,8 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 
+/** Written in one go, after a quarter of a second at the latest, and when the process exits. */
+const BUFFERED = { dest: 1, sync: false, minLength: 4096, periodicFlush: 250 }
+
 /**
  * The process's log, as JSON lines on stdout. Only the type, message, stack and code of an error are logged: a database
  * driver's error has the row in its other fields, and rows are personal data.
@@ -7,7 +10,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 export function createLogger(
   level: string,
   name: 'api' | 'worker',
-  destination: DestinationStream = pino.destination(1),
+  destination: DestinationStream = pino.destination(BUFFERED),
 ): Logger {
   const options = {
     level,

@@ -27,7 +27,7 @@ await isSchemaCurrent().catch(() => false)
 await deployment().catch(() => undefined)
 const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
 
-const starts = boundedStarts(createReferrals({ client, sql }), (err, leadId) => {
+const starts = boundedStarts(createReferrals({ client, sql }), config.STARTS_IN_FLIGHT, (err, leadId) => {
   // logged once, not for each lead
   if (err instanceof OtherDeployment) return
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')

@@ -75,6 +75,7 @@ const sweeping = sweep({
   startEndpoint: createEndpointStarter(client),
   startResends: createResendStarter(client),
   observe: metrics.observe,
+  startsInFlight: config.STARTS_IN_FLIGHT,
   log,
   signal: stopping.signal,
 })

@@ -1,11 +1,14 @@
 import { setCurrentDetails } from '@temporalio/workflow'
-import { milestones, statuses } from '../src/domain/milestones.ts'
+import { milestones, signalledMilestones, statuses } from '../src/domain/milestones.ts'
 import { scoreDate } from '../src/domain/score-dates.ts'
 import { webhookName } from './deliveries.ts'
 import { deliveryState, type Journey, statusOf } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Milestones that happen more than once. */
+const repeatable = signalledMilestones.filter((name) => !milestones[name].once)
 
 const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
@@ -79,10 +82,10 @@ function whatToDo(journey: Journey): string {
   return [
     '**What can be done here**',
     [
-      '- *Send a Signal* with a milestone’s name when it happened and is missing above; sending it twice does no harm',
+      `- *Send a Signal* with a milestone’s name when it happened and is missing above. ${repeatable.join(' and ')} count each time; with {"id": "…"}, once for each id`,
       '- *Send a Signal* `wake` to try the open webhook now',
       '- *Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
-      '- *Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record',
+      '- *Terminate* and *Reset* lose and double nothing that is recorded: within five minutes the lead goes on from the record. Signals that are received and not recorded yet are lost with *Terminate*',
       `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,
     ].join('\n'),
   ].join('\n\n')

@@ -36,6 +36,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     ...(await receiveMails(options)),
+    // they share the machine with Temporal: more would only slow down create-lead
+    STARTS_IN_FLIGHT: environment.STARTS_IN_FLIGHT || '1',
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
   }
   const [demo, services] = await Promise.all([

@@ -2,7 +2,7 @@ import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
 import { OtherDeployment } from '../temporal/namespace-claim.ts'
 import { isTemporalAway } from '../temporal/temporal-away.ts'
 
-const MAX_IN_FLIGHT = 8
+const IN_FLIGHT = 8
 
 export interface Failed<Item> {
   item: Item
@@ -20,7 +20,7 @@ export interface Failed<Item> {
 export async function forEachInFlight<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<unknown>,
-  signal?: AbortSignal,
+  { signal, limit = IN_FLIGHT }: { signal?: AbortSignal; limit?: number } = {},
 ): Promise<Failed<Item>[]> {
   const waiting = items[Symbol.iterator]()
   const failed: Failed<Item>[] = []
@@ -43,7 +43,7 @@ export async function forEachInFlight<Item>(
       await attempt(next.value)
     }
   }
-  await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, workOn))
+  await Promise.all(Array.from({ length: limit }, workOn))
   if (outages.length > 0) throw outages[0]
   return failed
 }

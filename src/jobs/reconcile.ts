@@ -49,7 +49,7 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
     if (await isRunning(client, id)) return
     if (await referrals.startFromRecord(id)) started.push(id)
   }
-  const failed = await forEachInFlight(ids, start, signal)
+  const failed = await forEachInFlight(ids, start, { signal })
   for (const { item, error } of failed) onFailure?.(error, item)
   return started
 }
@@ -77,7 +77,7 @@ export async function reconcile(
     result.refreshed.push(id)
   }
   const forEach = async (ids: Iterable<number>, put: (id: number) => Promise<void>) => {
-    for (const { item, error } of await forEachInFlight(ids, put, signal)) {
+    for (const { item, error } of await forEachInFlight(ids, put, { signal })) {
       result.failed.push(item)
       onFailure?.(error, item)
     }

@@ -26,6 +26,8 @@ interface SweepOptions {
   startEndpoint: StartEndpoint
   startResends: StartResends
   observe: Pick<WorkerObserver, 'noticed'>
+  /** Starts of leads' workflows at a time. */
+  startsInFlight: number
   log: Logger
   signal: AbortSignal
 }
@@ -53,7 +55,7 @@ export async function sweep(options: SweepOptions): Promise<void> {
 }
 
 function createTurns(options: SweepOptions) {
-  const { sql, referrals, startEndpoint, startResends, observe, log, signal } = options
+  const { sql, referrals, startEndpoint, startResends, observe, startsInFlight, log, signal } = options
   const leads = rememberFailures((err, id) =>
     log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
   )
@@ -67,7 +69,10 @@ function createTurns(options: SweepOptions) {
 
   async function startLeads(): Promise<number> {
     const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but: leads.resting(), limit: PAGE })
-    const failed = await forEachInFlight(ids, (id) => referrals.startFromRecord(id), signal)
+    const failed = await forEachInFlight(ids, (id) => referrals.startFromRecord(id), {
+      signal,
+      limit: startsInFlight,
+    })
     leads.learn(ids, failed)
     return ids.length - failed.length
   }
@@ -78,14 +83,14 @@ function createTurns(options: SweepOptions) {
     const draining = new Set(atWork.filter(({ isDraining }) => isDraining).map(({ id }) => id))
     const ids = atWork.map(({ id }) => id)
     const start = (id: number) => startEndpoint(id, { quietly: !draining.has(id) })
-    endpoints.learn(ids, await forEachInFlight(ids, start, signal))
+    endpoints.learn(ids, await forEachInFlight(ids, start, { signal }))
   }
 
   async function startMarked(): Promise<void> {
     const resting = new Set(resends.resting())
     const ids = (await partnersWithResends(sql, PAGE)).filter((id) => !resting.has(id))
     const start = (id: number) => startResends(id, { quietly: true })
-    resends.learn(ids, await forEachInFlight(ids, start, signal))
+    resends.learn(ids, await forEachInFlight(ids, start, { signal }))
   }
 
   return {

@@ -33,6 +33,11 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   )
   gauge('referrals_resends_waiting', 'Settled webhooks that wait to be resent', ({ resends }) => resends)
   gauge('referrals_leads_unstarted', 'Leads whose workflow is not started yet', ({ unstarted }) => unstarted)
+  gauge(
+    'referrals_lead_oldest_unstarted_seconds',
+    'How long the oldest lead without a workflow has waited for one',
+    ({ oldestUnstartedSeconds }) => oldestUnstartedSeconds,
+  )
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
     help: 'Endpoints by state',

@@ -31,7 +31,7 @@ describe('what waits', () => {
   })
 
   it('counts as due the first open webhook of each lead', async () => {
-    const { oldestDueSeconds, ...counts } = await readBacklog(sql)
+    const { oldestDueSeconds, oldestUnstartedSeconds, ...counts } = await readBacklog(sql)
     expect(counts).toEqual({
       due: 2,
       held: 0,
@@ -41,6 +41,8 @@ describe('what waits', () => {
     })
     expect(oldestDueSeconds).toBeGreaterThan(3590)
     expect(oldestDueSeconds).toBeLessThan(3700)
+    expect(oldestUnstartedSeconds).toBeGreaterThan(0)
+    expect(oldestUnstartedSeconds).toBeLessThan(60)
   })
 
   it('counts all open webhooks to a paused endpoint as held', async () => {

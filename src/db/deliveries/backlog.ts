@@ -14,6 +14,8 @@ export interface Backlog {
   endpoints: { active: number; paused: number; draining: number }
   /** Open leads whose workflow is not known to be started. */
   unstarted: number
+  /** How long the oldest of them has waited, in seconds; 0 when there is none. */
+  oldestUnstartedSeconds: number
 }
 
 /** Counts what waits, in one statement on the partial indexes of what is open. */
@@ -39,8 +41,12 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
         'paused', count(*) filter (where state = 'paused'),
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
-      (select count(*)::int from leads where workflow_started_at is null and closed_at is null) as unstarted
-    from due
+      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds"
+    from due, (
+      select count(*)::int as count,
+        coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
+      from leads where workflow_started_at is null and closed_at is null
+    ) unstarted
   `.execute(sql)
   const [backlog] = rows
   if (backlog === undefined) throw new Error('a count has no row')
