@@ -2,9 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { beginAttempt } from '../src/db/deliveries/begin-attempt.ts'
 import type { OpenedWith, Opening } from '../src/db/leads/recording.ts'
-import type { Recording, Sent } from '../src/domain/referral.ts'
+import type { Recording, Sent, SettledUpTo } from '../src/domain/referral.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
 import { type AttemptDependencies, attemptTools, makeAttempt } from './make-attempt.ts'
+import { createTurns } from './turns.ts'
+
+/** How long a recording waits for others of its partner, which hold the lock on its endpoint. */
+const TURN_MS = 250
 
 /** How long a recording waits for the endpoint's answer. The request goes on after that. */
 const WAIT_MS = 1000
@@ -25,6 +29,7 @@ export function createFirstAttempts(
   const { sql, gate, log } = dependencies
   const tools = attemptTools(dependencies.encryptionKeys)
   const underWay = new Map<string, Promise<unknown>>()
+  const inTurn = createTurns(TURN_MS)
   let waiting = 0
 
   async function attempt({ started, sequence, partnerId }: First): Promise<Sent> {
@@ -70,19 +75,22 @@ export function createFirstAttempts(
     /**
      * Records with `record`, which opens the attempt, and makes it.
      *
-     * @param after the sequence up to which all of the lead's webhooks are settled; `undefined`: only records.
+     * @param settled whose lead it is, and the sequence up to which all of its webhooks are settled; `undefined`: only
+     *   records.
      * @returns with how the attempt ended, if it has by then. It never rejects because of the attempt: what came of that
      *   is in the record, and `deliverWebhook` goes on from there.
      */
     async record(
       leadId: number,
-      after: number | undefined,
+      settled: SettledUpTo | undefined,
       record: (opening?: Opening) => Promise<OpenedWith | undefined>,
     ): Promise<Recording | undefined> {
       const only = async () => (await record())?.recording
-      if (after === undefined) return only()
+      if (settled === undefined) return only()
+      const { partnerId, after } = settled
       return inPlace(async () => {
-        const recorded = await record({ ...tools, after })
+        const open = () => record({ ...tools, after })
+        const recorded = await inTurn(partnerId, open, record)
         if (recorded?.first === undefined) return recorded?.recording
         return { ...recorded.recording, ...(await send(leadId, recorded.first)) }
       }, only)

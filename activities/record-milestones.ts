@@ -3,7 +3,7 @@ import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { recordAndOpen } from '../src/db/leads/recording.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
+import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 
 export interface RecordingDependencies {
@@ -14,12 +14,12 @@ export interface RecordingDependencies {
 }
 
 /**
- * Records milestones, and sends the next webhook at once when all up to `after` are settled: see `createFirstAttempts`.
+ * Records milestones, and sends the next webhook at once when it is told that all before it are `settled`: see `createFirstAttempts`.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
   const { sql, webhookBody, firstAttempts, observe } = dependencies
-  return async (leadId: number, items: MilestoneItem[], after?: number): Promise<Recording> => {
-    const recording = await firstAttempts.record(leadId, after, (opening) =>
+  return async (leadId: number, items: MilestoneItem[], settled?: SettledUpTo): Promise<Recording> => {
+    const recording = await firstAttempts.record(leadId, settled, (opening) =>
       recordAndOpen(sql, leadId, items, webhookBody, opening),
     )
     if (recording === undefined) return refuseUnknown(leadId)

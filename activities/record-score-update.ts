@@ -1,5 +1,5 @@
 import type { ScoreGains } from '../src/domain/event-payloads.ts'
-import type { Recording } from '../src/domain/referral.ts'
+import type { Recording, SettledUpTo } from '../src/domain/referral.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */
@@ -18,9 +18,9 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const record = recordMilestonesActivity(recording)
   return async (
     leadId: number,
-    { period, dedupeKey, after }: { period: number; dedupeKey: string; after?: number },
+    { period, dedupeKey, settled }: { period: number; dedupeKey: string; settled?: SettledUpTo },
   ): Promise<Recording> => {
     const gains = await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], after)
+    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled)
   }
 }

@@ -8,7 +8,7 @@ import {
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
-import type { MilestoneItem, Recording } from '../src/domain/referral.ts'
+import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
 export type Activities = ReturnType<typeof createActivities>
@@ -57,12 +57,12 @@ export const { sendOnboardingEmail } = proxyActivities<Activities>({
 export function recordMilestones(
   leadId: number,
   items: MilestoneItem[],
-  after: number | undefined,
+  settled: SettledUpTo | undefined,
 ): Promise<Recording> {
   return patient.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [
     leadId,
     items,
-    after,
+    settled,
   ])
 }
 

@@ -4,7 +4,7 @@ import type { MilestoneItem } from '../src/domain/referral.ts'
 import { recordMilestones } from './activities.ts'
 import { isMakingWay } from './continuing.ts'
 import type { Journey } from './journey.ts'
-import { applyRecording, settle, settledSequence } from './standing.ts'
+import { applyRecording, settle, settledUpTo } from './standing.ts'
 
 const BATCH = 64
 
@@ -16,7 +16,7 @@ export async function recordInbox(journey: Journey): Promise<void> {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
     journey.recordChanged = false
-    const recording = await recordMilestones(journey.state.leadId, items, settledSequence(journey))
+    const recording = await recordMilestones(journey.state.leadId, items, settledUpTo(journey))
     journey.inbox.splice(0, batch.length)
     for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })
     applyRecording(journey, recording, items)

@@ -3,7 +3,7 @@ import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates
 import { type MilestoneItem, scoreUpdateKey } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
-import { applyRecording, settledSequence } from './standing.ts'
+import { applyRecording, settledUpTo } from './standing.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -65,7 +65,7 @@ async function score(
       journey,
       await recordScoreUpdate.executeWithOptions(options, [
         leadId,
-        { period, dedupeKey, after: settledSequence(journey) },
+        { period, dedupeKey, settled: settledUpTo(journey) },
       ]),
       [item],
     )

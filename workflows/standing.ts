@@ -4,6 +4,7 @@ import {
   type RecordedItem,
   type Recording,
   type Sent,
+  type SettledUpTo,
 } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
@@ -43,12 +44,10 @@ export function applySent(journey: Journey, { delivered, failure }: Sent): void 
   if (failure?.sequence === journey.state.next) journey.state.failure = failure
 }
 
-/**
- * The sequence up to which all webhooks are settled, if none is open: then the next may be sent with its recording, since
- * nothing is on its way that it could overtake.
- */
-export function settledSequence({ state }: Journey): number | undefined {
-  return state.next > state.last ? state.last : undefined
+/** Set if no webhook is open: then the next may be sent with its recording, since there is none that it could overtake. */
+export function settledUpTo({ state }: Journey): SettledUpTo | undefined {
+  const { partnerId, next, last } = state
+  return next > last ? { partnerId, after: last } : undefined
 }
 
 /** The first open webhook is `next` by now: what was remembered of those before it is in the record. */

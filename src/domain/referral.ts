@@ -89,6 +89,13 @@ export interface RecordedItem {
   sequence?: number
 }
 
+/** What a recording must know to send the next webhook itself. */
+export interface SettledUpTo {
+  partnerId: number
+  /** The sequence up to which all of the lead's webhooks are settled. */
+  after: number
+}
+
 /** How a first attempt ended; neither: it was not made, or has not ended yet. */
 export interface Sent {
   /** The sequence of the webhook that is delivered. */

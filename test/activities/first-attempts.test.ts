@@ -35,10 +35,11 @@ describe('a recording that sends the webhook itself', () => {
       .orderBy('sequence')
       .execute()
   const untouched = { state: 'pending', lease: null, number: null, trigger: null, status: null }
+  const upTo = (after: number) => ({ partnerId: on.partnerId, after })
   const patient = () => on.startProcess({ places: 1, waitMs: PATIENT_MS })
 
   it('answers that it was delivered', async () => {
-    const recording = await patient().record(leadId, [item('contract_signed')], 1)
+    const recording = await patient().record(leadId, [item('contract_signed')], upTo(1))
     expect(recording).toMatchObject({
       delivered: 2,
       last: 2,
@@ -52,7 +53,7 @@ describe('a recording that sends the webhook itself', () => {
 
   it('sends the first of several, and leaves the others for after it', async () => {
     const items = [item('contract_signed'), item('client_engaged_in_chat'), item('escrow_funded')]
-    expect(await patient().record(leadId, items, 1)).toMatchObject({ delivered: 2, last: 3 })
+    expect(await patient().record(leadId, items, upTo(1))).toMatchObject({ delivered: 2, last: 3 })
     expect(await deliveries()).toEqual([
       expect.objectContaining({ sequence: 2, state: 'delivered' }),
       { sequence: 3, ...untouched },
@@ -61,9 +62,9 @@ describe('a recording that sends the webhook itself', () => {
 
   it('sends nothing for an event that is no webhook, and nothing a second time', async () => {
     const { record } = patient()
-    expect(await record(leadId, [item('client_engaged_in_chat')], 1)).not.toHaveProperty('delivered')
-    await record(leadId, [item('contract_signed')], 1)
-    const again = await record(leadId, [item('contract_signed')], 1)
+    expect(await record(leadId, [item('client_engaged_in_chat')], upTo(1))).not.toHaveProperty('delivered')
+    await record(leadId, [item('contract_signed')], upTo(1))
+    const again = await record(leadId, [item('contract_signed')], upTo(1))
     expect(again).toMatchObject({ last: 2, outcomes: [{ outcome: 'repeated' }] })
     expect(again).not.toHaveProperty('delivered')
     expect(on.endpoint.arrivals).toHaveLength(1)
@@ -72,7 +73,7 @@ describe('a recording that sends the webhook itself', () => {
   it('overtakes no webhook that somebody recorded meanwhile', async () => {
     const { record } = patient()
     await record(leadId, [item('contract_signed')], undefined)
-    expect(await record(leadId, [item('escrow_funded')], 1)).not.toHaveProperty('delivered')
+    expect(await record(leadId, [item('escrow_funded')], upTo(1))).not.toHaveProperty('delivered')
     expect(await deliveries()).toEqual([
       { sequence: 2, ...untouched },
       { sequence: 3, ...untouched },
@@ -90,7 +91,7 @@ describe('a recording that sends the webhook itself', () => {
       if (how === 'left alone')
         await endpoints.set({ blocked_until: new Date(Date.now() + PATIENT_MS) }).execute()
       if (how === 'draining') await endpoints.set({ state: 'draining' }).execute()
-      const recording = await patient().record(leadId, [item('contract_signed')], 1)
+      const recording = await patient().record(leadId, [item('contract_signed')], upTo(1))
       await lock?.release()
       expect(recording).toMatchObject({ last: 2, outcomes: [{ outcome: 'recorded' }] })
       expect(recording).not.toHaveProperty('delivered')
@@ -101,7 +102,7 @@ describe('a recording that sends the webhook itself', () => {
   it('does not fail with the webhook, whose delivery says why it waits', async () => {
     on.endpoint.answer = (_, response) => void response.writeHead(503).end()
     const { record, deliver } = patient()
-    expect(await record(leadId, [item('contract_signed')], 1)).toMatchObject({
+    expect(await record(leadId, [item('contract_signed')], upTo(1))).toMatchObject({
       last: 2,
       failure: { sequence: 2, failures: 1, reason: 'the endpoint answered 503' },
     })
@@ -122,7 +123,7 @@ describe('a recording that sends the webhook itself', () => {
 
     it('answers without it, and the delivery waits for the same request', async () => {
       const { record, deliver, settled } = on.startProcess({ places: 1, waitMs: 1 })
-      expect(await record(leadId, [item('contract_signed')], 1)).not.toHaveProperty('delivered')
+      expect(await record(leadId, [item('contract_signed')], upTo(1))).not.toHaveProperty('delivered')
       await on.endpoint.until((arrivals) => arrivals.length === 1)
       const delivering = deliver(leadId, 2, 'scheduled')
       answers[0]?.()
@@ -133,7 +134,7 @@ describe('a recording that sends the webhook itself', () => {
 
     it('leaves the delivery to another process only when its lease is over', async () => {
       const { record, settled } = on.startProcess({ places: 1, waitMs: 1 })
-      await record(leadId, [item('contract_signed')], 1)
+      await record(leadId, [item('contract_signed')], upTo(1))
       await on.endpoint.until((arrivals) => arrivals.length === 1)
       await expect(on.startProcess().deliver(leadId, 2, 'scheduled')).rejects.toMatchObject({
         message: 'another request of this delivery is in flight',
@@ -149,10 +150,10 @@ describe('a recording that sends the webhook itself', () => {
       const waiting = []
       for (const place of [1, 2]) {
         const other = await on.commitLead()
-        waiting.push(record(other, [item('contract_signed')], 1))
+        waiting.push(record(other, [item('contract_signed')], upTo(1)))
         await arrived(place)
       }
-      expect(await record(leadId, [item('contract_signed')], 1)).toMatchObject({ last: 2 })
+      expect(await record(leadId, [item('contract_signed')], upTo(1))).toMatchObject({ last: 2 })
       expect(await deliveries()).toEqual([{ sequence: 2, ...untouched }])
       for (const answer of answers) answer()
       expect(await Promise.all(waiting)).toEqual([
