@@ -11,6 +11,7 @@ const entryPoints = [
   'setup-temporal',
   'temporal-command',
   'write-openapi',
+  'replay-histories',
 ]
 
 const everywhere = [
@@ -33,7 +34,7 @@ const withoutProcess = {
 }
 const withoutWorker = {
   regex: '^@temporalio/worker',
-  message: 'Only src/worker.ts, its requirements and its bundle (and tests) import the worker.',
+  message: 'Only src/worker.ts, its requirements, its bundle and the replay (and tests) import the worker.',
 }
 
 type Row = {
@@ -232,7 +233,9 @@ export default defineConfig({
       },
     },
     {
-      files: ['src/worker.ts', 'src/worker-requirements.ts', 'src/workflow-bundle.ts'],
+      files: ['worker', 'worker-requirements', 'workflow-bundle', 'replay-histories'].map(
+        (name) => `src/${name}.ts`,
+      ),
       rules: {
         'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
       },

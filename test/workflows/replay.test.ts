@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { crossing, scenes } from './scenes.ts'
 
-const program = path.join(import.meta.dirname, 'replay-histories.ts')
+const program = path.join(import.meta.dirname, '../../src/replay-histories.ts')
 const folder = path.join(import.meta.dirname, 'histories')
 const names = [...Object.keys(scenes), ...crossing]
 

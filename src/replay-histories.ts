@@ -2,18 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bundleOptions } from '../../src/temporal/worker-options.ts'
+import { fail } from './fail.ts'
+import { bundleOptions } from './temporal/worker-options.ts'
 
 /**
- * Replays every history of a folder with the workflows as they are now, and prints what did not replay as one
- * JSON object, `{replayed, failures: {file: message}}`. A program of its own, because of its hook.
+ * Replays every history of a folder with the current workflows, and prints those that failed as one JSON object,
+ * `{replayed, failures: {file: message}}`. A separate program, because of its hook.
  *
- * `node test/workflows/replay-histories.ts FOLDER [NAME OTHER]`; NAME and OTHER are exchanged in the code, to
- * show that a change like that is caught.
+ * `npm run replay -- FOLDER [NAME OTHER]`; NAME and OTHER are exchanged in the code, to show that such a change is
+ * caught.
  */
 shareProtobuf()
 const { bundleWorkflowCode, Worker } = await import('@temporalio/worker')
-const [folder = path.join(import.meta.dirname, 'histories'), name, other] = process.argv.slice(2)
+const [folder = fail('Usage: npm run replay -- FOLDER'), name, other] = process.argv.slice(2)
 const { code } = await bundleWorkflowCode(bundleOptions)
 const options = { workflowBundle: { code: name && other ? exchange(code, name, other) : code } }
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
@@ -36,8 +37,8 @@ function exchange(text: string, one: string, two: string): string {
 }
 
 /**
- * npm installs protobufjs once for each package of Temporal, and types of the one copy are none to the other:
- * reading a history fails with "type must be a Type". Here they share one.
+ * npm installs a copy of protobufjs for each package of Temporal, and one copy does not accept the types of another:
+ * reading a history fails with "type must be a Type". Here they share one copy.
  */
 function shareProtobuf(): void {
   const worker = createRequire(import.meta.url).resolve('@temporalio/worker')
