@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
-import { cross, crossing, prepareFixture, scenes, type Fixture } from './scenes.ts'
+import { cross, crossing, otherScenes, prepareFixture, scenes, type Fixture } from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
@@ -13,7 +13,7 @@ const folder = path.join(import.meta.dirname, 'histories')
 describe('histories', () => {
   beforeAll(() => void mkdirSync(folder, { recursive: true }))
 
-  describe('of a branch each', () => {
+  describe('of one service', () => {
     let fixture: Fixture
 
     beforeAll(async () => {
@@ -24,7 +24,13 @@ describe('histories', () => {
       const leadId = await fixture.leads.start()
       const { runId } = await handleOf(fixture, leadId).describe()
       await play(fixture, leadId)
-      expect(await write(name, fixture, leadId, runId)).toHaveProperty('events')
+      expect(await write(name, fixture, `lead-${leadId}`, runId)).toHaveProperty('events')
+    })
+
+    it.each(Object.entries(otherScenes))('%s', async (name, play) => {
+      const workflowId = await play(fixture.service)
+      const { runId } = await fixture.service.client.workflow.getHandle(workflowId).describe()
+      expect(await write(name, fixture, workflowId, runId)).toHaveProperty('events')
     })
   })
 
@@ -36,25 +42,25 @@ describe('histories', () => {
     await cross(fixture, leadId)
     const history = await handleOf(fixture, leadId, first).fetchHistory()
     const next = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId
-    expect(await write(crossing[0], fixture, leadId, first)).toHaveProperty('events')
-    expect(await write(crossing[1], fixture, leadId, next ?? '')).toHaveProperty('events')
+    expect(await write(crossing[0], fixture, `lead-${leadId}`, first)).toHaveProperty('events')
+    expect(await write(crossing[1], fixture, `lead-${leadId}`, next ?? '')).toHaveProperty('events')
   })
 
   const handleOf = ({ service }: Fixture, leadId: number, runId?: string) =>
     service.client.workflow.getHandle(`lead-${leadId}`, runId)
 
-  async function write(name: string, fixture: Fixture, leadId: number, runId: string): Promise<unknown> {
-    const history = await historyOf(fixture, leadId, runId)
+  async function write(name: string, fixture: Fixture, workflowId: string, runId: string): Promise<unknown> {
+    const history = await historyOf(fixture, workflowId, runId)
     const text = JSON.stringify(history, withoutMachine, 1)
     writeFileSync(path.join(folder, `${name}.json`), `${text}\n`)
     return history
   }
 
   /** As the Temporal CLI writes it, which is how production's are taken. */
-  async function historyOf(fixture: Fixture, leadId: number, runId: string): Promise<unknown> {
+  async function historyOf(fixture: Fixture, workflowId: string, runId: string): Promise<unknown> {
     const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = fixture.service.environment
     const program = await findTemporal({ environment: process.env, report: () => {} })
-    const which = ['--workflow-id', `lead-${leadId}`, '--run-id', runId, '--output', 'json']
+    const which = ['--workflow-id', workflowId, '--run-id', runId, '--output', 'json']
     const where = ['--address', address, '--namespace', namespace]
     const show = promisify(execFile)
     const { stdout } = await show(program, ['workflow', 'show', ...which, ...where], { maxBuffer: 2 ** 28 })

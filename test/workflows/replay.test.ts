@@ -2,29 +2,37 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { crossing, scenes } from './scenes.ts'
+import * as workflows from '../../workflows/index.ts'
+import { crossing, otherScenes, scenes } from './scenes.ts'
 
 const program = path.join(import.meta.dirname, '../../src/replay-histories.ts')
 const folder = path.join(import.meta.dirname, 'histories')
-const names = [...Object.keys(scenes), ...crossing]
+const files = readdirSync(folder)
 
 interface History {
   events: {
     eventType: string
-    workflowExecutionStartedEventAttributes?: { originalExecutionRunId: string }
+    workflowExecutionStartedEventAttributes?: {
+      originalExecutionRunId: string
+      workflowType: { name: string }
+    }
     workflowExecutionContinuedAsNewEventAttributes?: { newExecutionRunId: string }
   }[]
 }
 
 describe('recorded histories', () => {
-  it('are there for every branch of the workflow', () => {
-    expect(readdirSync(folder).toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted())
+  it('are there for every scene and every workflow', () => {
+    const names = [scenes, otherScenes].flatMap(Object.keys).concat(crossing)
+    expect(files).toEqual(expect.arrayContaining(names.map((name) => `${name}.json`)))
+    const types = files.map(
+      (file) => historyOf(file)[0]?.workflowExecutionStartedEventAttributes?.workflowType.name,
+    )
+    expect(new Set(types)).toEqual(new Set(Object.keys(workflows)))
   })
 
   it('cross from a run that continues as new into the next', () => {
     const [last, first] = crossing.map((name, index) => {
-      const { events } = JSON.parse(readFileSync(path.join(folder, `${name}.json`), 'utf8')) as History
-      return events.at(index - 1)
+      return historyOf(`${name}.json`).at(index - 1)
     })
     expect(last?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW')
     expect(first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId).toBe(
@@ -32,8 +40,8 @@ describe('recorded histories', () => {
     )
   })
 
-  it('replay with the workflow as it is', async () => {
-    expect(await replay()).toEqual({ replayed: names.length, failures: {} })
+  it('replay with the workflows as they are', async () => {
+    expect(await replay()).toEqual({ replayed: files.length, failures: {} })
   }, 60_000)
 
   it('do not replay once two activities are exchanged', async () => {
@@ -42,6 +50,10 @@ describe('recorded histories', () => {
     expect(failures['started.json']).toMatch(/DeterminismViolationError|Nondeterminism/)
   }, 60_000)
 })
+
+function historyOf(file: string): History['events'] {
+  return (JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as History).events
+}
 
 function replay(...exchanged: string[]): Promise<{ replayed: number; failures: Record<string, string> }> {
   return new Promise((resolve, reject) => {

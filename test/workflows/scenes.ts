@@ -1,9 +1,16 @@
 import { advanceClock } from '../../src/db/leads/lifecycle.ts'
+import { requestResends } from '../../src/db/deliveries/resends.ts'
+import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
+import { endpointWorkflowId, replayId, resendId } from '../../src/temporal/names.ts'
+import { startReplay } from '../../src/temporal/replay.ts'
+import { createResendStarter } from '../../src/temporal/resend.ts'
+import { probeSignal } from '../../workflows/messages.ts'
+import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { putEndpoints } from '../support/endpoint-states.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 
 const DAY_S = 24 * 60 * 60
 
@@ -74,7 +81,7 @@ export const cross: Scene = async (fixture, leadId) => {
   await handle.result()
 }
 
-/** Each branch of the workflow, by the name of the file that holds its history. */
+/** Stretches of leads' lives, by the name of the file that holds its history. */
 export const scenes: Record<string, Scene> = {
   async started(fixture, leadId) {
     await fixture.arrived(leadId, 1)
@@ -141,5 +148,41 @@ export const scenes: Record<string, Scene> = {
   async 'closed-by-staff'(fixture, leadId) {
     await fixture.send(leadId, 'close', { reason: 'withdrew' })
     await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
+  },
+}
+
+/** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
+export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
+  async 'endpoint-probed-then-drained'(service) {
+    const partner = await service.addPartner()
+    const endpoint = endpointOf(service, partner)
+    partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
+    await leadsOf(service, partner).start()
+    await endpoint.is('paused')
+    const { id } = await endpoint.row()
+    await createEndpointStarter(service.client)(id)
+    const handle = service.client.workflow.getHandle(endpointWorkflowId(id))
+    await handle.signal(probeSignal)
+    await until(async () => (await endpoint.probes()).length === 1)
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await handle.signal(probeSignal)
+    await handle.result()
+    return handle.workflowId
+  },
+  async resends(service) {
+    const { id } = await service.addPartner()
+    await requestResends(service.sql, id, await fillDeliveries(service.sql, id, 2, 'delivered'))
+    await createResendStarter(service.client)(id)
+    await service.client.workflow.getHandle(resendId(id)).result()
+    return resendId(id)
+  },
+  async replay(service) {
+    const { id } = await service.addPartner()
+    await fillDeliveries(service.sql, id, 2, 'delivered')
+    const inAMinute = new Date(Date.now() + 60_000).toISOString()
+    const filter = { partnerId: id, states: ['delivered' as const], since: null, until: inAMinute }
+    await startReplay(service.client, filter, 2)
+    await service.client.workflow.getHandle(replayId(id)).result()
+    return replayId(id)
   },
 }
