@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { resumeEndpoint } from '../src/db/endpoints/states.ts'
-import { endpointOf } from './support/endpoint-states.ts'
+import { resumeEndpoint, endpointOf } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'

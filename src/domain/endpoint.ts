@@ -44,7 +44,7 @@ export function describeReason(reason: string | null): string {
   return Object.hasOwn(REASONS, reason) ? REASONS[reason as EndpointReason] : reason
 }
 
-interface Turn {
+interface Transition {
   readonly state: EndpointState
   readonly reason: EndpointReason
   readonly pausedBy: EndpointPauser | null
@@ -52,8 +52,11 @@ interface Turn {
   readonly worksAgain: boolean
 }
 
-/** What turns an endpoint. Each makes a new revision, of which attempts of the one before say nothing. */
-export const endpointTurns = {
+/**
+ * Transitions of an endpoint. Each increments its revision; an attempt that called an earlier revision says nothing
+ * about this one.
+ */
+export const endpointTransitions = {
   set: { state: 'draining', reason: 'endpoint_set', pausedBy: null, worksAgain: true },
   setFromNow: { state: 'draining', reason: 'endpoint_set_from_now', pausedBy: null, worksAgain: true },
   pausedByStaff: { state: 'paused', reason: 'staff', pausedBy: 'staff', worksAgain: false },
@@ -61,9 +64,9 @@ export const endpointTurns = {
   probeTaken: { state: 'draining', reason: 'probe_succeeded', pausedBy: null, worksAgain: true },
   gone: { state: 'paused', reason: 'gone', pausedBy: 'service', worksAgain: false },
   failing: { state: 'paused', reason: 'failing', pausedBy: 'service', worksAgain: false },
-} as const satisfies Record<string, Turn>
+} as const satisfies Record<string, Transition>
 
-export type EndpointTurn = keyof typeof endpointTurns
+export type EndpointTransition = keyof typeof endpointTransitions
 
 /** How a partner's endpoint is, in the words of staff, the partner's API, mails and the Temporal Web UI. */
 export type EndpointHealth = EndpointState | 'failing'

@@ -1,5 +1,5 @@
 import { type AttemptTrigger, FAILING_AFTER } from './delivery.ts'
-import type { EndpointPauser, EndpointIncident, EndpointTurn, NoticeKind } from './endpoint.ts'
+import type { EndpointPauser, EndpointIncident, EndpointTransition, NoticeKind } from './endpoint.ts'
 import { isLastScheduled, isLastButOne, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
 
 /** How a request failed. */
@@ -44,7 +44,7 @@ export interface EndpointChange {
   blockedUntil?: Date
   incident?: EndpointIncident
   /** The service pauses it. */
-  turn?: EndpointTurn & ('gone' | 'failing')
+  transition?: EndpointTransition & ('gone' | 'failing')
 }
 
 /** How an attempt that failed leaves its delivery. */
@@ -144,7 +144,7 @@ function endpointChange(
     failingSince: failingSince ?? now,
     ...(rest > 0 && { blockedUntil: new Date(now.getTime() + rest) }),
     ...(beginsIncident && { incident: 'failing' }),
-    ...(isPaused && { incident: 'paused', turn: pauseOf(request) }),
+    ...(isPaused && { incident: 'paused', transition: pauseOf(request) }),
   }
 }
 

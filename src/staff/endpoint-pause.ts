@@ -1,10 +1,10 @@
-import { pauseEndpoint, resumeEndpoint } from '../db/endpoints/states.ts'
+import { pauseOrResume } from '../db/endpoints/states.ts'
 import type { StaffContext } from './context.ts'
 import { requirePartner } from './partner.ts'
 import { failureOf, Refusal } from './refusal.ts'
 
 export async function pause(context: StaffContext, partner: number) {
-  await turn(context, partner, 'endpoint.pause', pauseEndpoint)
+  await change(context, partner, 'endpoint.pause', 'pausedByStaff')
   return {
     json: { partner_id: partner, state: 'paused' },
     text: `Webhooks of partner ${partner} are held until "endpoint resume ${partner}".`,
@@ -12,22 +12,22 @@ export async function pause(context: StaffContext, partner: number) {
 }
 
 export async function resume(context: StaffContext, partner: number) {
-  const id = await turn(context, partner, 'endpoint.resume', resumeEndpoint)
+  const id = await change(context, partner, 'endpoint.resume', 'resumedByStaff')
   return {
     json: { partner_id: partner, state: 'draining' },
     text: `Resumed the endpoint of partner ${partner}. ${await drain(context, id)}`,
   }
 }
 
-async function turn(
+async function change(
   context: StaffContext,
   partner: number,
   action: string,
-  to: typeof pauseEndpoint,
+  transition: Parameters<typeof pauseOrResume>[2],
 ): Promise<number> {
   await requirePartner(context.sql, partner)
   return context.change(async ({ sql, audit }) => {
-    const id = await to(sql, partner)
+    const id = await pauseOrResume(sql, partner, transition)
     if (id === undefined) throw withoutUrl(partner)
     await audit({ action, partnerId: partner })
     return id

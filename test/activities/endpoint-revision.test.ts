@@ -1,10 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { findDraining, renewSchedules } from '../../src/db/endpoints/draining.ts'
-import { pauseEndpoint, resumeEndpoint } from '../../src/db/endpoints/states.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { prepareDelivering } from '../support/delivering.ts'
-import { putEndpoints } from '../support/endpoint-states.ts'
+import { pauseEndpoint, resumeEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
 
 type Delivering = Awaited<ReturnType<typeof prepareDelivering>>

@@ -4,7 +4,7 @@ import { createMailer } from '../../activities/mailer.ts'
 import { notifyActivity } from '../../activities/notify.ts'
 import { type EndpointReview, reviewEndpoint } from '../../src/db/endpoints/review.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { endpointsAtWork, pauseEndpoint, resumeEndpoint } from '../../src/db/endpoints/states.ts'
+import { endpointsAtWork } from '../../src/db/endpoints/states.ts'
 import { finishDraining } from '../../src/db/endpoints/draining.ts'
 import { oweNotice } from '../../src/db/endpoints/notices.ts'
 import type { Sql } from '../../src/db/orm.ts'
@@ -12,6 +12,7 @@ import type { NoticeKind } from '../../src/domain/endpoint.ts'
 import { createLogger } from '../../src/logger.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
 
 describe('telling a partner and staff of an endpoint', () => {
   let sql: Sql

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
+import { pauseEndpoint } from '../support/endpoint-states.ts'
 
 describe('the endpoints beyond the specification', () => {
   let api: Api

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { endpointOf } from '../support/endpoint-states.ts'
+import { resumeEndpoint, endpointOf } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { startReplay } from '../../src/temporal/replay.ts'
-import { resumeEndpoint } from '../../src/db/endpoints/states.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { until } from '../support/until.ts'
 

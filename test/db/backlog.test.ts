@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { readBacklog } from '../../src/db/deliveries/backlog.ts'
-import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { createLogger } from '../../src/logger.ts'
 import { prepareDelivering } from '../support/delivering.ts'
+import { pauseEndpoint } from '../support/endpoint-states.ts'
 
 describe('what waits', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>

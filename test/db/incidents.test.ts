@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
 import { turnIncidents } from '../../src/db/endpoints/incidents.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import type { Em, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { holdRow } from '../support/row-lock.ts'
+import { pauseEndpoint } from '../support/endpoint-states.ts'
 
 describe('what operators hear of endpoints', () => {
   let sql: Sql

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { decideAttempt } from '../../src/domain/attempt-decision.ts'
 import { type AttemptTrigger, type DeliveryState, ENDPOINT_CAP, LEASE_MS } from '../../src/domain/delivery.ts'
-import { type EndpointPauser, type EndpointTurn, endpointTurns } from '../../src/domain/endpoint.ts'
+import {
+  type EndpointPauser,
+  type EndpointTransition,
+  endpointTransitions,
+} from '../../src/domain/endpoint.ts'
 import { decideFailure } from '../../src/domain/outcome-decision.ts'
 
 export const LEADS = 14
@@ -115,7 +119,8 @@ export class Life {
     if (status === 200) {
       this.settle(delivery, 'delivered')
       if (isCurrent) Object.assign(this.endpoint, { failingSince: null, blockedUntil: null })
-      if (isCurrent && trigger === 'probe' && this.endpoint.pausedBy === 'service') this.turn('probeTaken')
+      if (isCurrent && trigger === 'probe' && this.endpoint.pausedBy === 'service')
+        this.transition('probeTaken')
       return
     }
     const facts = { ...delivery, trigger, holdsLease: delivery.lease === attempt }
@@ -134,8 +139,8 @@ export class Life {
     }
     if (decision.endpoint === null) return
     assert(isCurrent)
-    const { turn, ...change } = decision.endpoint
-    if (turn !== undefined) this.turn(turn)
+    const { transition, ...change } = decision.endpoint
+    if (transition !== undefined) this.transition(transition)
     Object.assign(this.endpoint, change)
   }
 
@@ -144,8 +149,8 @@ export class Life {
     Object.assign(delivery, { state, lease: null, leasedUntil: null })
   }
 
-  turn(name: EndpointTurn): void {
-    const { pausedBy, worksAgain } = endpointTurns[name]
+  transition(name: EndpointTransition): void {
+    const { pausedBy, worksAgain } = endpointTransitions[name]
     // what somebody paused is not the service's to pause, or to resume
     if (pausedBy === 'service' || name === 'probeTaken') {
       assert(this.endpoint.pausedBy === null || this.endpoint.pausedBy === 'service')

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import type { AttemptTrigger } from '../../src/domain/delivery.ts'
-import type { EndpointTurn } from '../../src/domain/endpoint.ts'
+import type { EndpointTransition } from '../../src/domain/endpoint.ts'
 import { LEADS, Life, WEBHOOKS } from './life.ts'
 
 const passing = fc.record({
@@ -18,15 +18,15 @@ const ending = fc.record({
   which: fc.nat(20),
   status: fc.constantFrom(200, 500, 500, 503, 410, null),
 })
-const turning = fc.record({
-  do: fc.constant('turn' as const),
-  turn: fc.constantFrom<EndpointTurn[]>('pausedByStaff', 'resumedByStaff', 'set'),
+const changing = fc.record({
+  do: fc.constant('transition' as const),
+  transition: fc.constantFrom<EndpointTransition[]>('pausedByStaff', 'resumedByStaff', 'set'),
 })
 const step = fc.oneof(
   { weight: 2, arbitrary: passing },
   { weight: 10, arbitrary: beginning },
   { weight: 4, arbitrary: ending },
-  { weight: 1, arbitrary: turning },
+  { weight: 1, arbitrary: changing },
 )
 
 test('whatever happens, each webhook is settled once, no wait is too short, and a pause loses nothing', () => {
@@ -39,7 +39,7 @@ test('whatever happens, each webhook is settled once, no wait is too short, and 
         for (const each of steps) {
           const { underWay } = life
           if (each.do === 'pass') life.pass(each.seconds)
-          else if (each.do === 'turn') life.turn(each.turn)
+          else if (each.do === 'transition') life.transition(each.transition)
           else if (each.do === 'begin') {
             const delivery = life.first(each.lead)
             if (delivery !== undefined) life.begin(delivery, each.trigger)
@@ -49,7 +49,7 @@ test('whatever happens, each webhook is settled once, no wait is too short, and 
           }
         }
         // everything is well again: what is open goes out, each lead's in its order
-        life.turn('resumedByStaff')
+        life.transition('resumedByStaff')
         const open = life.deliveries.filter(({ state }) => state === 'pending')
         for (const attempt of life.underWay) life.end(attempt, null)
         for (const delivery of open) {

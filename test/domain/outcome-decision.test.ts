@@ -114,12 +114,12 @@ describe('a failed attempt', () => {
       'failing',
     ],
     ['410 at the tenth, though others got through', { attempt: tenth, request: { status: 410 } }, 'gone'],
-  ])('pauses the endpoint and holds the delivery: %s', (_, change: Change, turn) => {
+  ])('pauses the endpoint and holds the delivery: %s', (_, change: Change, transition) => {
     expect(decide(change)).toMatchObject({
       end: 'held',
       delivery: { isGivenUp: false },
-      endpoint: { turn, incident: 'paused' },
-      notices: expect.arrayContaining([{ kind: 'paused', reason: turn }]),
+      endpoint: { transition, incident: 'paused' },
+      notices: expect.arrayContaining([{ kind: 'paused', reason: transition }]),
     })
   })
 

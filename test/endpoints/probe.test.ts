@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { pauseEndpoint } from '../../src/db/endpoints/states.ts'
-import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
+import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { pauseEndpoint, resumeEndpoint } from '../../src/db/endpoints/states.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
 
 describe('resends that a partner asks for', () => {
   let service: Service

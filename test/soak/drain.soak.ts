@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { resumeEndpoint } from '../../src/db/endpoints/states.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import type { SignalledMilestone } from '../../src/domain/milestones.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
-import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
+import { resumeEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 

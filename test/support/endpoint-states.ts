@@ -1,7 +1,12 @@
 import { sql as raw } from 'kysely'
+import { pauseOrResume } from '../../src/db/endpoints/states.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
+
+/** As staff do. */
+export const pauseEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'pausedByStaff')
+export const resumeEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'resumedByStaff')
 
 /** Puts endpoints into a state as if it had always been so: nobody is told, and no revision rises. */
 export async function putEndpoints(

@@ -114,12 +114,12 @@ async function failDelivery(
 async function failEndpoint(
   trx: Sql,
   partnerId: number,
-  { failingSince, blockedUntil, incident, turn }: EndpointChange,
+  { failingSince, blockedUntil, incident, transition }: EndpointChange,
 ): Promise<void> {
   await trx
     .updateTable('endpoints')
     .set({
-      ...(turn && columnsOf(turn)),
+      ...(transition && columnsOf(transition)),
       failing_since: failingSince,
       ...(blockedUntil && { blocked_until: blockedUntil }),
       ...(incident && { incident }),

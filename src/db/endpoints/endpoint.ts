@@ -1,12 +1,12 @@
 import { sql as raw } from 'kysely'
-import { endpointTurns } from '../../domain/endpoint.ts'
+import { endpointTransitions } from '../../domain/endpoint.ts'
 import { cancelPages, cancelRest } from '../deliveries/cancel-open.ts'
 import { columnsOf } from './states.ts'
 import type { Sql } from '../orm.ts'
 import { inTransaction } from '../transaction.ts'
 
 /** Why an endpoint drains whose waiting deliveries were left out: their leads have to hear of that. */
-export const SET_FROM_NOW = endpointTurns.setFromNow.reason
+export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
 
 /**
  * Points a partner's endpoint at `url` and makes `ciphertext` its signing secret if it has none yet. What

@@ -1,12 +1,12 @@
 import { sql as raw } from 'kysely'
-import { type EndpointTurn, endpointTurns } from '../../domain/endpoint.ts'
+import { type EndpointTransition, endpointTransitions } from '../../domain/endpoint.ts'
 import { incidentAfterResume } from './incidents.ts'
 import { hasNotices } from './notices.ts'
 import type { Sql } from '../orm.ts'
 
-/** What a turn writes: the endpoint's state, and a new revision. */
-export function columnsOf(turn: EndpointTurn) {
-  const { state, reason, pausedBy, worksAgain } = endpointTurns[turn]
+/** What a transition writes: the endpoint's state, and a new revision. */
+export function columnsOf(transition: EndpointTransition) {
+  const { state, reason, pausedBy, worksAgain } = endpointTransitions[transition]
   return {
     state,
     reason,
@@ -17,20 +17,15 @@ export function columnsOf(turn: EndpointTurn) {
   }
 }
 
-/** Makes every open delivery of a partner wait. Answers the endpoint's id; `undefined` when it has no URL. */
-export async function pauseEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
-  return turnEndpoint(sql, partnerId, 'pausedByStaff')
-}
-
-/** Lets a partner's webhooks go out again, with their schedules begun anew by `wakeLeads`. */
-export async function resumeEndpoint(sql: Sql, partnerId: number): Promise<number | undefined> {
-  return turnEndpoint(sql, partnerId, 'resumedByStaff')
-}
-
-async function turnEndpoint(sql: Sql, partnerId: number, turn: EndpointTurn): Promise<number | undefined> {
+/** Pauses or resumes a partner's endpoint. Returns the endpoint's id; `undefined` when it has no URL. */
+export async function pauseOrResume(
+  sql: Sql,
+  partnerId: number,
+  transition: EndpointTransition & ('pausedByStaff' | 'resumedByStaff'),
+): Promise<number | undefined> {
   const endpoint = await sql
     .updateTable('endpoints')
-    .set(columnsOf(turn))
+    .set(columnsOf(transition))
     .where('partner_id', '=', partnerId)
     .where('url', 'is not', null)
     .returning('id')
