@@ -57,7 +57,6 @@ const importTable: Row[] = [
   { at: 'src/domain', may: [], packages: [] },
   { at: 'src/config.ts', may: ['src/config/*.ts'] },
   { at: 'src/config', may: domain },
-  { at: 'src/errors.ts', may: [] },
   { at: 'src/webhooks', may: domain },
   { at: 'src/db', may: domain },
   {
@@ -73,7 +72,7 @@ const importTable: Row[] = [
   { at: 'src/metrics', may: [...domain, ...db] },
   {
     at: 'src/api',
-    may: [...domain, ...db, 'src/errors.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+    may: [...domain, ...db, 'src/temporal/*.ts', 'src/webhooks/*.ts'],
     types: ['src/metrics/'],
   },
   {

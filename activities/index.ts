@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/deliveries/replays.ts'
-import { resendPage } from '../src/db/deliveries/resends.ts'
+import { resendPage } from '../src/db/deliveries/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
 import { reviewEndpoint } from '../src/db/endpoints/review.ts'
 import { closeLead } from '../src/db/leads/lifecycle.ts'

@@ -1,17 +1,11 @@
-import {
-  ActivityCancellationType,
-  CancellationScope,
-  isCancellation,
-  proxyActivities,
-  sleep,
-} from '@temporalio/workflow'
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
 import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
-import { type Journey, note } from './journey.ts'
 
 export type Activities = ReturnType<typeof createActivities>
+export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEndpoint']>>>
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
@@ -47,7 +41,42 @@ export const { sendOnboardingEmail } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '7 days',
   retry: { initialInterval: '1 hour', backoffCoefficient: 1 },
   cancellationType: ABANDON,
-  summary: 'onboarding e-mail to the borrower',
+  summary: 'onboarding email to the borrower',
+})
+
+export const { reviewEndpoint } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+/** Wakes for as long as there are leads; a crash is noticed by the missing heartbeat. */
+export const { wakeLeads } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+export const { finishDraining } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
+  cancellationType: TRY_CANCEL,
+})
+
+/** One request; "another is in flight" and the like are tried again for a while. */
+export const { probeEndpoint } = proxyActivities<Activities>({
+  startToCloseTimeout: LEASE_MS,
+  scheduleToCloseTimeout: '15 minutes',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+  cancellationType: TRY_CANCEL,
+})
+
+export const { notify } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: '7 days',
+  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
+  cancellationType: TRY_CANCEL,
 })
 
 /**
@@ -68,7 +97,7 @@ export function recordMilestones(
 
 /** The first webhook and the onboarding mail of a new lead, as far as they end well at once. */
 export function welcomeLead(leadId: number, partnerId: number): Promise<Welcome> {
-  const summary = 'send webhook 1, lead_received, and the onboarding e-mail'
+  const summary = 'send webhook 1, lead_received, and the onboarding email'
   return patient.welcome.executeWithOptions({ summary }, [leadId, partnerId])
 }
 
@@ -83,21 +112,4 @@ function describeItems(items: readonly MilestoneItem[]): string {
   for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1)
   const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`))
   return `record ${names.join(', ')}`.slice(0, 190)
-}
-
-/**
- * Runs `step` again and again, until its scope is cancelled because the run ends. An error that comes out of it is
- * noted and tried again after a minute: no coroutine ends, and none takes the workflow with it, because of one.
- */
-export async function forever(journey: Journey, what: string, step: () => Promise<void>): Promise<void> {
-  const scope = CancellationScope.current()
-  while (!scope.consideredCancelled) {
-    try {
-      await step()
-    } catch (error) {
-      if (isCancellation(error)) continue
-      note(journey, what, 'failed: it is tried again in a minute')
-      await sleep('1 minute', { summary: `${what}: try again` }).catch(() => {})
-    }
-  }
 }

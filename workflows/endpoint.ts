@@ -14,7 +14,7 @@ import {
   probeEndpoint,
   reviewEndpoint,
   wakeLeads,
-} from './endpoint-activities.ts'
+} from './activities.ts'
 import { lookSignal, probeSignal } from './messages.ts'
 
 const HOUR_MS = 60 * 60 * 1000

@@ -6,7 +6,7 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/domain/referral.ts'
-import { forever } from './activities.ts'
+import { forever } from './forever.ts'
 import { isRecord } from './arguments.ts'
 import { isTimeToContinue } from './continuing.ts'
 import { deliverNext } from './deliveries.ts'

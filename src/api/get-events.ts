@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { findEvents } from '../db/leads/queries.ts'
+import { findEvents } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { unknownLead } from '../errors.ts'
+import { unknownLead } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { event, leadBody, success } from './schemas.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { eventsAfter, type FeedPosition } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { invalidPayload } from '../errors.ts'
+import { invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { event, pageLimit, success } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import { wakeSignal } from '../../workflows/messages.ts'
 import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
-import { MOST_RESENDS, requestResends } from '../db/deliveries/resends.ts'
+import { MOST_RESENDS, requestResends } from '../db/deliveries/resend-marks.ts'
 import { printable } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { failureOf, Refusal } from './refusal.ts'

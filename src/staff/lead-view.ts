@@ -1,5 +1,5 @@
 import { findDeliveries } from '../db/deliveries/list.ts'
-import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/leads/record.ts'
+import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/leads/staff-reads.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 import { fields, table } from './answer.ts'
 import type { StaffContext } from './context.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { closeSignal } from '../../workflows/messages.ts'
-import { findLeadRecord, type LeadRecord } from '../db/leads/record.ts'
+import { findLeadRecord, type LeadRecord } from '../db/leads/staff-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { printable } from './answer.ts'

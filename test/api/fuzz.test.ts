@@ -13,7 +13,7 @@ import {
   someHeaders,
   text,
 } from './arbitraries.ts'
-import { errorCatalogue } from '../../src/errors.ts'
+import { errorCatalogue } from '../../src/api/errors.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 const RUNS = 150

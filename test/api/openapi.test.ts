@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { errorCatalogue } from '../../src/errors.ts'
+import { errorCatalogue } from '../../src/api/errors.ts'
 import { type Answer, type Api, prepareApi } from './api.ts'
 
 interface Content {

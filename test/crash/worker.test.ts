@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { requestResends } from '../../src/db/deliveries/resends.ts'
+import { requestResends } from '../../src/db/deliveries/resend-marks.ts'
 import { createResendStarter } from '../../src/temporal/resend.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'

@@ -1,5 +1,5 @@
 import { insertLead } from '../../src/db/leads/new-lead.ts'
-import { findEvents } from '../../src/db/leads/queries.ts'
+import { findEvents } from '../../src/db/leads/partner-reads.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'

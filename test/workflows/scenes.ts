@@ -1,5 +1,5 @@
 import { advanceClock } from '../../src/db/leads/lifecycle.ts'
-import { requestResends } from '../../src/db/deliveries/resends.ts'
+import { requestResends } from '../../src/db/deliveries/resend-marks.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { endpointWorkflowId, replayId, resendId } from '../../src/temporal/names.ts'
 import { startReplay } from '../../src/temporal/replay.ts'

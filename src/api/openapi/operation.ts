@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ApiError, type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../../errors.ts'
+import { ApiError, type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifySchema {

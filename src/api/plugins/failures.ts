@@ -9,7 +9,7 @@ import {
   failureBody,
   unavailable,
   invalidPayload,
-} from '../../errors.ts'
+} from '../errors.ts'
 import { pathOf } from '../paths.ts'
 
 /** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */

@@ -1,5 +1,5 @@
 import plugin from 'fastify-plugin'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../errors.ts'
 
 /** `http` anywhere in the list: a proxy may append to what earlier ones sent. */
 const PLAIN_TEXT = /(?:^|,)\s*http\s*(?:,|$)/i

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { ApiError, invalidPayload } from '../../errors.ts'
+import { ApiError, invalidPayload } from '../errors.ts'
 
 const BYTE_ORDER_MARK = /^\uFEFF/
 

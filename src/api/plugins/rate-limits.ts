@@ -1,7 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

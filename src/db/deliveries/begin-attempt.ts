@@ -6,7 +6,7 @@ import { isLastButOne } from '../../domain/retry-schedule.ts'
 import { loadOf } from '../endpoints/load.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../orm.ts'
-import { forgetResend } from './resends.ts'
+import { forgetResend } from './resend-marks.ts'
 
 export interface StartedAttempt {
   kind: 'send'

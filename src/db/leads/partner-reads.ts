@@ -1,0 +1,54 @@
+import type { Sql } from '../orm.ts'
+
+/** A lead of this partner, or `undefined`: a foreign lead is as unknown as one that never was. */
+export async function findLead(sql: Sql, partnerId: number, leadId: number) {
+  return sql
+    .selectFrom('leads')
+    .select([
+      'id',
+      'partner_id',
+      'partner_lead_id',
+      'first_name',
+      'last_name',
+      'email',
+      'phone',
+      'status',
+      'fico_range',
+      'loan_officer_id',
+      'metadata',
+      'created_at',
+      'updated_at',
+    ])
+    .where('id', '=', leadId)
+    .where('partner_id', '=', partnerId)
+    .executeTakeFirst()
+}
+
+export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
+
+/**
+ * A lead's whole history, oldest first; `undefined` when the partner has no such lead. Whose it is comes first: of a
+ * foreign lead not one event is read, so the time of the answer tells nothing about it.
+ */
+export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
+  const rows = await sql
+    .selectFrom('lead_events')
+    .select(['event_name', 'event_payload', 'created_at'])
+    .where('lead_id', '=', (eb) =>
+      eb
+        .selectFrom('leads')
+        .select('leads.id')
+        .where('leads.id', '=', leadId)
+        .where('leads.partner_id', '=', partnerId),
+    )
+    .orderBy('position')
+    .execute()
+  // every lead has at least its lead_received, so no rows means no such lead
+  return rows.length === 0 ? undefined : rows
+}
+
+/** Whether a partner has such a lead. */
+export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
+  const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
+  return (await lead.where('partner_id', '=', partnerId).executeTakeFirst()) !== undefined
+}
