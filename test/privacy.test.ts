@@ -170,7 +170,7 @@ describe('after a whole journey with every kind of failure in it', () => {
     expect([`lead-${leadId}`, ...SIGNAL_IDS].map(isKept)).toEqual([true, true, true])
   })
 
-  it('no webhook holds the borrower’s name, e-mail address, phone number or notes', () => {
+  it('no webhook holds the borrower’s name, email address, phone number or notes', () => {
     const personal = [LEAD.first_name, LEAD.last_name, LEAD.email, LEAD.phone, LEAD.notes]
     const bodies = partner.endpoint.arrivals.map(({ body }) => body).join('\n')
     expect(bodies).toContain(LEAD.partner_lead_id)

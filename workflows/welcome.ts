@@ -26,7 +26,7 @@ async function mail(journey: Journey): Promise<void> {
   try {
     await sendOnboardingEmail(journey.state.leadId)
   } catch {
-    note(journey, 'onboarding e-mail', 'could not be sent for 7 days: it was given up')
+    note(journey, 'onboarding email', 'could not be sent for 7 days: it was given up')
   }
   journey.mailed = true
 }

@@ -1,7 +1,7 @@
 import type { EventPayload } from './event-payloads.ts'
 import type { MilestoneName } from './milestones.ts'
 
-/** What a webhook tells a partner: never a name, an e-mail address or a phone number. */
+/** What a webhook tells a partner: never a name, an email address or a phone number. */
 export interface WebhookFacts {
   /** `evt_<uuidv7>`, also the webhook's id. */
   eventId: string

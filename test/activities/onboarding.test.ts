@@ -17,7 +17,7 @@ const settings = {
 /** A mail server elsewhere, where nothing listens. */
 const elsewhere = 'smtp://mail.invalid:25'
 
-describe('the onboarding e-mail', () => {
+describe('the onboarding email', () => {
   let sql: Sql
   let partnerId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>

@@ -74,11 +74,11 @@ describe('POST /create-lead', () => {
   const accepted: [string, Record<string, unknown>][] = [
     ['names of 100 characters', { first_name: 'é'.repeat(100), last_name: '😀'.repeat(100) }],
     ['names in any script', { first_name: 'Søren', last_name: '李 Ó’Brien-Núñez' }],
-    ['an e-mail address with tags and dots', { email: 'a.b+c_d-e@mail.example.co.uk' }],
-    ['an apostrophe in an e-mail address', { email: 'o’brien@example.com'.replace('’', "'") }],
+    ['an email address with tags and dots', { email: 'a.b+c_d-e@mail.example.co.uk' }],
+    ['an apostrophe in an email address', { email: 'o’brien@example.com'.replace('’', "'") }],
     ['an international domain in its ASCII form', { email: 'ada@xn--bcher-kva.xn--p1ai' }],
     [
-      'an e-mail address of 254 characters',
+      'an email address of 254 characters',
       { email: `${'a'.repeat(60)}@${`${'b'.repeat(60)}.`.repeat(3)}${'c'.repeat(6)}.com` },
     ],
     ['a phone of digits, hyphens, spaces and +', { phone: '+1 555-010 0100' }],
@@ -120,11 +120,11 @@ describe('POST /create-lead', () => {
       'a@example.com,b@example.com',
       'ada@example.com\r\nBcc: x@example.com',
     ].map((email): [string, Record<string, unknown>] => [
-      `the e-mail address ${JSON.stringify(email)}`,
+      `the email address ${JSON.stringify(email)}`,
       { email },
     ]),
     [
-      'an e-mail address of 255 characters',
+      'an email address of 255 characters',
       { email: `${'a'.repeat(60)}@${`${'b'.repeat(60)}.`.repeat(3)}${'c'.repeat(7)}.com` },
     ],
     ...[

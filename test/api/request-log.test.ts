@@ -36,7 +36,7 @@ describe('the request log', () => {
     ])
   })
 
-  it('never repeats what partners send: no name, e-mail, phone, note, metadata or key; nor does an error answer', async () => {
+  it('never repeats what partners send: no name, email, phone, note, metadata or key; nor does an error answer', async () => {
     const canary = (field: string) => `canary-${field}`
     const fields = Object.keys(borrower).concat('partner_lead_id', 'loan_officer_id', 'notes', 'fico_range')
     const faulty = Object.fromEntries(fields.map((field) => [field, `\u0000${canary(field)}`]))
