@@ -4,7 +4,7 @@ import { deliveryQueue } from '../src/db/deliveries/queue.ts'
 import { openFailure } from '../src/db/leads/referral-states.ts'
 import { leadPartners } from '../src/db/leads/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { type AttemptTrigger, type DeliveryState, LEASE_MS } from '../src/domain/delivery.ts'
+import { type AttemptTrigger, type DeliveryState, FAILING_AFTER, LEASE_MS } from '../src/domain/delivery.ts'
 import type { DeliveryFailure } from '../src/domain/referral.ts'
 import { again } from './again.ts'
 import type { FirstAttempts } from './first-attempts.ts'
@@ -19,15 +19,15 @@ export interface DeliveryAnswer {
 }
 
 export interface DeliveryDependencies extends AttemptDependencies {
-  firstAttempts?: Pick<FirstAttempts, 'ended'>
-  tellFailure?: TellFailure
+  firstAttempts: Pick<FirstAttempts, 'ended'>
+  tellFailure: TellFailure
 }
 
 /** Tells the lead's workflow, for operators, that its webhook fails. Waits for nothing and never throws. */
 export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
 
-/** Failures in a row of which operators are told: that it does not work, and that it still does not. */
-const WORTH_TELLING = [1, 4]
+/** Failures in a row that operators are told of: the first, and the one that counts as failing. */
+const WORTH_TELLING = [1, FAILING_AFTER]
 
 /**
  * Makes one attempt at a delivery, or says when to come back. "Come back" is a failure with its own delay, so
@@ -39,7 +39,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const partnerOf = leadPartners(sql)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
     const until = performance.now() + LEASE_MS
-    await firstAttempts?.ended(leadId, sequence)
+    await firstAttempts.ended(leadId, sequence)
     const partnerId = await partnerOf(leadId)
     if (partnerId === undefined) return { outcome: 'missing', ...(await deliveryQueue(sql, leadId)) }
     const begun = await gate.begin(partnerId, () => beginAttempt(sql, { leadId, sequence, trigger }, tools))
@@ -49,7 +49,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     const finished = await makeAttempt(dependencies, begun, { partnerId, trigger, until })
     const { retry, reason } = finished
     if (retry && WORTH_TELLING.includes(retry.failures))
-      tellFailure?.(leadId, { sequence, failures: retry.failures, reason })
+      tellFailure(leadId, { sequence, failures: retry.failures, reason })
     return { outcome: conclude(finished), ...(await deliveryQueue(sql, leadId)) }
   }
 }

@@ -22,14 +22,14 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     const recording = await firstAttempts.record(leadId, settled, (opening) =>
       recordAndOpen(sql, leadId, items, webhookBody, opening),
     )
-    if (recording === undefined) return refuseUnknown(leadId)
+    // somebody started the workflow by hand, or the database is another one
+    if (recording === undefined)
+      throw ApplicationFailure.create({
+        message: `lead ${leadId} is not in the record`,
+        type: 'UnknownLead',
+      })
     for (const [index, { name }] of items.entries())
       if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)
     return recording
   }
-}
-
-/** A workflow without its lead: somebody started it by hand, or the database is another one. */
-function refuseUnknown(leadId: number): never {
-  throw ApplicationFailure.create({ message: `lead ${leadId} is not in the record`, type: 'UnknownLead' })
 }

@@ -5,7 +5,7 @@ import { type Config, processEnvironment, readConfig } from './config.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
 import { watchSchema } from './db/schema-version.ts'
-import { fail, failIfOtherEnvironment, orFail } from './fail.ts'
+import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
@@ -69,9 +69,7 @@ async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
       listenTextResolver: (address) => `API is listening at ${address}/v1`,
     })
   } catch (error) {
-    fail(
-      `The API cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : String(error)}. Free the port, or set PORT.`,
-    )
+    fail(`The API cannot listen on ${HOST}:${PORT}: ${reasonOf(error)}. Free the port, or set PORT.`)
   }
   const { port } = app.server.address() as AddressInfo
   process.send?.({ type: 'ready', port, metricsPort: health.port })
@@ -82,9 +80,7 @@ function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {
   try {
     return { tls: { cert: readFileSync(cert), key: readFileSync(key) } }
   } catch (error) {
-    return fail(
-      `TLS_CERT_FILE or TLS_KEY_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    return fail(`TLS_CERT_FILE or TLS_KEY_FILE cannot be read: ${reasonOf(error)}`)
   }
 }
 

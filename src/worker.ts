@@ -83,7 +83,7 @@ const reconciling = keepReconciled({ client, sql, referrals, log, signal: stoppi
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
 const running = worker.run().catch((error: unknown) => fail(`The worker cannot continue: ${reasonOf(error)}`))
-await until(isReady)
+while (worker.getState() === 'RUNNING' && !(await isReady())) await delay(POLL_CHECK_MS)
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
@@ -127,10 +127,6 @@ function dependencies(): ActivityDependencies {
 /** Whether it polls; running is not enough. */
 async function isReady(): Promise<boolean> {
   return worker.getState() === 'RUNNING' && (await isPolling(client, worker.options.identity))
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (worker.getState() === 'RUNNING' && !(await holds())) await delay(POLL_CHECK_MS)
 }
 
 /** The guard has logged why. */

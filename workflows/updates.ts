@@ -1,5 +1,5 @@
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
-import { isMilestoneName, signalledMilestones, type SignalledMilestone } from '../src/domain/milestones.ts'
+import { signalledMilestones, type SignalledMilestone } from '../src/domain/milestones.ts'
 import { isRecord, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'
@@ -19,16 +19,13 @@ export function receiveUpdates(journey: Journey): void {
 
 /** @throws {Error} what the sender did wrong; nothing of what was sent is repeated. */
 function validate({ closed, state }: Journey, request: unknown): void {
-  if (!isRecord(request) || !isSignalled(request.name)) {
+  const name = isRecord(request) ? signalledMilestones.find((known) => known === request.name) : undefined
+  if (name === undefined) {
     throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
   }
-  const [fault] = readMilestoneArgument(request.name, request).faults
-  if (fault !== undefined) throw new Error(`${request.name}: ${fault}. Nothing was recorded.`)
+  const [fault] = readMilestoneArgument(name, request).faults
+  if (fault !== undefined) throw new Error(`${name}: ${fault}. Nothing was recorded.`)
   if (closed || state.closing) throw new Error('The lead is closed: it takes no more milestones.')
-}
-
-function isSignalled(name: unknown): name is SignalledMilestone {
-  return typeof name === 'string' && isMilestoneName(name) && name !== 'lead_received'
 }
 
 async function record(

@@ -15,10 +15,6 @@ export function isPlainSmtp(url: string): boolean {
   return protocol === 'smtp:' && searchParams.get('requireTLS') !== 'true'
 }
 
-export function isPlainHttp(url: string): boolean {
-  return new URL(url).protocol === 'http:'
-}
-
 /** The modes with which node-postgres 8 and libpq both require TLS. */
 const TLS_MODES = ['require', 'verify-ca', 'verify-full']
 

@@ -1,5 +1,5 @@
 import type { Config, Program } from './schema.ts'
-import { isLoopback, isPlainDatabase, isPlainHttp, isPlainSmtp } from './plain-text.ts'
+import { isLoopback, isPlainDatabase, isPlainSmtp } from './plain-text.ts'
 
 /** The settings that a program has read. */
 type Settings = Partial<Config<'api'> & Config<'worker'> & Config<'staff'> & Config<'migrate'>>
@@ -65,7 +65,7 @@ function productionFaults(program: Program, settings: Settings): Fault[] {
       'SMTP_URL',
       'may send emails in plain text: use smtps://, require STARTTLS by adding ?requireTLS=true, or set ALLOW_PLAINTEXT=smtp',
     )
-  if (scores !== undefined && isPlainHttp(scores) && !allowed.includes('score_provider'))
+  if (scores !== undefined && new URL(scores).protocol === 'http:' && !allowed.includes('score_provider'))
     refuse(
       'SCORE_PROVIDER_URL',
       'would send its token in plain text: use https://, or set ALLOW_PLAINTEXT=score_provider',

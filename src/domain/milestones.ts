@@ -88,10 +88,6 @@ export const signalledMilestones = milestoneNames.filter(
   (name): name is SignalledMilestone => name !== 'lead_received',
 )
 
-export function isMilestoneName(name: string): name is MilestoneName {
-  return Object.hasOwn(milestones, name)
-}
-
 /** Milestones that can be a lead's status, in the order of the journey. */
 export const statuses = milestoneNames.filter((name) => milestones[name].rank !== null)
 

@@ -13,8 +13,6 @@ import type { ReferralState } from '../domain/referral.ts'
 import { referralId, TASK_QUEUE } from './names.ts'
 import { startAttributes } from './search-attributes.ts'
 
-export type { MilestoneAnswer } from '../../workflows/messages.ts'
-
 /** How long a call may take while Temporal is away: the record keeps what is to be done. */
 const CALL_LIMIT_MS = 10_000
 

@@ -21,7 +21,16 @@ export async function cancelPages(sql: Sql, partnerId: number): Promise<{ cancel
   let total = 0
   for (let count = PAGE; count === PAGE; total += count) {
     const { numUpdatedRows } = await sql
-      .with('page', (cte) => openOf(cte, partnerId).limit(PAGE).forUpdate().skipLocked())
+      .with('page', (cte) =>
+        cte
+          .selectFrom('deliveries')
+          .select('event_id')
+          .where('partner_id', '=', partnerId)
+          .where('state', '=', 'pending')
+          .limit(PAGE)
+          .forUpdate()
+          .skipLocked(),
+      )
       .updateTable('deliveries')
       .from('page')
       .set(canceled)
@@ -40,12 +49,4 @@ export async function cancelRest(trx: Sql, partnerId: number): Promise<number> {
     .where('state', '=', 'pending')
     .executeTakeFirstOrThrow()
   return Number(numUpdatedRows)
-}
-
-function openOf(sql: Pick<Sql, 'selectFrom'>, partnerId: number) {
-  return sql
-    .selectFrom('deliveries')
-    .select('event_id')
-    .where('partner_id', '=', partnerId)
-    .where('state', '=', 'pending')
 }
