@@ -1,9 +1,9 @@
 import { parseScoreGains, type ScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
+import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
 import type { MilestoneName } from '../src/domain/milestones.ts'
 import type { DeliveryFailure } from '../src/domain/referral.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
-const ID = /^[\x21-\x7e]{1,255}$/
 /** Reasons are shown: words only, and short. */
 const REASON = /^[\w .,:()-]{1,120}$/
 
@@ -22,7 +22,7 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   }
   const { id, event_payload: payload } = argument
   const faults: string[] = []
-  const usable = typeof id === 'string' && ID.test(id)
+  const usable = typeof id === 'string' && IDEMPOTENCY_KEY.test(id)
   if (id !== undefined && id !== null && !usable) {
     faults.push('its id is not 1 to 255 visible ASCII characters: it counts without one')
   }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { createLead as insert, type Idempotency } from '../db/leads/create-lead.ts'
+import { createLead as insert } from '../db/leads/create-lead.ts'
 import { leadIds } from '../db/leads/ids.ts'
-import type { NewLead, WebhookBody } from '../db/leads/new-lead.ts'
+import type { Idempotency, NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
+import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { email, ficoRange, id, name, notes, partnerId, phone } from './fields.ts'
@@ -43,8 +44,6 @@ const body = z.object(
   },
   'must be a JSON object',
 )
-
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@example.com' }
 

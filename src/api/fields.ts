@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LARGEST_ID } from '../db/leads/ids.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 
@@ -66,8 +67,6 @@ export const ficoRange = text({ max: 7 })
 export const partnerId = text({ max: 255 })
 
 export const notes = text({ max: 10_000, breaks: true })
-
-const LARGEST_ID = 2 ** 31 - 1
 
 /** Any integer is a well-formed id. One beyond 32 bits becomes 0, the id of no lead, so that it is not found. */
 export const leadId = z

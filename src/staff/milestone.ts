@@ -2,6 +2,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { Argument, type Command, InvalidArgumentError } from 'commander'
 import { v7 as uuidv7 } from 'uuid'
 import { parseScoreGains, takesPayload } from '../domain/event-payloads.ts'
+import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from '../domain/milestones.ts'
 import { leadId, matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
@@ -25,7 +26,7 @@ interface Options {
 }
 
 export function addMilestoneCommand(program: Command, run: Run): void {
-  const id = matching(/^[\x21-\x7e]{1,255}$/, 'Use 1 to 255 visible ASCII characters without spaces.')
+  const id = matching(IDEMPOTENCY_KEY, 'Use 1 to 255 visible ASCII characters without spaces.')
   program
     .command('milestone')
     .description('record that a borrower reached a milestone')

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createMailer } from '../../activities/mailer.ts'
 import { sendOnboardingEmailActivity } from '../../activities/send-onboarding-email.ts'
-import { insertLead } from '../../src/db/leads/new-lead.ts'
+import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect, migrate, type Orm, type Sql } from '../../src/db/orm.ts'
-import { insertLead } from '../../src/db/leads/new-lead.ts'
+import { insertLead } from '../support/insert-lead.ts'
 import { atEnd } from '../support/at-end.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'

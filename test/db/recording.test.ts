@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { insertLead } from '../../src/db/leads/new-lead.ts'
+import { insertLead } from '../support/insert-lead.ts'
 import { advanceClock, closeLead } from '../../src/db/leads/lifecycle.ts'
 import { findEvents, findLead } from '../../src/db/leads/partner-reads.ts'
 import type { Sql } from '../../src/db/orm.ts'

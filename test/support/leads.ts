@@ -1,4 +1,4 @@
-import { insertLead } from '../../src/db/leads/new-lead.ts'
+import { insertLead } from './insert-lead.ts'
 import { findEvents } from '../../src/db/leads/partner-reads.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'

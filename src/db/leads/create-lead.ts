@@ -1,12 +1,6 @@
 import type { ReservedLeadId } from './ids.ts'
-import { freshSince, insertReserved, type NewLead, type WebhookBody } from './new-lead.ts'
+import { freshSince, type Idempotency, insertReserved, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
-
-export interface Idempotency {
-  key: string
-  /** A hash of the request's body: the same key with another body is a mistake. */
-  requestHash: string
-}
 
 export interface Created<Answer> {
   kind: 'created' | 'replayed'

@@ -7,6 +7,9 @@ export interface ReservedLeadId {
   createdAt: Date
 }
 
+/** Ids are 32-bit integers. */
+export const LARGEST_ID = 2 ** 31 - 1
+
 const LARGEST_BLOCK = 64
 /** A block lasts this long. One that is used up sooner is followed by a larger one. */
 const BLOCK_MS = 1000
@@ -43,12 +46,6 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
       await refill
     }
   }
-}
-
-/** For who inserts a single lead, in a transaction for example. */
-export async function reserveLeadId(sql: Sql): Promise<ReservedLeadId> {
-  const { ids, now } = await take(sql, 1)
-  return { leadId: ids[0] ?? 0, createdAt: now }
 }
 
 async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date }> {

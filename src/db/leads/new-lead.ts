@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { WebhookFacts } from '../../domain/webhook-facts.ts'
 import { jsonb } from '../jsonb.ts'
-import { reserveLeadId, type ReservedLeadId } from './ids.ts'
+import type { ReservedLeadId } from './ids.ts'
 import type { Sql } from '../orm.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
@@ -22,11 +22,15 @@ export type WebhookBody = (facts: WebhookFacts) => string
 
 export const newEventId = () => `evt_${uuidv7()}`
 
-/** A remembered `Idempotency-Key`, with the answer that a repeat of the request gets. */
-export interface KeptKey {
+/** The `Idempotency-Key` of a request. */
+export interface Idempotency {
   key: string
   /** A hash of the request's body: the same key with another body is a mistake. */
   requestHash: string
+}
+
+/** A remembered key, with the answer that a repeat of the request gets. */
+interface KeptKey extends Idempotency {
   response: string
 }
 
@@ -89,16 +93,4 @@ function keepKey(partnerId: number, leadId: number, { key, requestHash, response
       where idempotency_keys.created_at <= ${freshSince}
     returning lead_id
   )`
-}
-
-/** Inserts a single lead; in the caller's transaction if there is one. Answers its id. */
-export async function insertLead(
-  sql: Sql,
-  partnerId: number,
-  lead: NewLead,
-  toBody: WebhookBody,
-): Promise<number> {
-  const reserved = await reserveLeadId(sql)
-  await insertReserved(sql, reserved, partnerId, lead, toBody)
-  return reserved.leadId
 }

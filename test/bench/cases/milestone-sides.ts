@@ -7,7 +7,7 @@ import type { Started } from '../servers.ts'
 import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
 import { createReferrals } from '../../../src/temporal/referrals.ts'
 import { milestones, type SignalledMilestone } from '../../../src/domain/milestones.ts'
-import { insertLead } from '../../../src/db/leads/new-lead.ts'
+import { insertLead } from '../../support/insert-lead.ts'
 import { webhookBody } from '../../../src/webhooks/body.ts'
 
 /** A set of workflows: of leads, or bare ones. */

@@ -1,0 +1,15 @@
+import { leadIds } from '../../src/db/leads/ids.ts'
+import { insertReserved, type NewLead, type WebhookBody } from '../../src/db/leads/new-lead.ts'
+import type { Sql } from '../../src/db/orm.ts'
+
+/** Inserts a lead as create-lead does; in the caller's transaction if there is one. Returns its id. */
+export async function insertLead(
+  sql: Sql,
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+): Promise<number> {
+  const reserved = await leadIds(sql)()
+  await insertReserved(sql, reserved, partnerId, lead, toBody)
+  return reserved.leadId
+}
