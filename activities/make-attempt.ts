@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from '../src/db/deliveries/attempt-end.ts'
+import type { AttemptOutcome } from '../src/domain/attempt-outcome.ts'
 import type { AttemptTools, ReadSecrets, StartedAttempt } from '../src/db/deliveries/begin-attempt.ts'
 import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attempt.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'

@@ -119,7 +119,7 @@ describe('metrics', () => {
       await failed(3)
       await reaches(attempts, { result: 'http_5xx' }, 2)
       await notices('failing', 1)
-      expect(lines('failing')).toEqual([notice('answered 503')])
+      expect(lines('failing')).toEqual([notice('the endpoint answered 503')])
     })
 
     it('count a webhook that is given up', async () => {
@@ -127,7 +127,7 @@ describe('metrics', () => {
       await service.sql.updateTable('endpoints').set({ failing_since: null }).execute()
       await failed(9)
       await notices('given_up', 1)
-      expect(lines('given_up')).toEqual([notice('answered 503')])
+      expect(lines('given_up')).toEqual([notice('the endpoint answered 503')])
     })
 
     it('count a pause once, though many requests run into it, and the recovery', async () => {

@@ -1,15 +1,11 @@
+import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type AttemptTrigger, FAILING_AFTER } from './delivery.ts'
 import type { EndpointPauser, EndpointIncident, EndpointTransition, NoticeKind } from './endpoint.ts'
+import { failureReason } from './referral.ts'
 import { isLastScheduled, isLastButOne, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
 
 /** How a request failed. */
-export interface FailedRequest {
-  /** The HTTP status; `null` when there was no complete answer. */
-  status: number | null
-  errorCode: string | null
-  /** The answer's `Retry-After` header as it came. */
-  retryAfter: string | null
-}
+export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retryAfter'>
 
 export interface FailedAttemptFacts {
   trigger: AttemptTrigger
@@ -151,8 +147,7 @@ function endpointChange(
 const pauseOf = ({ status }: FailedRequest) => (status === 410 ? ('gone' as const) : ('failing' as const))
 
 function noticesOf(failures: number, verdict: Verdict, request: FailedRequest): FailureDecision['notices'] {
-  const { status, errorCode } = request
-  const why = status === null ? (errorCode ?? 'unknown') : `answered ${status}`
+  const why = failureReason(request.status, request.errorCode)
   return [
     ...(failures === FAILING_AFTER ? [{ kind: 'failing' as const, reason: why }] : []),
     ...(verdict === 'give_up' ? [{ kind: 'given_up' as const, reason: why }] : []),

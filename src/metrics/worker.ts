@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
-import type { AttemptOutcome } from '../db/deliveries/attempt-end.ts'
+import type { AttemptOutcome } from '../domain/attempt-outcome.ts'
 import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import type { MilestoneName } from '../domain/milestones.ts'

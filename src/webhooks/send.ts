@@ -1,6 +1,7 @@
 import { lookup as systemLookup, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
+import type { Answer, AttemptOutcome } from '../domain/attempt-outcome.ts'
 import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { guardedConnector } from './address-guard.ts'
 import { trackConnectedAddresses } from './connected-address.ts'
@@ -13,28 +14,6 @@ interface WebhookRequest {
   url: string
   headers: Record<string, string>
   body: string
-}
-
-/** The endpoint's response, as far as it arrived. */
-interface Answer {
-  status: number | null
-  responseHeaders: Record<string, string> | null
-  /** The beginning of the body, as text. */
-  responseBody: string | null
-  /** The `Retry-After` header, unparsed. */
-  retryAfter: string | null
-}
-
-/** How one attempt ended. */
-interface Outcome extends Answer {
-  /** Whether the endpoint accepted the event: a complete 2xx response in time. */
-  ok: boolean
-  /** The address that was connected to, or blocked. */
-  address: string | null
-  durationMs: number
-  errorCode: Diagnosis['errorCode'] | null
-  /** What the partner can do about the failure. */
-  hint: string | null
 }
 
 interface SenderOptions extends EndpointPolicy {
@@ -69,7 +48,7 @@ export function createSender(options: SenderOptions) {
   })
 
   /** Makes one attempt. It never rejects: every network error is an outcome. */
-  async function send(webhook: WebhookRequest, signal?: AbortSignal): Promise<Outcome> {
+  async function send(webhook: WebhookRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     const started = performance.now()
     const deadline = AbortSignal.timeout(total)
     const aborted = signal ? AbortSignal.any([signal, deadline]) : deadline
@@ -135,7 +114,10 @@ async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<
 }
 
 /** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
-function judge(status: number | null, failure: Diagnosis | null): Pick<Outcome, 'ok' | 'errorCode' | 'hint'> {
+function judge(
+  status: number | null,
+  failure: Diagnosis | null,
+): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
   const reason = status !== null && (status < 200 || status > 299) ? diagnoseStatus(status) : failure
   return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
 }

@@ -87,7 +87,7 @@ describe('a failed attempt', () => {
   test('that is the fourth in a row is told of, and is incident to operators once', () => {
     expect(decide({ attempt: { failures: 3 } })).toMatchObject({
       endpoint: { incident: 'failing' },
-      notices: [{ kind: 'failing', reason: 'answered 500' }],
+      notices: [{ kind: 'failing', reason: 'the endpoint answered 500' }],
     })
     const told = decide({
       attempt: { failures: 3 },

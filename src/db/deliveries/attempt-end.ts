@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { AttemptOutcome } from '../../domain/attempt-outcome.ts'
 import type { AttemptTrigger } from '../../domain/delivery.ts'
 import { isOfRevision } from '../endpoints/states.ts'
 import { jsonb } from '../jsonb.ts'
@@ -9,20 +10,6 @@ export interface EndedAttempt {
   attemptId: string
   eventId: string
   trigger: AttemptTrigger
-}
-
-/** How one HTTP request ended; the attempt's row, but for what the database adds. */
-export interface AttemptOutcome {
-  ok: boolean
-  status: number | null
-  address: string | null
-  durationMs: number
-  errorCode: string | null
-  hint: string | null
-  responseHeaders: Record<string, string> | null
-  responseBody: string | null
-  /** The answer's `Retry-After` header as it came. */
-  retryAfter: string | null
 }
 
 /** Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. */
@@ -45,8 +32,7 @@ function endOf(outcome: AttemptOutcome, next: Date | null) {
     error_code: outcome.errorCode,
     hint: outcome.hint,
     response_headers: jsonb(outcome.responseHeaders),
-    // text in PostgreSQL holds any character but this
-    response_body: outcome.responseBody?.replaceAll('\0', '') ?? null,
+    response_body: outcome.responseBody,
     next_attempt_at: next,
   }
 }

@@ -6,7 +6,8 @@ import {
   endWithoutEndpoint,
   type FailureDecision,
 } from '../../domain/outcome-decision.ts'
-import { type AttemptOutcome, deliver, endAttempt, type EndedAttempt, endOfResend } from './attempt-end.ts'
+import type { AttemptOutcome } from '../../domain/attempt-outcome.ts'
+import { deliver, endAttempt, type EndedAttempt, endOfResend } from './attempt-end.ts'
 import { columnsOf, drainAfterProbe, isOfRevision } from '../endpoints/states.ts'
 import type { EndpointNotice } from '../endpoints/incidents.ts'
 import { oweNotice } from '../endpoints/notices.ts'
