@@ -1,11 +1,9 @@
 import { ActivityFailure, condition } from '@temporalio/workflow'
-import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates.ts'
+import { DAY_MS, duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates.ts'
 import { type MilestoneItem, scoreUpdateKey } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
 import { applyRecording, settledUpTo } from './standing.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
 export function isCadenceOn({ state }: Journey): boolean {

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { latestAttempts } from '../db/deliveries/attempts.ts'
 import { findDeliveries } from '../db/deliveries/list.ts'
+import { AFTER_ALL } from '../db/deliveries/page.ts'
 import { ownsLead } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { deliveryStatuses } from '../domain/delivery.ts'
@@ -14,8 +15,6 @@ import { operation } from './openapi/operation.ts'
 import { pageLimit, success } from './schemas.ts'
 
 const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** Sorts after every event's id. */
-const AFTER_ALL = 'evt_g'
 
 const body = z
   .object(

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { findEndpoint } from '../db/endpoints/endpoint.ts'
 import type { Sql } from '../db/orm.ts'
-import { describeReason, healthOf } from '../domain/endpoint.ts'
+import { describeReason, endpointHealths, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { timestamp } from './fields.ts'
@@ -22,7 +22,7 @@ const schema = operation({
     data: z.object({
       url: z.string().nullable().describe('`null` if none is registered.'),
       health: z
-        .enum(['active', 'failing', 'paused', 'draining'])
+        .enum(endpointHealths)
         .describe(
           '`failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
         ),

@@ -7,7 +7,7 @@ import {
   REQUEST_LIMIT_MS,
 } from './delivery.ts'
 import type { EndpointPauser } from './endpoint.ts'
-import { attemptDelayMs } from './retry-schedule.ts'
+import { attemptDelayMs, withJitter } from './retry-schedule.ts'
 
 const SECOND_MS = 1000
 const LONGEST_STAND_BACK_MS = 5 * 60 * SECOND_MS
@@ -109,7 +109,7 @@ function isBusy({ blockedUntil, inFlight }: EndpointFacts, now: Date): boolean {
 
 /**
  * Deliveries that stand back come back in turn, ten in the time that requests take now: the oldest in flight tells,
- * since an endpoint that hangs takes 15 s and one that works milliseconds. Jitter of ± 20 % avoids a thundering herd.
+ * since an endpoint that hangs takes 15 s and one that works milliseconds.
  */
 function standBackMs(
   { blockedUntil, oldestLeaseEndsAt, due }: EndpointFacts,
@@ -120,7 +120,7 @@ function standBackMs(
   const tookMs = isUnknown ? REQUEST_LIMIT_MS : now.getTime() - (oldestLeaseEndsAt.getTime() - LEASE_MS)
   const turnMs = (due / ENDPOINT_CAP) * Math.min(tookMs, REQUEST_LIMIT_MS)
   const waitMs = Math.min(Math.max(turnMs, SECOND_MS), LONGEST_STAND_BACK_MS)
-  return Math.round(waitMs * (0.8 + 0.4 * random()))
+  return withJitter(waitMs, random)
 }
 
 /** A request that kills its worker is not sent forever; a deployment uses up no place in the schedule. */

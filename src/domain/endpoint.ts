@@ -69,7 +69,8 @@ export const endpointTransitions = {
 export type EndpointTransition = keyof typeof endpointTransitions
 
 /** How a partner's endpoint is, in the words of staff, the partner's API, mails and the Temporal Web UI. */
-export type EndpointHealth = EndpointState | 'failing'
+export const endpointHealths = ['active', 'failing', 'paused', 'draining'] as const
+export type EndpointHealth = (typeof endpointHealths)[number]
 
 /** Health with its reason and since when. */
 export function healthOf({

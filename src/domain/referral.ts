@@ -72,12 +72,13 @@ export interface MilestoneItem {
   at?: number
 }
 
-/** The key of the timer's score update `period`. */
-export const scoreUpdateKey = (period: number) => `score_update#${period}`
+/** The key of a score update of the timer's: this, and its period. */
+export const TIMED_KEY = 'score_update#'
+export const scoreUpdateKey = (period: number) => `${TIMED_KEY}${period}`
 
 /** The timer's score updates; every other milestone was sent by somebody. */
 export function isTimed({ dedupeKey }: MilestoneItem): boolean {
-  return dedupeKey.startsWith('score_update#')
+  return dedupeKey.startsWith(TIMED_KEY)
 }
 
 export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready'

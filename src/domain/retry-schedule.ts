@@ -44,6 +44,11 @@ export function attemptDelayMs(failures: number, random: () => number): number {
   return Math.round(delay * (1 + JITTER * random()))
 }
 
+/** A wait of about `ms`: ± 20 %, to avoid a thundering herd. */
+export function withJitter(ms: number, random: () => number): number {
+  return Math.round(ms * (1 - JITTER + 2 * JITTER * random()))
+}
+
 export interface FailedAttempt {
   /** Failed attempts of this delivery so far, with the one just made. */
   failures: number

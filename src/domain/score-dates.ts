@@ -1,5 +1,5 @@
 /** All dates are milliseconds since the epoch, so that they survive JSON and compare by `<`. */
-const DAY_MS = 24 * 60 * 60 * 1000
+export const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The cadence of score updates: interface specification, section 6. */
 export const SCORE_PERIOD_MS = 45 * DAY_MS

@@ -1,4 +1,4 @@
-const DAY_MS = 24 * 60 * 60 * 1000
+import { DAY_MS } from './score-dates.ts'
 
 /** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, nobody's data. */
 export const searchAttributes = {

@@ -4,7 +4,7 @@ import { readRecordSignal } from '../../workflows/messages.ts'
 import { type OpenLead, openAmong, openLeads } from '../db/leads/open-leads.ts'
 import type { Sql } from '../db/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
-import { leadOf } from '../temporal/names.ts'
+import { leadOf, referralId } from '../temporal/names.ts'
 import type { Referrals } from '../temporal/referrals.ts'
 
 const PAGE = 1000
@@ -108,7 +108,7 @@ async function runningLeads(client: Client): Promise<Map<number, unknown>> {
 
 async function isRunning(client: Client, leadId: number): Promise<boolean> {
   const { count } = await client.workflow.count(
-    `WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Running'`,
+    `WorkflowId = '${referralId(leadId)}' AND ExecutionStatus = 'Running'`,
   )
   return count > 0
 }

@@ -1,4 +1,5 @@
 import { countReplay, type ReplayFilter } from '../db/deliveries/replays.ts'
+import { replayId } from '../temporal/names.ts'
 import { startReplay } from '../temporal/replay.ts'
 import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
@@ -47,7 +48,7 @@ export async function replay(
     const result = await startReplay(context.client, filter, counts.webhooks)
     if (result !== undefined) return { result }
     throw new Refusal(
-      `A replay for partner ${partner} is already under way: see the workflow replay-${partner} in the Temporal Web UI.`,
+      `A replay for partner ${partner} is already under way: see the workflow ${replayId(partner)} in the Temporal Web UI.`,
     )
   })
   return {

@@ -1,6 +1,7 @@
 import { wakeSignal } from '../../workflows/messages.ts'
 import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS, requestResends } from '../db/deliveries/resend-marks.ts'
+import { resendId } from '../temporal/names.ts'
 import { printable } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { failureOf, Refusal } from './refusal.ts'
@@ -56,7 +57,7 @@ async function sendAgain(context: StaffContext, delivery: Found) {
     const { refused } = await requestResends(context.sql, partner, [event])
     if (refused.has(event)) {
       throw new Refusal(
-        `Partner ${partner} already has ${MOST_RESENDS} resends waiting, which is the limit: see the workflow resend-${partner} in the Temporal Web UI.`,
+        `Partner ${partner} already has ${MOST_RESENDS} resends waiting, which is the limit: see the workflow ${resendId(partner)} in the Temporal Web UI.`,
       )
     }
     const result = await context.startResends(partner).then(

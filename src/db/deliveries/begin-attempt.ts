@@ -4,6 +4,7 @@ import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../.
 import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
 import { isLastButOne } from '../../domain/retry-schedule.ts'
 import { loadOf } from '../endpoints/load.ts'
+import { isLiveSecret } from '../endpoints/secret-keys.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../orm.ts'
 import { forgetResend } from './resend-marks.ts'
@@ -87,13 +88,14 @@ type Delivery = NonNullable<Awaited<ReturnType<typeof lockDelivery>>> & { interr
 
 /** A partner's endpoint as an attempt needs to know it. */
 export function endpointOf(trx: Sql, partnerId: number) {
-  const now = raw<Date>`clock_timestamp()`
   return trx
     .selectFrom('endpoints')
     .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
     .select(
-      raw<string[]>`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id
-        and (expires_at is null or expires_at > ${now}) order by id desc)`.as('secrets'),
+      raw<
+        string[]
+      >`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id and ${isLiveSecret}
+        order by id desc)`.as('secrets'),
     )
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()

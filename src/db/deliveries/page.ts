@@ -15,7 +15,7 @@ export interface DeliveryFilter {
 }
 
 /** Sorts after every event's id. */
-const AFTER_ALL = 'evt_g'
+export const AFTER_ALL = 'evt_g'
 
 interface Delivered {
   event_id: string

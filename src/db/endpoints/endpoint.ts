@@ -1,9 +1,9 @@
 import { sql as raw } from 'kysely'
 import { endpointTransitions } from '../../domain/endpoint.ts'
 import { cancelPages, cancelRest } from '../deliveries/cancel-open.ts'
+import { isLiveSecret } from './secret-keys.ts'
 import { columnsOf } from './states.ts'
 import type { Sql } from '../orm.ts'
-import { inTransaction } from '../transaction.ts'
 
 /** Why an endpoint drains whose waiting deliveries were left out: their leads have to hear of that. */
 export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
@@ -19,7 +19,7 @@ export async function setEndpoint(
   { url, ciphertext, fromNow = false }: { url: string; ciphertext: string; fromNow?: boolean },
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
   const before = fromNow ? await cancelPages(sql, partnerId) : { canceled: 0, began: raw<Date>`now()` }
-  return inTransaction(sql, async (trx) => {
+  return sql.transaction().execute(async (trx) => {
     const canceled = before.canceled + (fromNow ? await cancelRest(trx, partnerId) : 0)
     const endpoint = await trx
       .updateTable('endpoints')
@@ -44,30 +44,28 @@ export async function setEndpoint(
   })
 }
 
-/** Makes `ciphertext` the signing secret; the one before it goes on signing for `overlapMs`. */
+/** Makes `ciphertext` the signing secret, in the caller's transaction. The one before it also signs for `overlapMs`. */
 export async function rotateSecret(
-  sql: Sql,
+  trx: Sql,
   partnerId: number,
   ciphertext: string,
   overlapMs: number,
 ): Promise<{ id: number } | undefined> {
-  return inTransaction(sql, async (trx) => {
-    const endpoint = await trx
-      .selectFrom('endpoints')
-      .select('id')
-      .where('partner_id', '=', partnerId)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (endpoint === undefined) return undefined
-    await trx
-      .updateTable('endpoint_secrets')
-      .set({ expires_at: raw<Date>`now() + ${overlapMs} * interval '1 millisecond'` })
-      .where('endpoint_id', '=', endpoint.id)
-      .where('expires_at', 'is', null)
-      .execute()
-    await addSecret(trx, endpoint.id, ciphertext)
-    return endpoint
-  })
+  const endpoint = await trx
+    .selectFrom('endpoints')
+    .select('id')
+    .where('partner_id', '=', partnerId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (endpoint === undefined) return undefined
+  await trx
+    .updateTable('endpoint_secrets')
+    .set({ expires_at: raw<Date>`now() + ${overlapMs} * interval '1 millisecond'` })
+    .where('endpoint_id', '=', endpoint.id)
+    .where('expires_at', 'is', null)
+    .execute()
+  await addSecret(trx, endpoint.id, ciphertext)
+  return endpoint
 }
 
 /** A partner's endpoint and how many of its deliveries are open. */
@@ -93,7 +91,7 @@ export async function liveSecrets(sql: Sql, endpointId: number) {
     .selectFrom('endpoint_secrets')
     .select(['ciphertext', 'created_at', 'expires_at'])
     .where('endpoint_id', '=', endpointId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', raw<Date>`clock_timestamp()`)]))
+    .where(isLiveSecret)
     .orderBy('id', 'desc')
     .execute()
 }

@@ -1,3 +1,4 @@
+import { withJitter } from '../../domain/retry-schedule.ts'
 import type { Begun } from '../deliveries/begin-attempt.ts'
 import { isLockTimeout } from '../database-away.ts'
 
@@ -117,5 +118,5 @@ function admit(lane: Lane): void {
 function comeBack(lane: Lane): Begun {
   lane.turnedAway += 1
   const afterMs = Math.min(Math.max(lane.turnedAway * PACE_MS, WAIT_MS), LONGEST_MS)
-  return { kind: 'wait', why: 'locked', forMs: afterMs * (0.8 + 0.4 * Math.random()) }
+  return { kind: 'wait', why: 'locked', forMs: withJitter(afterMs, Math.random) }
 }

@@ -1,13 +1,14 @@
 import { sql as raw } from 'kysely'
+import type { EndpointPauser, EndpointState } from '../../domain/endpoint.ts'
 import { oweForState, unsentNotices } from './notices.ts'
 import type { Sql } from '../orm.ts'
 
 /** An endpoint as its workflow needs to know it; dates as text, `since` to the microsecond. */
 export interface EndpointReview {
   partnerId: number
-  state: 'active' | 'paused' | 'draining'
+  state: EndpointState
   reason: string | null
-  pausedBy: 'staff' | 'partner' | 'service' | null
+  pausedBy: EndpointPauser | null
   since: string
   /** Open deliveries. */
   waiting: number

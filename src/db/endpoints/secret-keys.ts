@@ -1,6 +1,9 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 
+/** Whether a row of `endpoint_secrets` signs now. */
+export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`
+
 /** The ids of the encryption keys under which live signing secrets are stored (`v1.<key id>.…`), each with its endpoints. */
 export async function keysOfLiveSecrets(sql: Sql): Promise<{ keyId: string; endpoints: number }[]> {
   return sql
@@ -9,7 +12,7 @@ export async function keysOfLiveSecrets(sql: Sql): Promise<{ keyId: string; endp
       raw<string>`split_part(ciphertext, '.', 2)`.as('keyId'),
       raw<number>`count(distinct endpoint_id)::int`.as('endpoints'),
     ])
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', raw<Date>`clock_timestamp()`)]))
+    .where(isLiveSecret)
     .where(raw<boolean>`ciphertext ~ '^v1\\.[0-9a-f]{8}\\.'`)
     .groupBy(raw`split_part(ciphertext, '.', 2)`)
     .orderBy('keyId')

@@ -62,6 +62,9 @@ export async function touchKey(sql: Sql, keyId: number): Promise<void> {
   await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
 }
 
+/** Whether a row of `api_keys` works now. */
+export const isLiveKey = raw<boolean>`(revoked_at is null and (expires_at is null or expires_at > now()))`
+
 /**
  * Issues a key and lets the partner's other live keys expire after `overlapMs`, so that the partner can change over.
  * Runs in the caller's transaction; concurrent rotations of a partner take turns.
@@ -76,8 +79,7 @@ export async function rotateKeys(em: Em, partnerId: number, environment: Environ
     .updateTable('api_keys')
     .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
     .where('partner_id', '=', partnerId)
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', new Date())]))
+    .where(isLiveKey)
     .returning('id')
     .execute()
   const issued = await issueKey(em, partnerId, environment)

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { Endpoint } from '../entities/endpoint.ts'
 import { Partner } from '../entities/partner.ts'
 import type { Em, Sql } from '../orm.ts'
+import { isLiveKey } from './keys.ts'
 
 interface NewPartner {
   name: string
@@ -31,8 +32,7 @@ export async function listPartners(sql: Sql) {
     .select([
       raw<number>`(select count(*)::int from leads where partner_id = partners.id)`.as('leads'),
       raw<number>`(
-        select count(*)::int from api_keys
-        where partner_id = partners.id and revoked_at is null and (expires_at is null or expires_at > now())
+        select count(*)::int from api_keys where partner_id = partners.id and ${isLiveKey}
       )`.as('live_keys'),
     ])
     .orderBy('partners.id')
