@@ -3,20 +3,18 @@ import { createRequire, registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fail } from './fail.ts'
-import { bundleOptions } from './temporal/worker-options.ts'
 
 /**
  * Replays every history of a folder with the current workflows, and prints those that failed as one JSON object,
  * `{replayed, failures: {file: message}}`. A separate program, because of its hook.
- *
- * `npm run replay -- FOLDER [NAME OTHER]`; NAME and OTHER are exchanged in the code, to show that such a change is
- * caught.
  */
 shareProtobuf()
-const { bundleWorkflowCode, Worker } = await import('@temporalio/worker')
-const [folder = fail('Usage: npm run replay -- FOLDER'), name, other] = process.argv.slice(2)
-const { code } = await bundleWorkflowCode(bundleOptions)
-const options = { workflowBundle: { code: name && other ? exchange(code, name, other) : code } }
+const [{ Worker }, { workflowBundle }] = await Promise.all([
+  import('@temporalio/worker'),
+  import('./workflow-bundle.ts'),
+])
+const folder = process.argv[2] ?? fail('Usage: npm run replay -- FOLDER')
+const options = { workflowBundle: await workflowBundle() }
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
 const histories = files.map((file) => ({
   workflowId: file,
@@ -28,13 +26,6 @@ for await (const { workflowId, error } of Worker.runReplayHistories(options, his
 }
 process.stdout.write(`${JSON.stringify({ replayed: files.length, failures })}\n`)
 process.exitCode = Object.keys(failures).length > 0 ? 1 : 0
-
-function exchange(text: string, one: string, two: string): string {
-  return text
-    .split(one)
-    .map((part) => part.replaceAll(two, one))
-    .join(two)
-}
 
 /**
  * npm installs a copy of protobufjs for each package of Temporal, and one copy does not accept the types of another:

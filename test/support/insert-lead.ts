@@ -1,5 +1,5 @@
 import { leadIds } from '../../src/db/leads/ids.ts'
-import { insertReserved, type NewLead, type WebhookBody } from '../../src/db/leads/new-lead.ts'
+import { insertLead as insert, type NewLead, type WebhookBody } from '../../src/db/leads/new-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 
 /** Inserts a lead as create-lead does; in the caller's transaction if there is one. Returns its id. */
@@ -10,6 +10,6 @@ export async function insertLead(
   toBody: WebhookBody,
 ): Promise<number> {
   const reserved = await leadIds(sql)()
-  await insertReserved(sql, reserved, partnerId, lead, toBody)
+  await insert(sql, reserved, partnerId, lead, toBody)
   return reserved.leadId
 }

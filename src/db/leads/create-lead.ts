@@ -1,5 +1,5 @@
 import type { ReservedLeadId } from './ids.ts'
-import { freshSince, type Idempotency, insertReserved, type NewLead, type WebhookBody } from './new-lead.ts'
+import { freshSince, type Idempotency, insertLead, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
 
 export interface Created<Answer> {
@@ -31,7 +31,7 @@ export async function createLead<Answer>(
   const { leadId } = reserved
   const answer = toAnswer(leadId)
   const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
-  if (await insertReserved(sql, reserved, partnerId, lead, toBody, kept))
+  if (await insertLead(sql, reserved, partnerId, lead, toBody, kept))
     return { kind: 'created', answer, leadId }
   const twin = idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')

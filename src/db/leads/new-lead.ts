@@ -43,7 +43,7 @@ export const freshSince = raw<Date>`now() - interval '24 hours'`
  *
  * @returns whether it did: not when the key is taken. A concurrent twin's commit is waited for.
  */
-export async function insertReserved(
+export async function insertLead(
   sql: Sql,
   { leadId, createdAt }: ReservedLeadId,
   partnerId: number,
