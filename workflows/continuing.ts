@@ -2,16 +2,16 @@ import { allHandlersFinished, workflowInfo } from '@temporalio/workflow'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import type { Journey } from './journey.ts'
 
-/** The server refuses a run's 10,001st signal, and does not count them in what it suggests. */
+/** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */
 const MESSAGES_PER_RUN = 2000
-/** A run may be started with 2 MB: this leaves room for the score updates that wait for their gains. */
+/** A run's input may have 2 MB: this leaves room for the score updates that wait for their gains. */
 const INBOX_BYTES = 1_200_000
 /** An item's name, gains and punctuation, at most. */
 const ITEM_BYTES = 300
 
 /**
- * Whether this run begins nothing new, so that the next can begin. Signals need not ebb for it: what is not recorded
- * yet is handed on, and once a run has tried to end, the server lets no signal in until it has.
+ * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
+ * is handed on, and once a run has tried to end, the server accepts no signal until it has.
  */
 export function isMakingWay({ messages, inbox, awaited }: Journey): boolean {
   if (messages < MESSAGES_PER_RUN && !workflowInfo().continueAsNewSuggested) return false
@@ -19,12 +19,12 @@ export function isMakingWay({ messages, inbox, awaited }: Journey): boolean {
   return awaited.size === 0 && bytesOf(inbox) <= INBOX_BYTES
 }
 
-/** Never too little: a character of a key may take two, escaped. */
+/** An upper bound: an escaped character of a key takes two bytes. */
 function bytesOf(inbox: readonly MilestoneItem[]): number {
   return inbox.reduce((bytes, { dedupeKey }) => bytes + ITEM_BYTES + 2 * dedupeKey.length, 0)
 }
 
-/** A run's history is bounded. Nothing is cancelled or lost: waits begin anew, the record knows the rest. */
+/** Bounds a run's history. Nothing is lost: waits start again, and the rest is in the record. */
 export function isTimeToContinue(journey: Journey): boolean {
   return isMakingWay(journey) && !journey.recording && allHandlersFinished()
 }

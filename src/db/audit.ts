@@ -2,7 +2,7 @@ import type { auditOutcomes } from './entities/audit-entry.ts'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
 
-/** What somebody of the staff does. `detail` holds ids, settings and counts, never secrets or personal data. */
+/** An action by staff. `detail` holds ids, settings and counts, never secrets or personal data. */
 export interface AuditedAction {
   action: string
   partnerId?: number
@@ -12,7 +12,7 @@ export interface AuditedAction {
 
 interface AuditRow extends AuditedAction {
   outcome: (typeof auditOutcomes)[number]
-  /** The row of which this one says what came of it. */
+  /** The `begun` row whose result this row reports. */
   begunId?: number
 }
 

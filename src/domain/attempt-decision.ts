@@ -12,15 +12,15 @@ import { attemptDelayMs, withJitter } from './retry-schedule.ts'
 const SECOND_MS = 1000
 const LONGEST_STAND_BACK_MS = 5 * 60 * SECOND_MS
 
-/** A delivery, as far as its next attempt depends on it. */
+/** What the next attempt of a delivery depends on. */
 export interface DeliveryFacts {
   state: DeliveryState
   failures: number
   nextAttemptAt: Date
   leasedUntil: Date | null
-  /** When a resend was asked for that was not made yet. */
+  /** When a resend was requested that is still to be made. */
   resendRequestedAt: Date | null
-  /** Attempts in a row without an end, with the latest: their processes went away. 0 when the latest has one. */
+  /** How many of the latest attempts in a row were interrupted: their processes crashed. */
   interruptions: number
 }
 
@@ -29,11 +29,11 @@ export interface EndpointFacts {
   url: string | null
   pausedBy: EndpointPauser | null
   blockedUntil: Date | null
-  /** Live leases of its deliveries. */
+  /** Leases that have not expired. */
   inFlight: number
   /** When the oldest of them ends; `null` when there is none. */
   oldestLeaseEndsAt: Date | null
-  /** Deliveries that should be sent now; not looked at unless the endpoint is busy. */
+  /** Deliveries that should be sent now; 0 unless the endpoint is busy. */
   due: number
 }
 
@@ -48,7 +48,7 @@ export interface EndpointFacts {
  * | the endpoint has no URL                                                | `held`                             |
  * | the endpoint is paused, but for a `probe` of what the service paused   | `held`                             |
  * | it is `scheduled` and not due                                          | wait until then, `not_due`         |
- * | the endpoint is left alone, or has ten requests in flight              | wait for a turn, `busy`            |
+ * | the circuit breaker is open, or ten requests are in flight             | wait, `busy`                       |
  * | it is `scheduled`, and the third attempt in a row was interrupted      | `fail`: one more failure, and wait  |
  * | a `resend`, and the third attempt in a row was interrupted             | `forget` the mark                  |
  * | otherwise                                                              | `send`                             |
@@ -84,7 +84,7 @@ export function decideAttempt(
   return { kind: 'send' }
 }
 
-/** The first three rows: what they decide about needs no lock on the endpoint. */
+/** The first three rows, which need no lock on the endpoint. */
 export function decideWithoutEndpoint(
   { state, leasedUntil, resendRequestedAt }: Omit<DeliveryFacts, 'interruptions'>,
   trigger: AttemptTrigger,
@@ -102,14 +102,14 @@ function isHeld({ pausedBy }: EndpointFacts, trigger: AttemptTrigger): boolean {
   return pausedBy !== null && !(pausedBy === 'service' && trigger === 'probe')
 }
 
-/** Left alone for a while, or with as many requests in flight as it is given. */
+/** The circuit breaker is open, or as many requests are in flight as the cap allows. */
 function isBusy({ blockedUntil, inFlight }: EndpointFacts, now: Date): boolean {
   return isAhead(blockedUntil, now) || inFlight >= ENDPOINT_CAP
 }
 
 /**
- * Deliveries that stand back come back in turn, ten in the time that requests take now: the oldest in flight tells,
- * since an endpoint that hangs takes 15 s and one that works milliseconds.
+ * How long until a delivery may try again, so that ten do in the time that a request takes now. The oldest request in
+ * flight shows that time: milliseconds, or 15 s if the endpoint hangs.
  */
 function standBackMs(
   { blockedUntil, oldestLeaseEndsAt, due }: EndpointFacts,
@@ -123,7 +123,7 @@ function standBackMs(
   return withJitter(waitMs, random)
 }
 
-/** A request that kills its worker is not sent forever; a deployment uses up no place in the schedule. */
+/** Limits retries of a request that crashes its worker. A single deployment doesn't count. */
 function countsAsFailure({ interruptions }: DeliveryFacts): boolean {
   return interruptions > 0 && interruptions % INTERRUPTIONS_PER_FAILURE === 0
 }

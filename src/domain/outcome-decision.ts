@@ -9,7 +9,7 @@ export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retry
 
 export interface FailedAttemptFacts {
   trigger: AttemptTrigger
-  /** Whether the attempt still holds the delivery's lease: else somebody else decides about the delivery. */
+  /** Without the lease, another attempt decides about the delivery. */
   holdsLease: boolean
   /** The delivery's failed attempts before this one, in a row since its schedule began. */
   failures: number
@@ -19,11 +19,11 @@ export interface FailedAttemptFacts {
 
 export interface CalledEndpoint {
   pausedBy: EndpointPauser | null
-  /** Since when it takes nothing; `null` while it works. */
+  /** The first failure after the last success; `null` while it works. */
   failingSince: Date | null
   /** Its open incident, if there is one. */
   incident: EndpointIncident | null
-  /** Whether its URL is still the one that was called, and nobody paused or resumed it since. */
+  /** Whether the URL is still the one that was called, and nobody paused or resumed the endpoint since. */
   isCurrent: boolean
 }
 
@@ -31,7 +31,7 @@ export interface DeliveryChange {
   failures: number
   nextAttemptAt: Date
   isGivenUp: boolean
-  /** Keep the attempt's date as that of the last but one. */
+  /** Store the attempt's date as `ninthAttemptAt`. */
   isLastButOne: boolean
 }
 
@@ -43,16 +43,16 @@ export interface EndpointChange {
   transition?: EndpointTransition & ('gone' | 'failing')
 }
 
-/** How an attempt that failed leaves its delivery. */
+/** What a failed attempt means for its delivery. */
 export type FailureEnd = 'failed' | 'given_up' | 'held' | 'superseded'
 
 export interface FailureDecision {
   end: FailureEnd
   /** `null`: nothing but the lease, if the attempt holds it. */
   delivery: DeliveryChange | null
-  /** `null`: written only when it changes, because a row that every attempt writes makes them wait for each other. */
+  /** `null` if nothing changes: attempts that all wrote this row would wait for each other. */
   endpoint: EndpointChange | null
-  /** What partner and operators hear. */
+  /** For partner and operators. */
   notices: { kind: NoticeKind; reason: string }[]
 }
 
@@ -63,9 +63,9 @@ export interface FailureDecision {
  * | -------------------------------------------------------- | ---------------------- | --------------------- |
  * | the lease is gone                                        | –                      | –                     |
  * | a `resend`, `replay` or `probe`                           | –                      | –                     |
- * | the endpoint is another by now (URL, pause, resume)       | failure, by schedule   | –                     |
+ * | the endpoint changed since (URL, pause, resume)           | failure, by schedule   | –                     |
  * | 410, or 72 hours without a success                        | failure                | paused                |
- * | the tenth, and the endpoint took others since the ninth   | given up               | failing               |
+ * | the tenth, and it accepted others since the ninth         | given up               | failing               |
  * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
  *
  * The fourth failure in a row is the partner's first notice. A 2xx needs no decision: it is one statement.
@@ -99,7 +99,7 @@ export function decideFailure(
   }
 }
 
-/** The first two rows: what they decide about needs no lock on the endpoint. */
+/** The first two rows, which need no lock on the endpoint. */
 export function endWithoutEndpoint({
   holdsLease,
   trigger,
@@ -119,8 +119,7 @@ function judge(
   if (!isCurrent) return 'retry'
   if (status === 410) return 'pause'
   if (failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS) return 'pause'
-  // an endpoint that works until this attempt took others since any earlier one; else its last success was just
-  // before it began to fail
+  // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
   const lastSuccessAt = failingSince ?? now
   const tookOthers = ninthAttemptAt !== null && lastSuccessAt > ninthAttemptAt
   return isLastScheduled(failures + 1) && tookOthers ? 'give_up' : 'retry'

@@ -19,17 +19,19 @@ const DELAYS_MS = [
   DAY,
 ] as const
 
-/** Whether a delivery's schedule is used up at so many failures. */
+/** Whether this was the schedule's last attempt. */
 export function isLastScheduled(failures: number): boolean {
   return failures >= DELAYS_MS.length
 }
 
-/** Whether one attempt is left: what the endpoint takes from then on tells whose fault the last failure is. */
+/**
+ * Whether one attempt is left. If the endpoint accepts other webhooks from now on, a tenth failure is this delivery's own.
+ */
 export function isLastButOne(failures: number): boolean {
   return failures === DELAYS_MS.length - 1
 }
 
-/** How much later than scheduled an attempt may be, so that an outage's retries do not come as one. */
+/** Avoids a thundering herd after an outage. */
 const JITTER = 0.2
 
 /** How long an endpoint may fail without one success before it is paused. */
@@ -67,16 +69,16 @@ export function nextAttemptAt({ failures, retryAfter, now, random }: FailedAttem
   return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), asked))
 }
 
-/** How long an endpoint must have failed before it is left alone, and for how long then. */
+/** The circuit breaker: how long an endpoint must have failed, and how long it then gets no requests. */
 const BREAK_AFTER_MS = MINUTE
 const BREAK_MS = 30 * SECOND
-/** The answers of an endpoint, or of what stands before it, that has too much to do. */
+/** Responses of an overloaded endpoint, or of the proxy in front of it. */
 const OVERLOADED = [429, 502, 503, 504]
 
 /**
- * How long nothing at all is sent to an endpoint after a failed attempt, in milliseconds: 30 s when it gives no
- * answer, or says that it has too much to do, and has taken nothing for a minute. One attempt every 30 s then finds
- * out whether it is back, rather than one for each lead. 0 otherwise.
+ * How long an endpoint gets no requests after a failed attempt, in milliseconds: 30 s if it doesn't answer, or is
+ * overloaded, and has accepted nothing for a minute. One attempt every 30 s then tests it, instead of one for each lead.
+ * 0 otherwise.
  */
 export function restMs({
   status,

@@ -10,12 +10,11 @@ export interface Failed<Item> {
 }
 
 /**
- * Does `work` for each item, a few at a time, until all are done or `signal` aborts. One that fails keeps no other
- * from its turn.
+ * Does `work` for each item, a few at a time, until all are done or `signal` aborts. A failure doesn't stop the others.
  *
- * @returns those that failed.
- * @throws the error of a server that is away: an item met it, and meanwhile no other was done. The rest would each
- * wait for that server in vain.
+ * @returns the items that failed.
+ * @throws the outage error, if an item fails because a server is unreachable and no other item succeeded meanwhile.
+ * The rest would only wait for the same server.
  */
 export async function forEachInFlight<Item>(
   items: Iterable<Item>,

@@ -8,7 +8,7 @@ import type { Referrals } from '../temporal/referrals.ts'
 
 const MINUTE_MS = 60_000
 const INTERVAL_MS = 5 * MINUTE_MS
-/** What ended within two turns is looked at: a worker that was restarted leaves no gap. */
+/** Two intervals, so that the restart of a worker leaves no gap. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS
 const FULL_EVERY_MS = 24 * 60 * MINUTE_MS
 
@@ -21,8 +21,8 @@ interface Options {
 }
 
 /**
- * Holds Temporal to the record until `signal` aborts: every five minutes the workflows that ended, at the
- * beginning and once a day all of them. One process at a time does it.
+ * Restarts missing workflows until `signal` aborts: every five minutes those that ended recently; at the start and once
+ * a day, it compares all open leads with the running workflows. One process at a time.
  */
 export async function keepReconciled(options: Options): Promise<void> {
   const { sql, log, signal } = options

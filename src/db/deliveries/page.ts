@@ -6,10 +6,10 @@ export interface DeliveryFilter {
   partnerId?: number
   leadId?: number
   states?: readonly DeliveryStatus[]
-  /** Events recorded from then on, and before then. */
+  /** Events recorded from `since` on, before `until`. */
   since?: Date
   until?: Date
-  /** Only those older than this event. */
+  /** Events older than this one. */
   before?: string
   limit: number
 }
@@ -22,9 +22,9 @@ interface Delivered {
 }
 
 /**
- * Which deliveries make a page, for a `from`. A partner's are merged from the newest in each state, each of which
- * the index on state, partner and event has in this order: what it costs depends on the page, and not on how many
- * others the partner has. A lead's, and everybody's, are few or for staff only.
+ * The deliveries of a page, for a `from`. A partner's page is merged from the newest deliveries in each state, read in
+ * the order of the index on state, partner and event: its cost doesn't depend on how many others the partner has. Pages
+ * of one lead, or of all partners, are short or for staff only.
  */
 export function deliveryPage(sql: Sql, filter: DeliveryFilter): RawBuilder<Delivered> {
   const { partnerId, leadId, states = deliveryStates, limit } = filter
@@ -38,8 +38,8 @@ export function deliveryPage(sql: Sql, filter: DeliveryFilter): RawBuilder<Deliv
 }
 
 /**
- * Rows are compared and ordered as wholes, which only that index can do. With a state and a partner that are equal to
- * something PostgreSQL may walk through all events instead, where it takes a state for more common than it is.
+ * Compares and orders whole rows, which only that index supports. With `=` on state and partner, PostgreSQL may scan
+ * all events by id instead, if it overestimates how common the state is.
  */
 function newestIn(sql: Sql, filter: DeliveryFilter, partnerId: number, status: DeliveryStatus) {
   const isPaused = raw<boolean>`exists (
@@ -83,7 +83,7 @@ function ofTime(sql: Sql, { since, until }: DeliveryFilter) {
     )
 }
 
-/** `pending` are all open ones, held or not. */
+/** `pending` includes held ones. */
 function inStates(states: readonly DeliveryStatus[]) {
   const [held, ...others] = [states.includes('held'), ...states.filter((state) => state !== 'held')]
   const stored =

@@ -3,7 +3,7 @@ import { FAILING_AFTER } from '../../domain/delivery.ts'
 import type { NoticeKind } from '../../domain/endpoint.ts'
 import type { Sql } from '../orm.ts'
 
-/** What operators are told about an endpoint: a log line and a count, whether or not a mail is due. */
+/** A log line and a metric about an endpoint, whether or not an email is due. */
 export interface EndpointNotice {
   kind: NoticeKind
   endpointId: number
@@ -14,7 +14,7 @@ export interface EndpointNotice {
   eventId?: string
 }
 
-/** Whether an incident of endpoint row `e` is over. Log lines, metrics and mails all go by this. */
+/** Whether the incident of endpoint row `e` is over: for log lines, metrics and emails. */
 export const hasRecovered = raw<boolean>`(
   e.state = 'active' and e.failing_since is null and not exists (
     select from deliveries
@@ -26,8 +26,8 @@ export const hasRecovered = raw<boolean>`(
 export const incidentAfterResume = raw<'failing' | null>`case when incident is not null then 'failing' end`
 
 /**
- * Begins the incidents of endpoints that somebody paused, ends those of endpoints that recovered, and answers both, each
- * once. Attempts begin the others. An endpoint whose row is locked has its turn the next time.
+ * Opens incidents for endpoints that somebody paused, closes those of endpoints that recovered, and returns both, each
+ * once. Attempts open all other incidents. Skips endpoints whose row is locked until the next call.
  */
 export async function turnIncidents(sql: Sql): Promise<EndpointNotice[]> {
   const { rows } = await raw<{ id: number; partner_id: number; state: string; reason: string | null }>`

@@ -6,17 +6,17 @@ import { isLockTimeout } from '../database-away.ts'
 const PLACES = 4
 /** How long an attempt waits for a place, in milliseconds. */
 const WAIT_MS = 1000
-/** Attempts that were turned away come back about fifty a second, after eight seconds at most. */
+/** Rejected attempts retry at about fifty a second, after eight seconds at most. */
 const PACE_MS = 20
 const LONGEST_MS = 8000
 
 interface Lane {
   /** Transactions under way. */
   inside: number
-  /** Somebody waited in vain, and nobody got through since: one at a time tries, and all others are turned away. */
+  /** An attempt timed out waiting, and none has succeeded since. Until one does, one at a time may try. */
   isStuck: boolean
   turnedAway: number
-  /** Those that have to finish an attempt, and those that want to begin one. */
+  /** Attempts waiting to finish, and attempts waiting to begin. */
   finishing: (() => void)[]
   beginning: (() => void)[]
 }
@@ -24,9 +24,8 @@ interface Lane {
 export type PartnerGate = ReturnType<typeof createPartnerGate>
 
 /**
- * Attempts lock their partner's endpoint to begin, and to finish with a failure. While somebody else holds that lock
- * each waits for it with a connection, so only a few of a partner may do so at a time: all others' leads have the
- * rest of the pool. Known to this process only.
+ * Limits how many connections of the pool one partner's attempts use. An attempt locks its partner's endpoint to begin,
+ * and to finish with a failure; while somebody else holds that lock, it waits with a connection. Per process.
  */
 export function createPartnerGate() {
   const lanes = new Map<number, Lane>()
@@ -56,7 +55,7 @@ export function createPartnerGate() {
   }
 
   return {
-    /** Begins an attempt, or has it come back when none of its partner's gets through. */
+    /** Begins an attempt, or makes it wait if none of its partner's attempts gets the lock. */
     async begin(partnerId: number, work: () => Promise<Begun>): Promise<Begun> {
       const lane = laneOf(partnerId)
       if (!(await mayBegin(lane))) return comeBack(lane)
@@ -86,7 +85,7 @@ function mayFinish(lane: Lane): Promise<void> {
   })
 }
 
-/** Answers whether the attempt has a place, after a second at most. */
+/** Resolves to whether the attempt has a place, after a second at most. */
 async function mayBegin(lane: Lane): Promise<boolean> {
   if (lane.isStuck && !hasPlace(lane)) return false
   const { promise, resolve } = Promise.withResolvers<boolean>()
