@@ -13,8 +13,7 @@ export class OtherEnvironment extends Error {
 }
 
 /**
- * The id of the deployment whose record the database holds. The first program that asks makes it one of
- * `environment`, for good.
+ * The id of the deployment that the database belongs to. The first program that asks sets its environment, forever.
  *
  * @throws {OtherEnvironment} when it is one of the other environment.
  */
@@ -29,7 +28,7 @@ export async function requireDeployment(sql: Sql, environment: Environment): Pro
   return stored.id
 }
 
-/** Of programs that come at once, one makes it. */
+/** If several programs do this at once, one of them wins. */
 async function create(sql: Sql, environment: Environment): Promise<void> {
   await sql
     .insertInto('deployment')
@@ -38,7 +37,7 @@ async function create(sql: Sql, environment: Environment): Promise<void> {
     .execute()
 }
 
-/** `require`, which asks until there is an answer and never after that. Calls at once ask once. */
+/** Caches the result of `require` once it succeeds. Concurrent calls share one request. */
 export function remembered(require: () => Promise<string>): () => Promise<string> {
   let known: Promise<string> | undefined
   return () => {

@@ -7,8 +7,8 @@ import type { Sql } from './orm.ts'
 const UNDEFINED_TABLE = '42P01'
 
 /**
- * What is to be done when the database's schema is older than this code needs, in one line; `undefined` when it
- * is not. A newer one is fine: in a deployment that rolls, the old processes work on after the migration.
+ * What to do if the database's schema is older than this code needs, in one line; `undefined` otherwise. A newer one is
+ * fine: in a rolling deployment, the old processes keep working after the migration.
  */
 export async function olderSchema(sql: Sql): Promise<string | undefined> {
   const applied = new Set(await appliedMigrations(sql))
@@ -20,8 +20,9 @@ export async function olderSchema(sql: Sql): Promise<string | undefined> {
 }
 
 /**
- * Whether the schema is as new as this code needs. Once it is, PostgreSQL is not asked any more; until then
- * whoever asks at a time shares one answer, and `onOlder` hears once what is to be done.
+ * Checks whether the schema is as new as this code needs, and caches a yes. Concurrent calls share one query.
+ *
+ * @param onOlder is called once, with what to do.
  */
 export function watchSchema(sql: Sql, onOlder: (remedy: string) => void): () => Promise<boolean> {
   let isCurrent = false

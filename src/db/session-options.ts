@@ -3,11 +3,11 @@ export interface Patience {
   connectMs: number
   /** For a lock that somebody else holds. */
   lockMs?: number
-  /** For a statement, its waits for locks included; longer than `lockMs`, which says better what was wrong. */
+  /** The limit of a statement, with its waits for locks; longer than `lockMs`, whose error is clearer. */
   statementMs?: number
   /** For the next statement of a transaction: a process that vanishes in one keeps its locks for no longer. */
   idleInTransactionMs?: number
-  /** For a sign of life; longer than `statementMs`, which leaves the connection whole. */
+  /** How long a connection may be silent; longer than `statementMs`, which keeps the connection. */
   silenceMs?: number
 }
 

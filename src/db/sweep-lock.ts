@@ -3,16 +3,16 @@ import type { Sql } from './orm.ts'
 
 export const SWEEP_LOCK = 7_247_001
 export const RECONCILE_LOCK = 7_247_002
-/** A sign of life on the lock's connection, which would otherwise be dropped as silent, and the lock with it. */
+/** A heartbeat, because a silent connection is dropped, and the lock with it. */
 const PULSE_MS = 1000
-/** A process that is frozen gives none, and PostgreSQL frees its lock for another. */
+/** Without heartbeats (a frozen process), PostgreSQL ends the session and frees the lock. */
 const IDLE_MS = 10_000
 
 /**
- * Runs `work` unless another process does: under an advisory lock of a connection's own, which a crash frees
- * and which holds no row while `work` calls Temporal.
+ * Runs `work` unless another process does. Holds an advisory lock on a separate connection: a crash frees it, and it
+ * locks no row while `work` calls Temporal.
  *
- * @returns what `work` answers; 0 when another process is at it.
+ * @returns the result of `work`; 0 if another process is running it.
  */
 export async function sweepAlone(
   sql: Sql,
@@ -24,7 +24,7 @@ export async function sweepAlone(
     const { rows } = await lock.execute(connection)
     if (rows[0]?.locked !== true) return 0
     await raw`set idle_session_timeout = ${raw.lit(IDLE_MS)}`.execute(connection)
-    // a lost connection shows when the lock is to be freed
+    // a lost connection throws when the lock is freed
     const pulse = setInterval(() => void raw`select 1`.execute(connection).catch(() => {}), PULSE_MS)
     try {
       return await work()

@@ -25,12 +25,12 @@ export interface StartedAttempt {
 export type Begun =
   | StartedAttempt
   | Exclude<AttemptDecision, { kind: 'send' | 'fail' | 'forget' }>
-  /** Somebody else changes the endpoint or the delivery. */
+  /** Another session has locked the endpoint or the delivery. */
   | { kind: 'wait'; why: 'locked'; forMs: number }
   | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
   | { kind: 'missing' }
 
-/** Decrypts stored secrets; a reason when one cannot be read. */
+/** Decrypts stored secrets, or says why it cannot. */
 export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
 
 export interface AttemptTools {
@@ -45,9 +45,9 @@ interface Wanted {
 }
 
 /**
- * Opens the next attempt of a delivery, under locks on the delivery and then its endpoint: whoever holds the
- * lease is the only one who sends. The attempt is on record before anything is sent, and not before all secrets are
- * read: one that cannot be is our fault, and uses up no place in the schedule.
+ * Opens the next attempt of a delivery, under locks on the delivery and then its endpoint. Only the holder of the lease
+ * sends. The attempt is recorded before anything is sent, but after all secrets are read: failing to read one is our
+ * fault, and must not advance the schedule.
  */
 export async function beginAttempt(
   sql: Sql,
@@ -101,7 +101,7 @@ export function endpointOf(trx: Sql, partnerId: number) {
     .forNoKeyUpdate()
 }
 
-/** With what else is to be known of the delivery, which nobody else changes while that is locked. */
+/** Also reads the delivery's interruptions, which cannot change while it is locked. */
 async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: number; eventId: string }) {
   return endpointOf(trx, partnerId)
     .select(interruptionsOf(eventId).as('interruptions'))
@@ -110,7 +110,7 @@ async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: numbe
 
 type Endpoint = Awaited<ReturnType<typeof lockEndpoint>>
 
-/** A third interruption in a row counts as a failure that no request ended in. */
+/** A third interruption in a row counts as a failure. */
 async function fail(
   trx: Sql,
   { eventId }: Delivery,
@@ -131,7 +131,7 @@ async function fail(
   return { kind: 'wait', why: 'not_due', forMs }
 }
 
-/** A resend comes to nothing: the delivery was canceled, nobody asks for it any more, or it was cut off too often. */
+/** Drops a resend: the delivery was canceled, the mark is gone, or the resend was interrupted too often. */
 async function forget(
   trx: Sql,
   { eventId }: { eventId: string },
@@ -177,7 +177,7 @@ async function open(trx: Sql, eventId: string, revision: number, trigger: Attemp
   return attempt.id
 }
 
-/** The row of an attempt that begins, but for its number. */
+/** A new attempt's row, without its number. */
 export function newAttempt(eventId: string, revision: number, trigger: AttemptTrigger) {
   return { id: `att_${uuidv7()}`, event_id: eventId, trigger, endpoint_revision: revision }
 }

@@ -11,10 +11,10 @@ const canceled = {
 }
 
 /**
- * Cancels a partner's open deliveries, page by page, each committed by itself. What somebody else is writing to is
- * left out, and so may be what is recorded meanwhile: `cancelRest` has these.
+ * Cancels a partner's open deliveries, each page in its own transaction. Skips locked rows, and may miss new ones:
+ * `cancelRest` cancels those.
  *
- * @returns how many, and when the first was, by PostgreSQL's clock.
+ * @returns how many, and when it began, by PostgreSQL's clock.
  */
 export async function cancelPages(sql: Sql, partnerId: number): Promise<{ canceled: number; began: Date }> {
   const { began } = await sql.selectNoFrom(raw<Date>`clock_timestamp()`.as('began')).executeTakeFirstOrThrow()

@@ -3,21 +3,21 @@ import type { Sql } from '../orm.ts'
 
 /** How many settled deliveries of a partner may wait to be sent once more. */
 export const MOST_RESENDS = 1000
-/** With the partner's id, the name of the lock under which its resends are counted. */
+/** The first key of the advisory lock; the second is the partner's id. */
 const COUNTING = 7_247_100
 const settled = ['delivered', 'given_up'] as const
 
 export interface RequestedResends {
-  /** Those that there was no room for. */
+  /** Events above the limit. */
   refused: Set<string>
-  /** Whether nothing of the partner's waited before. */
+  /** Whether no resend of the partner was waiting. */
   isFirst: boolean
 }
 
 /**
- * Marks settled deliveries to be sent once more. One that is marked stays as it is: two who ask get one attempt.
+ * Marks settled deliveries to be sent once more. Marking one twice changes nothing: two requests get one attempt.
  *
- * Requests of one partner are counted one after the other, or many at a time would each see room for themselves.
+ * A lock serializes the requests of one partner: concurrent ones would exceed the limit together.
  */
 export async function requestResends(
   sql: Sql,
@@ -55,7 +55,7 @@ async function mark(trx: Sql, partnerId: number, eventIds: readonly string[]): P
     .execute()
 }
 
-/** Takes a mark away that comes to nothing, with the lease of an attempt that was cut off. */
+/** Removes a mark without a resend, and the lease of an interrupted attempt. */
 export async function forgetResend(trx: Sql, eventId: string): Promise<void> {
   await trx
     .updateTable('deliveries')
@@ -64,7 +64,7 @@ export async function forgetResend(trx: Sql, eventId: string): Promise<void> {
     .execute()
 }
 
-/** What waits, but for a paused endpoint: its resends are nobody's work until it is resumed. */
+/** Marked deliveries, except those to paused endpoints: they wait for a resume. */
 function sendable(sql: Sql) {
   return sql
     .selectFrom('deliveries')
@@ -73,10 +73,7 @@ function sendable(sql: Sql) {
     .where('endpoints.state', '!=', 'paused')
 }
 
-/**
- * The deliveries of a partner that have waited longest to be sent once more, each lead's in their order; none
- * while its endpoint is paused. `total` counts those beyond `limit` too.
- */
+/** A partner's oldest marked deliveries, each lead's in order; none while its endpoint is paused. `total` ignores `limit`. */
 export async function resendPage(
   sql: Sql,
   partnerId: number,

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 
-/** A delivery as far as sending it again depends on it; `undefined` when there is none. */
+/** What a resend needs to know of a delivery; `undefined` if there is none. */
 export async function findDelivery(sql: Sql, eventId: string) {
   return sql
     .selectFrom('deliveries')
@@ -20,7 +20,7 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .executeTakeFirst()
 }
 
-/** Makes an open delivery due; its place in the schedule stays. */
+/** Makes an open delivery due now, at its place in the schedule. */
 export async function bringForward(sql: Sql, eventId: string): Promise<void> {
   await sql
     .updateTable('deliveries')
@@ -30,7 +30,7 @@ export async function bringForward(sql: Sql, eventId: string): Promise<void> {
     .execute()
 }
 
-/** The latest attempt that somebody asked for, but for those that a crash cut off: they are made again. */
+/** The latest resend, except interrupted ones: they are made again. */
 export async function latestResend(sql: Sql, eventId: string) {
   return sql
     .selectFrom('attempts')

@@ -2,11 +2,11 @@ import { sql as raw } from 'kysely'
 import { SET_FROM_NOW } from './endpoint.ts'
 import type { Sql } from '../orm.ts'
 
-/** A draining under way; `since` names it, to the microsecond. */
+/** A draining in progress, identified by `since`, to the microsecond. */
 export interface Draining {
   partnerId: number
   since: string
-  /** Deliveries were left out when it began. */
+  /** Deliveries were canceled when it began. */
   fromNow: boolean
 }
 
@@ -21,9 +21,9 @@ export async function findDraining(sql: Sql, endpointId: number): Promise<Draini
 }
 
 /**
- * Begins the schedule of open deliveries anew, for the next leads of a draining in the order of their ids.
+ * Restarts the schedule of open deliveries, for the next leads of a draining in the order of their ids.
  *
- * @returns the leads whose workflows are to be woken; none when there are no more.
+ * @returns the leads to wake; none when all are done.
  */
 export async function renewSchedules(
   sql: Sql,
@@ -58,13 +58,13 @@ export async function renewSchedules(
   return leadIds
 }
 
-/** `since` as the beginning of the ids of events that were recorded then: no lead's clock moves those. */
+/** `since` as the prefix of event ids from that time: ids don't depend on a lead's clock. */
 const SINCE_HEX = raw`lpad(to_hex((extract(epoch from endpoints.since) * 1000)::bigint), 12, '0')`
 
 /**
- * Makes a drained endpoint `active`: once no lead's first open delivery from before is still due.
+ * Makes a drained endpoint `active` once no lead's first open delivery from before is due.
  *
- * @returns false while one is; true when it is active, or this draining is over for another reason.
+ * @returns false while one is due; true once the endpoint is active, or this draining is over for another reason.
  */
 export async function finishDraining(sql: Sql, endpointId: number, since: string): Promise<boolean> {
   const ours = raw<boolean>`id = ${endpointId} and state = 'draining' and since = ${since}::timestamptz`
@@ -91,7 +91,7 @@ export async function finishDraining(sql: Sql, endpointId: number, since: string
   return rows[0]?.finished === true
 }
 
-/** Requests to a partner's endpoint that are under way. */
+/** How many requests to a partner's endpoint are in flight. */
 export async function requestsInFlight(sql: Sql, partnerId: number): Promise<number> {
   const { count } = await sql
     .selectFrom('deliveries')

@@ -5,13 +5,12 @@ import { isLiveSecret } from './secret-keys.ts'
 import { columnsOf } from './states.ts'
 import type { Sql } from '../orm.ts'
 
-/** Why an endpoint drains whose waiting deliveries were left out: their leads have to hear of that. */
+/** The reason after deliveries were canceled: their leads have to be woken too. */
 export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
 
 /**
- * Points a partner's endpoint at `url` and makes `ciphertext` its signing secret if it has none yet. What
- * waited goes out in order (`draining`), or, with `fromNow`, is left out: most of it before, in transactions of
- * their own, so that a long backlog keeps no lock for long.
+ * Sets a partner's endpoint to `url`, and its signing secret to `ciphertext` if it has none. Held webhooks are then sent
+ * in order (`draining`), or, with `fromNow`, canceled: most of them beforehand, in pages, to hold no lock for long.
  */
 export async function setEndpoint(
   sql: Sql,
@@ -26,7 +25,7 @@ export async function setEndpoint(
       .set({
         url,
         ...columnsOf(fromNow ? 'setFromNow' : 'set'),
-        // those that are left out are told by it
+        // wakeLeads recognizes canceled deliveries by it
         since: before.began,
       })
       .where('partner_id', '=', partnerId)
@@ -85,7 +84,7 @@ export async function findEndpoint(sql: Sql, partnerId: number) {
     .executeTakeFirst()
 }
 
-/** The secrets that sign now, the newest first. */
+/** The live secrets, newest first. */
 export async function liveSecrets(sql: Sql, endpointId: number) {
   return sql
     .selectFrom('endpoint_secrets')

@@ -3,9 +3,8 @@ import { ENDPOINT_CAP } from '../../domain/delivery.ts'
 import type { Sql } from '../orm.ts'
 
 /**
- * The requests in flight to a partner's endpoint, by live leases, and what is due while those are as many as it is
- * given, or it is left alone. A statement of its own, after the endpoint's lock: one before would count what was in
- * flight before somebody else's attempt began.
+ * The requests in flight to a partner's endpoint (unexpired leases), and how many deliveries are due if it is at its cap
+ * or its circuit breaker is open. Runs after the endpoint is locked: before, it could miss an attempt that just began.
  */
 export async function loadOf(trx: Sql, partnerId: number) {
   const now = raw<Date>`clock_timestamp()`

@@ -3,12 +3,12 @@ import type { NoticeKind } from '../../domain/endpoint.ts'
 import { hasRecovered } from './incidents.ts'
 import type { Sql } from '../orm.ts'
 
-/** A mail server that is away for longer makes a notice stale. */
+/** After this, an unsent notice is dropped. */
 const STALE = raw`interval '7 days'`
 
 /**
- * What partners and staff are mailed about: a row that is written with what it tells of, in one transaction, and mailed
- * afterwards. A crash between the two loses none.
+ * An email to partner and staff, written in the transaction of the fact it reports and sent afterwards: a transactional
+ * outbox.
  */
 export interface UnsentNotice {
   kind: NoticeKind
@@ -58,8 +58,7 @@ export async function markSent(sql: Sql, partnerId: number, { kind, hour }: Unse
 }
 
 /**
- * What the partner of endpoint row `e` is still to be mailed: that it is paused, or that it works again after a mail said
- * that it did not.
+ * The email owed to the partner of endpoint row `e`: that it is paused, or that it recovered after an email about a failure.
  */
 const told = (kinds: string) =>
   raw`(select max(sent_at) from notices where partner_id = e.partner_id and kind in (${raw.raw(kinds)}))`
@@ -71,7 +70,7 @@ const owedKind = raw<'paused' | 'recovered' | null>`case
     then 'recovered'
 end`
 
-/** Owes what the endpoint's state calls for. Answers what is (still) owed, within the hour's limit or not. */
+/** Owes the email for the endpoint's state. Returns what is owed, even if the hourly limit delays it. */
 export async function oweForState(sql: Sql, endpointId: number): Promise<'paused' | 'recovered' | null> {
   return sql.transaction().execute(async (trx) => {
     const { rows } = await raw<{ partner_id: number; owed: 'paused' | 'recovered' | null }>`
@@ -84,12 +83,12 @@ export async function oweForState(sql: Sql, endpointId: number): Promise<'paused
   })
 }
 
-/** Whether endpoint row `e` has a mail to be sent, or to be owed: its workflow does both. */
+/** Whether endpoint row `e` has an email to be sent or owed: its workflow does both. */
 export const hasNotices = raw<boolean>`(${owedKind} is not null or exists (
   select from notices where partner_id = e.partner_id and sent_at is null and hour > now() - ${STALE}
 ))`
 
-/** What a notice tells: who is told, how the endpoint is, and a sample of what fails. */
+/** The facts for a notice: recipient, endpoint, and a sample of what fails. */
 export async function noticeFacts(sql: Sql, partnerId: number, eventId: string | null) {
   const facts = await sql
     .selectFrom('partners')
@@ -109,7 +108,7 @@ export async function noticeFacts(sql: Sql, partnerId: number, eventId: string |
   return { ...facts, sample: await sampleOf(sql, partnerId, eventId) }
 }
 
-/** The latest failed attempt: of the event that the notice is about, else of what waits the longest. */
+/** The latest failed attempt: of the notice's event, or else of any open delivery. */
 async function sampleOf(sql: Sql, partnerId: number, eventId: string | null) {
   return sql
     .selectFrom('deliveries')

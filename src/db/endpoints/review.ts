@@ -3,7 +3,7 @@ import type { EndpointPauser, EndpointState } from '../../domain/endpoint.ts'
 import { oweForState, unsentNotices } from './notices.ts'
 import type { Sql } from '../orm.ts'
 
-/** An endpoint as its workflow needs to know it; dates as text, `since` to the microsecond. */
+/** The input of an endpoint's workflow; `since` is text, to the microsecond. */
 export interface EndpointReview {
   partnerId: number
   state: EndpointState
@@ -14,11 +14,11 @@ export interface EndpointReview {
   waiting: number
   /** Mails to be sent now. */
   unsent: number
-  /** What its partner is still to hear, once the hour of the last mail of this kind is over. */
+  /** The email that the hourly limit delays. */
   owed: 'paused' | 'recovered' | null
 }
 
-/** Where an endpoint stands; owes the notices that its state calls for. `undefined`: it has no URL. */
+/** Reads an endpoint, and owes the email for its state; `undefined` if it has no URL. */
 export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<EndpointReview | undefined> {
   const owed = await oweForState(sql, endpointId)
   const row = await sql
@@ -41,7 +41,7 @@ export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<Endp
   return { ...row, waiting: row.waiting ?? 0, unsent, owed }
 }
 
-/** The oldest open delivery of a partner, the first of its lead: what a probe is made with. */
+/** The oldest open delivery, the first of its lead, for a probe. */
 export async function oldestWaiting(
   sql: Sql,
   endpointId: number,

@@ -33,7 +33,7 @@ export async function pauseOrResume(
   return endpoint?.id
 }
 
-/** A paused endpoint took a probe: what waits goes out now. Not if somebody changed, paused or resumed it meanwhile. */
+/** Drains a paused endpoint that accepted a probe, unless somebody changed, paused or resumed it meanwhile. */
 export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
   await trx
     .updateTable('endpoints')
@@ -44,12 +44,12 @@ export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: st
     .execute()
 }
 
-/** Whether the attempt called the endpoint as it is now. */
+/** Whether the attempt called the endpoint's current revision. */
 export function isOfRevision(attemptId: string) {
   return raw<boolean>`endpoints.revision = (select endpoint_revision from attempts where id = ${attemptId})`
 }
 
-/** Endpoints whose workflow has something to do, those first that somebody waits for. */
+/** Endpoints whose workflow has something to do, draining ones first. */
 export async function endpointsAtWork(
   sql: Sql,
   limit: number,

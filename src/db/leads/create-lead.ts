@@ -9,11 +9,8 @@ export interface Created<Answer> {
 }
 
 /**
- * Creates a lead in one statement. With an `Idempotency-Key` the key's row is part of it, so that a concurrent
- * twin waits for this one's commit and then gets its answer.
- *
- * @param takeLeadId hands out the lead's id.
- * @param toAnswer makes the answer that a repeat of the request gets too.
+ * Creates a lead in one statement, which also inserts the `Idempotency-Key`, if there is one: a concurrent repeat waits
+ * for the commit and gets the same answer.
  */
 export async function createLead<Answer>(
   { sql, takeLeadId }: { sql: Sql; takeLeadId: () => Promise<ReservedLeadId> },

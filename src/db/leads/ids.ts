@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 
-/** What a lead's first rows need to know before they are written: its number, and PostgreSQL's time. */
+/** A new lead's id, and PostgreSQL's time. */
 export interface ReservedLeadId {
   leadId: number
   createdAt: Date
@@ -11,17 +11,17 @@ export interface ReservedLeadId {
 export const LARGEST_ID = 2 ** 31 - 1
 
 const LARGEST_BLOCK = 64
-/** A block lasts this long. One that is used up sooner is followed by a larger one. */
+/** A block lasts this long. If it is used up sooner, the next one is larger. */
 const BLOCK_MS = 1000
 
 /**
  * Hands out lead ids from the identity's sequence, and PostgreSQL's clock with them: a lead, its event, and
  * its delivery, whose body names the id, are then written by one statement instead of four.
  *
- * One id at a time while leads are rare, blocks under load. What is left of a block after a second is a gap in the ids:
- * PostgreSQL's clock may have been set since.
+ * One id at a time while leads are rare, blocks under load. The rest of a block is dropped after a second, because
+ * PostgreSQL's clock may have been set since; that leaves a gap in the ids.
  *
- * @param monotonicMs counts milliseconds, whatever is done to this host's clock.
+ * @param monotonicMs a monotonic clock, in milliseconds.
  */
 export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
   let ids: number[] = []

@@ -2,7 +2,7 @@ import type { Sql } from '../orm.ts'
 
 const REMEMBERED = 10_000
 
-/** Whose a lead is, which never changes and is remembered; `undefined` when there is no such lead. */
+/** Looks up a lead's partner, with a cache, because it never changes; `undefined` if there is no such lead. */
 export function leadPartners(sql: Sql): (leadId: number) => Promise<number | undefined> {
   const partners = new Map<number, number>()
   return async (leadId) => {

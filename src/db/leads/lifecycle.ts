@@ -15,7 +15,7 @@ export async function closeLead(sql: Sql, leadId: number, reason: string): Promi
     .execute()
 }
 
-/** What the onboarding mail needs; `undefined` when it was sent, or must not be sent any more. */
+/** The recipient of the onboarding email; `undefined` if it was sent or must not be sent. */
 export async function onboardingRecipient(sql: Sql, leadId: number) {
   return sql
     .selectFrom('leads')

@@ -17,7 +17,7 @@ export interface NewLead {
   notes: string | null
 }
 
-/** Makes the body of a delivery; given by the caller, who knows the wire format. */
+/** Makes the body of a delivery. */
 export type WebhookBody = (facts: WebhookFacts) => string
 
 export const newEventId = () => `evt_${uuidv7()}`
@@ -34,14 +34,14 @@ interface KeptKey extends Idempotency {
   response: string
 }
 
-/** How long a key is remembered; after that it is as good as new. */
+/** How long a key is remembered. */
 export const freshSince = raw<Date>`now() - interval '24 hours'`
 
 /**
- * Inserts a lead, its `lead_received` event and that event's delivery, with the row of a key where one is kept:
- * all or nothing, in one statement, because each one more is a way to PostgreSQL and back.
+ * Inserts a lead, its `lead_received` event, that event's delivery, and the idempotency key, if there is one: all in one
+ * statement, to save round trips.
  *
- * @returns whether it did: not when the key is taken. A concurrent twin's commit is waited for.
+ * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
  */
 export async function insertLead(
   sql: Sql,

@@ -2,21 +2,21 @@ import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../../domain/milestones.ts'
 import type { Sql } from '../orm.ts'
 
-/** A lead that must have a running workflow, by the record. */
+/** A lead that needs a running workflow. */
 export interface OpenLead {
   id: number
   status: MilestoneName
 }
 
 /**
- * Leads that are not over, by id: not closed, or with webhooks that are still to go out. What waits for a
- * paused endpoint needs no workflow until the endpoint is resumed, which starts it.
+ * Open leads by id: not closed, or with webhooks still to be sent. Webhooks held by a paused endpoint don't count:
+ * a resume starts their leads' workflows.
  */
 export async function openLeads(sql: Sql, afterId: number, limit: number): Promise<OpenLead[]> {
   return openOnes(sql).where('leads.id', '>', afterId).orderBy('leads.id').limit(limit).execute()
 }
 
-/** Those of `ids` that are not over. */
+/** The open leads among `ids`. */
 export async function openAmong(sql: Sql, ids: readonly number[]): Promise<OpenLead[]> {
   return ids.length === 0 ? [] : openOnes(sql).where('leads.id', 'in', ids).execute()
 }

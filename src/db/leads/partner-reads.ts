@@ -1,6 +1,6 @@
 import type { Sql } from '../orm.ts'
 
-/** A lead of this partner, or `undefined`: a foreign lead is as unknown as one that never was. */
+/** A lead of this partner; `undefined` for another partner's lead, as for one that doesn't exist. */
 export async function findLead(sql: Sql, partnerId: number, leadId: number) {
   return sql
     .selectFrom('leads')
@@ -27,8 +27,8 @@ export async function findLead(sql: Sql, partnerId: number, leadId: number) {
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
 /**
- * A lead's whole history, oldest first; `undefined` when the partner has no such lead. Whose it is comes first: of a
- * foreign lead not one event is read, so the time of the answer tells nothing about it.
+ * A lead's whole history, oldest first; `undefined` if the partner has no such lead. No event of another partner's lead is
+ * read, so that the response time reveals nothing about it.
  */
 export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
   const rows = await sql

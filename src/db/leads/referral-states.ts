@@ -4,7 +4,7 @@ import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
 import type { MilestoneName } from '../../domain/milestones.ts'
 import type { Sql } from '../orm.ts'
 
-/** Where a lead stands by the record alone: what its workflow is started with. */
+/** A lead's state according to the record: the input of its workflow. */
 export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {
   const lead = await sql
     .selectFrom('leads')
@@ -72,7 +72,7 @@ function failureOf(open: OpenDelivery | undefined): DeliveryFailure | null {
   return { sequence, failures, reason: failureReason(status, error_code) }
 }
 
-/** How a lead's first open delivery fails; `null` when it does not. */
+/** The failure of a lead's first open delivery; `null` if it has not failed. */
 export async function openFailure(sql: Sql, leadId: number): Promise<DeliveryFailure | null> {
   return failureOf(await firstOpenDelivery(sql, leadId))
 }

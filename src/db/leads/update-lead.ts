@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 import { ownsLead } from './partner-reads.ts'
 
-/** How many custom fields a lead may have, beside those that the specification names. */
+/** The limit of custom fields, without those that the specification names. */
 export const MAX_CUSTOM_FIELDS = 50
 const NAMED_FIELDS = ['loan_product', 'property_state']
 
@@ -16,8 +16,7 @@ export interface LeadChanges {
 }
 
 /**
- * Changes a lead's fields and merges into its metadata. One statement, which PostgreSQL works out anew on what a
- * concurrent one leaves, so that both count.
+ * Changes a lead's fields and merges its metadata, in one statement: PostgreSQL applies concurrent ones one after the other.
  */
 export async function updateLead(
   sql: Sql,
