@@ -21,7 +21,7 @@ import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.t
 import { type WakeLead, wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
 
-/** Webhooks to be sent once more that a workflow is told of at a time. */
+/** Webhooks of a resend or replay that are listed at a time. */
 const PAGE = 100
 
 export interface ActivityDependencies {
@@ -33,7 +33,7 @@ export interface ActivityDependencies {
   encryptionKeys: readonly Buffer[]
   scoreProvider: ScoreProvider
   mailer: Mailer
-  /** Who of us hears about partners' endpoints. */
+  /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   wakeLead: WakeLead
   tellFailure: TellFailure
@@ -54,7 +54,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     wakeLeads: wakeLeadsActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),
     notify: notifyActivity(dependencies),
-    /** Where an endpoint stands; `null` when it has no URL, and its deliveries wait for one. */
+    /** `null` if the endpoint has no URL. */
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
     async finishDraining(endpointId: number, since: string) {
       if (!(await finishDraining(sql, endpointId, since))) throw again('webhooks from before are still due')

@@ -6,7 +6,7 @@ export interface Mail {
   to: string
   subject: string
   text: string
-  /** The same whenever the mail is sent again, so that mail programs show it once. */
+  /** The same for every repeat, so that mail programs show the email once. */
   messageId: string
 }
 

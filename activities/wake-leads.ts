@@ -7,10 +7,10 @@ import {
 } from '../src/db/endpoints/draining.ts'
 import type { Sql } from '../src/db/orm.ts'
 
-/** Well below what live traffic may do, and evenly. */
+/** Well below live traffic. */
 const LEADS_PER_SECOND = 20
 const PAGE = 20
-/** Half of what an endpoint is given at a time: the rest is for live traffic. */
+/** Half of an endpoint's cap: the rest is for live traffic. */
 const IN_FLIGHT = 5
 const SECOND_MS = 1000
 
@@ -22,7 +22,7 @@ interface Dependencies {
   wakeLead: WakeLead
 }
 
-/** How far it has come, kept by Temporal: after a crash the next attempt goes on from there. */
+/** Heartbeat details: after a crash, the next attempt continues from here. */
 interface Progress {
   since: string
   /** Leads up to this id are awake. */
@@ -30,10 +30,10 @@ interface Progress {
 }
 
 /**
- * Wakes every lead with open deliveries to a draining endpoint, twenty a second, so that a partner who comes
- * back after days is not run over. A lead whose workflow does not run is started from the record.
+ * Wakes every lead with open deliveries to a draining endpoint, twenty a second, to avoid a thundering herd. Starts a
+ * lead's workflow from the record if it is not running.
  *
- * @returns which draining it has done that for, `null` when the endpoint does not drain (any more).
+ * @returns the draining it did this for; `null` if the endpoint is not draining.
  */
 export function wakeLeadsActivity({ sql, wakeLead }: Dependencies) {
   const wakePage = async (draining: Draining, progress: Progress): Promise<number | undefined> => {
@@ -54,7 +54,7 @@ export function wakeLeadsActivity({ sql, wakeLead }: Dependencies) {
       const draining = await findDraining(sql, endpointId)
       if (draining === undefined) return null
       const { since } = draining
-      // set or resumed again since: all of them have to be woken again
+      // set or resumed again since: wake all leads again
       if (progress.since !== since) progress = { since, leadId: 0 }
       const leadId = await wakePage(draining, progress)
       if (leadId === undefined) return since

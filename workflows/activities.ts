@@ -16,7 +16,7 @@ const patient = proxyActivities<Activities>({
   cancellationType: ABANDON,
 })
 
-/** One request, within its lease; a "not yet" comes back with its own delay, for days if need be. */
+/** One request, within its lease; "not yet" is retried after its own delay, for days if necessary. */
 export const { deliverWebhook, resendWebhook, replayWebhook } = proxyActivities<Activities>({
   startToCloseTimeout: LEASE_MS,
   retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
@@ -50,7 +50,7 @@ export const { reviewEndpoint } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
-/** Wakes for as long as there are leads; a crash is noticed by the missing heartbeat. */
+/** Takes as long as there are leads to wake; a missing heartbeat shows a crash. */
 export const { wakeLeads } = proxyActivities<Activities>({
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
@@ -80,8 +80,8 @@ export const { notify } = proxyActivities<Activities>({
 })
 
 /**
- * An ordinary activity, not a local one: a local activity that is under way while somebody looks at the
- * workflow in the Web UI can end in another order than its history replays, and the workflow would be stuck.
+ * Not a local activity: one that runs while somebody opens the workflow in the Web UI can complete in another order than
+ * its history replays, and the workflow would be stuck.
  */
 export function recordMilestones(
   leadId: number,
@@ -95,7 +95,7 @@ export function recordMilestones(
   ])
 }
 
-/** The first webhook and the onboarding mail of a new lead, as far as they end well at once. */
+/** Tries a new lead's first webhook and onboarding email; what fails is retried by the activities above. */
 export function welcomeLead(leadId: number, partnerId: number): Promise<Welcome> {
   const summary = 'send webhook 1, lead_received, and the onboarding email'
   return patient.welcome.executeWithOptions({ summary }, [leadId, partnerId])

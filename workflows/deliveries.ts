@@ -41,7 +41,7 @@ async function send(journey: Journey) {
   }
 }
 
-/** `webhook 3, contract_signed`; the number alone when the name is not known in this life of the workflow. */
+/** `webhook 3, contract_signed`; only the number if this run doesn't know the name. */
 export function webhookName({ names }: Journey, sequence: number): string {
   return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
 }

@@ -27,7 +27,7 @@ export interface ProbePace {
 
 /** What a run hands to the next. */
 interface Carried {
-  /** The pause that is being probed, and how often that was done. */
+  /** The current pause, and how many probes it has had. */
   since: string
   probes: number
   /** When the next probe is due. */
@@ -44,8 +44,8 @@ interface Memory extends Carried {
 }
 
 /**
- * Brings a partner's endpoint back to work and tells who has to know: id `endpoint-<id>`, while it is not
- * active or has mails to be sent. What is to be done is stored in PostgreSQL and read anew in each round.
+ * Recovers a partner's endpoint and sends its emails: id `endpoint-<id>`, runs while the endpoint is not active or has
+ * emails to send. Each round reads from PostgreSQL what to do.
  */
 export async function endpoint(
   endpointId: number,
@@ -82,7 +82,7 @@ function setup(memory: Memory): Memory {
   return memory
 }
 
-/** Paused: probes with the oldest webhook that waits. What somebody paused, somebody has to resume. */
+/** Paused: probes with the oldest held webhook. What staff paused, staff have to resume. */
 async function rest(memory: Memory, review: EndpointReview, looks: number): Promise<void> {
   const looked = () => memory.looks !== looks
   if (review.pausedBy !== 'service') {
@@ -106,12 +106,12 @@ async function probe({ endpointId }: Memory): Promise<string> {
   try {
     return await probeEndpoint(endpointId)
   } catch {
-    // whatever kept it from being sent, the next one comes
+    // the next probe follows anyway
     return 'failed'
   }
 }
 
-/** Draining: wakes the leads, which send their own in order, and waits until nothing from before is due. */
+/** Draining: wakes the leads, which send their webhooks in order, and waits until nothing from before is due. */
 async function drain({ endpointId }: Memory): Promise<void> {
   const since = await wakeLeads(endpointId)
   if (since === null) return
@@ -119,20 +119,20 @@ async function drain({ endpointId }: Memory): Promise<void> {
   await Promise.race([finishDraining(endpointId, since), tooLong])
 }
 
-/** Mails beside everything else: a mail server that is away delays no webhook. */
+/** Sends emails concurrently: a mail server that is down delays no webhook. */
 async function mail(memory: Memory): Promise<void> {
   if (memory.mailing) return
   memory.mailing = true
   try {
     await notify(memory.endpointId)
   } catch {
-    // stale by now; the record keeps that it was not sent
+    // stale by now; the record shows that it was not sent
   } finally {
     memory.mailing = false
   }
 }
 
-/** What an operator reads in the Temporal Web UI; begins the count of probes of a new pause. */
+/** What an operator reads in the Temporal Web UI. Resets the probes when a new pause begins. */
 function show(memory: Memory, review: EndpointReview): void {
   const { partnerId, state, reason, pausedBy, since, waiting } = review
   if (state === 'paused' && since !== memory.since) {

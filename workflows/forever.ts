@@ -2,8 +2,8 @@ import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow'
 import { type Journey, note } from './journey.ts'
 
 /**
- * Runs `step` again and again, until its scope is cancelled because the run ends. An error that comes out of it is
- * noted and tried again after a minute: no coroutine ends, and none takes the workflow with it, because of one.
+ * Repeats `step` until its scope is cancelled because the run ends. After an error it notes it and tries again in a
+ * minute: an error ends neither the coroutine nor the workflow.
  */
 export async function forever(journey: Journey, what: string, step: () => Promise<void>): Promise<void> {
   const scope = CancellationScope.current()

@@ -13,7 +13,7 @@ import {
 } from './messages.ts'
 
 const SHOWABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
-/** Score updates that wait for their gains at a time: they are handed from run to run. */
+/** The limit of score updates that wait for their gains: they are part of a run's input. */
 const MOST_UNSCORED = 1000
 
 interface SignalHandler {
@@ -78,7 +78,7 @@ function describeMilestone(name: MilestoneName): string {
   return `${sentence}. ${once ? 'Counts once; needs no argument' : `Argument, if any: ${argument}; the same id counts once`}`
 }
 
-/** Takes a milestone in; `updateId` makes one that was sent as an update count once without an id of its own. */
+/** Receives a milestone. An update without an id of its own counts once by `updateId`. */
 export function receive(
   journey: Journey,
   name: MilestoneName,

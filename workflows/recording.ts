@@ -26,8 +26,8 @@ export async function recordInbox(journey: Journey): Promise<void> {
 }
 
 /**
- * A milestone that happens once is recorded once. The record would say so too; a flood of repeats is kept from
- * it, unless somebody waits to hear which event it was.
+ * A milestone that happens once is recorded once. PostgreSQL ensures that too; this saves it a flood of repeats, unless a
+ * sender waits for the event's id.
  */
 function isNews(journey: Journey, item: MilestoneItem, before: MilestoneItem[]): boolean {
   const { name } = item

@@ -39,14 +39,14 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',
   })
-  // a request to cancel must not cut off what is under way: it closes the lead
+  // a cancellation request closes the lead, and interrupts nothing
   CancellationScope.current().cancelRequested.catch(() => {
     journey.state.closing = true
   })
   return journey
 }
 
-/** Started by hand with anything else it could only fail task after task; so it fails at once, and says why. */
+/** A workflow that was started by hand with anything else fails at once, instead of at every task. */
 function requireState(state: unknown): void {
   if (isRecord(state) && Number.isInteger(state.leadId) && Array.isArray(state.seen)) return
   throw ApplicationFailure.nonRetryable('Not started by the service: use staff workflow rebuild', 'NoState')
@@ -83,22 +83,22 @@ function begin(journey: Journey): void {
 }
 
 /**
- * Ends everything that this run has set going. The server refuses a workflow task in which a command follows the one
- * that ends the run, and the lead would be stuck with it: so nothing may be left that could still send one.
+ * Ends every coroutine of this run. The server rejects a workflow task in which a command follows the one that ends the
+ * run, and the lead would be stuck.
  */
 async function end(work: CancellationScope): Promise<void> {
   work.cancel()
-  // conditions are looked at again once nothing else of this activation can go on
+  // conditions are checked again once nothing else in this activation can continue
   let looks = 0
   await condition(() => (looks += 1) > 1)
 }
 
-/** A copy that what ends meanwhile does not change. */
+/** A copy, which coroutines that end meanwhile don't change. */
 function plain<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
 }
 
-/** Everything that operators are shown, so that they are shown each change once. */
+/** Everything that operators are shown, to publish each change once. */
 function fingerprint({ state, counts, notes, held, closed }: Journey): string {
   return JSON.stringify([state, counts, notes.at(-1), held, closed])
 }

@@ -10,7 +10,7 @@ import { type Activities, listReplay, replayWebhook } from './activities.ts'
 
 type Filter = Parameters<Activities['listReplay']>[0]
 
-/** How far a replay has come; all that a run hands to the next. */
+/** The progress of a replay: all that a run hands to the next. */
 export interface ReplayProgress {
   total: number
   delivered: number
@@ -22,10 +22,10 @@ export interface ReplayProgress {
 const progressQuery = defineQuery<ReplayProgress>('progress')
 
 /**
- * Sends a partner's settled webhooks once more, each lead's in their order, one after the other: id
- * `replay-<partner_id>`. Cancel it to stop it; a crash or a deployment goes on where it was.
+ * Sends a partner's settled webhooks once more, one after the other, each lead's in order: id `replay-<partner_id>`.
+ * Cancel it to stop it. It survives crashes and deployments.
  *
- * @param progress `total` is how many were counted when it began.
+ * @param progress `total` is the count at the start.
  */
 export async function replay(filter: Filter, progress: ReplayProgress): Promise<ReplayProgress> {
   setHandler(progressQuery, () => progress, { description: 'How far the replay has come' })

@@ -8,16 +8,16 @@ import {
 import { type Activities, listResends, resendWebhook } from './activities.ts'
 import { askedSignal } from './messages.ts'
 
-/** What became of the webhooks that were sent once more; all that a run hands to the next. */
+/** How many resends succeeded and failed: all that a run hands to the next. */
 export interface ResendProgress {
   delivered: number
   failed: number
 }
 
 /**
- * Sends a partner's settled webhooks once more for which somebody asked, one after the other: id
- * `resend-<partner_id>`, while there are any and the endpoint is not paused. Each is a mark in PostgreSQL that goes
- * when its attempt has ended; a mark that this workflow does not see any more is found by the sweep.
+ * Sends a partner's marked webhooks once more, one after the other: id `resend-<partner_id>`, until no mark is left or
+ * the endpoint is paused. Each mark in PostgreSQL is removed when its attempt has ended. The sweep restarts this workflow
+ * for later marks.
  */
 export async function resend(
   partnerId: number,
@@ -39,7 +39,7 @@ export async function resend(
 
 type Waiting = Awaited<ReturnType<Activities['listResends']>>
 
-/** Whether all could be sent: not once the endpoint is paused. */
+/** Returns false once the endpoint is paused. */
 async function sendAll(partnerId: number, waiting: Waiting, progress: ResendProgress): Promise<boolean> {
   for (const [sent, { leadId, sequence }] of waiting.webhooks.entries()) {
     show(partnerId, progress, waiting.total - sent)

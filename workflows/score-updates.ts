@@ -15,7 +15,7 @@ function dueAt({ state }: Journey): number {
   return scoreDate(state.anchor ?? 0, state.period) - state.offset
 }
 
-/** Waits for the next absolute date and records its score update; late, it records the latest one only. */
+/** Waits for the next date and records its score update; if several are overdue, only the latest. */
 export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   await condition(() => isCadenceOn(journey))
   const { state } = journey
@@ -33,7 +33,7 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   state.period = period + 1
 }
 
-/** Asks for the gains of the score updates that were signalled without them, beside everything else. */
+/** Gets the gains of score updates that were signalled without them. */
 export async function recordUnscored(journey: Journey): Promise<void> {
   await condition(() => journey.unscored.length > 0)
   const [item] = journey.unscored

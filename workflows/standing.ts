@@ -8,7 +8,7 @@ import {
 } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
 
-/** Names beyond these are not shown: an endpoint that is paused for months must not fill the memory. */
+/** Bounds memory while an endpoint is paused for months. */
 const NAMES_KEPT = 100
 
 const refusals = {
@@ -17,7 +17,7 @@ const refusals = {
   mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
 }
 
-/** Takes over where the lead stands after a recording. */
+/** Applies the lead's state after a recording. */
 export function applyRecording(
   journey: Journey,
   recording: Recording,
@@ -38,19 +38,19 @@ export function applyRecording(
   applySent(journey, recording)
 }
 
-/** Takes over how a first attempt ended. */
+/** Applies the end of a first attempt. */
 export function applySent(journey: Journey, { delivered, failure }: Sent): void {
   if (delivered !== undefined) advance(journey, delivered + 1)
   if (failure?.sequence === journey.state.next) journey.state.failure = failure
 }
 
-/** Set if no webhook is open: then the next may be sent with its recording, since there is none that it could overtake. */
+/** Set if no webhook is open: then the next can be sent with its recording, because it overtakes none. */
 export function settledUpTo({ state }: Journey): SettledUpTo | undefined {
   const { partnerId, next, last } = state
   return next > last ? { partnerId, after: last } : undefined
 }
 
-/** The first open webhook is `next` by now: what was remembered of those before it is in the record. */
+/** Makes `next` the first open webhook, and forgets the ones before it: they are in the record. */
 export function advance(journey: Journey, next: number): void {
   const { state, names } = journey
   state.next = Math.max(state.next, next)
@@ -58,7 +58,7 @@ export function advance(journey: Journey, next: number): void {
   if (state.failure !== null && state.failure.sequence < state.next) state.failure = null
 }
 
-/** Accounts for one milestone: its outcome is counted, noted when it changed nothing, and told to who waits. */
+/** Counts a milestone's outcome, notes it if nothing changed, and answers a waiting sender. */
 export function settle(journey: Journey, item: MilestoneItem, result: RecordedItem): void {
   const { state, counts } = journey
   const { outcome, sequence } = result

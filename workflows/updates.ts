@@ -5,7 +5,7 @@ import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'
 import { type MilestoneAnswer, milestoneUpdate } from './messages.ts'
 
-/** How long an answer waits for the score provider; the run could not be followed by the next meanwhile. */
+/** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */
 const PROVIDER_PATIENCE = '10 seconds'
 
 /** Milestones as updates: refused with a reason before they count, answered once they are recorded. */

@@ -15,7 +15,7 @@ interface Dependencies {
   sql: Sql
   referrals: Referrals
   signal?: AbortSignal
-  /** Hears of each lead whose workflow could not be started or spoken to; the others have their turn. */
+  /** Called for each lead whose workflow could not be started or signalled. */
   onFailure?: (error: unknown, leadId: number) => void
 }
 
@@ -24,15 +24,15 @@ export interface Reconciliation {
   open: number
   /** Of them, those without one: started from the record. */
   started: number[]
-  /** Workflows that show another status than the record: told to read it again. */
+  /** Workflows with another status than the record: told to read it again. */
   refreshed: number[]
-  /** Leads of which neither could be done. */
+  /** Leads for which either of these failed. */
   failed: number[]
 }
 
 /**
- * Starts leads again whose workflow has ended since `sinceMs` (milliseconds since the epoch) though they are
- * not over, because somebody terminated it for example.
+ * Restarts the workflows of open leads that ended since `sinceMs` (milliseconds since the epoch), for example because
+ * somebody terminated them.
  */
 export async function restartEnded(dependencies: Dependencies, sinceMs: number): Promise<number[]> {
   const { client, sql, referrals, signal, onFailure } = dependencies
@@ -55,11 +55,10 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
 }
 
 /**
- * Compares all leads that are not over with the workflows that run. One without a workflow is started from
- * the record, which repeats no webhook and moves no date; one that shows another status, because it was reset
- * for example, is told to read the record again.
+ * Compares all open leads with the running workflows. Starts missing workflows from the record, which repeats no webhook
+ * and moves no date, and tells a workflow with another status (after a reset, for example) to read the record again.
  *
- * @param dryRun only says what would be done.
+ * @param dryRun only reports what it would do.
  */
 export async function reconcile(
   dependencies: Dependencies,
@@ -90,12 +89,12 @@ export async function reconcile(
     for (const { id } of page) running.delete(id)
     if (page.length < PAGE) break
   }
-  // what still runs is over by the record; such a workflow ends once it has read that
+  // the rest is closed in the record; these workflows end once they have read that
   await forEach(running.keys(), refresh)
   return result
 }
 
-/** The status that each running workflow shows; visibility may be a moment behind, which does no harm. */
+/** The status of each running workflow, from the visibility store, which may be slightly behind. */
 async function runningLeads(client: Client): Promise<Map<number, unknown>> {
   const running = new Map<number, unknown>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`

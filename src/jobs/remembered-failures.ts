@@ -1,9 +1,9 @@
 import type { Failed } from './in-flight.ts'
 
-/** What cannot be done is left alone for so long, so that it does not stand before what can. */
+/** How long a failed item is skipped, to not delay the others. */
 const REST_MS = 60_000
 
-/** Remembers which ids failed, and tells of each once until it succeeds. */
+/** Remembers which ids failed, and reports each once until it succeeds. */
 export function rememberFailures(tell: (error: unknown, id: number) => void) {
   const restUntil = new Map<number, number>()
   return {
@@ -12,7 +12,7 @@ export function rememberFailures(tell: (error: unknown, id: number) => void) {
       const now = performance.now()
       return [...restUntil].flatMap(([id, until]) => (until > now ? id : []))
     },
-    /** @param tried those that were tried; `failed` of them did not succeed. */
+    /** @param failed those of `tried` that failed. */
     learn(tried: readonly number[], failed: readonly Failed<number>[]): void {
       const known = new Set(restUntil.keys())
       for (const id of tried) restUntil.delete(id)

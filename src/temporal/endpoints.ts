@@ -4,8 +4,8 @@ import { ensureRunning } from './ensure-running.ts'
 import { endpointWorkflowId } from './names.ts'
 
 /**
- * Starts the workflow that brings an endpoint back to work. One that runs is told to look at the record now, as
- * it may be waiting for its next probe; `quietly` says nothing to it.
+ * Starts the workflow that recovers an endpoint. A running one is told to check the record now, because it may be
+ * waiting for its next probe; not with `quietly`.
  */
 export type StartEndpoint = (endpointId: number, options?: { quietly?: boolean }) => Promise<void>
 

@@ -4,7 +4,7 @@ import type { endpoint } from '../../workflows/endpoint.ts'
 import type { resend } from '../../workflows/resend.ts'
 import { TASK_QUEUE } from './names.ts'
 
-/** How long a call may take while Temporal is away: the sweep starts what is left out. */
+/** The limit of a call while Temporal is down: the sweep starts what was skipped. */
 const CALL_LIMIT_MS = 3000
 
 interface Wanted {
@@ -12,11 +12,11 @@ interface Wanted {
   /** The id of what it is for. */
   args: [number]
   summary: string
-  /** Tells one that runs to look at the record now; without it that one hears nothing. */
+  /** Tells a running one to check the record now. */
   signal?: SignalDefinition
 }
 
-/** Starts a workflow that works off what the record says, unless it runs. */
+/** Starts a workflow that does what the record says, unless it is running. */
 export async function ensureRunning(
   client: Client,
   type: 'endpoint' | 'resend',

@@ -1,6 +1,5 @@
 /**
- * Does the work of one key at a time. What is asked for meanwhile is done in one go afterwards; different keys are
- * worked on side by side.
+ * Runs one batch of a key at a time. Items that arrive meanwhile are the next batch. Different keys run concurrently.
  */
 export function inBatches<Item, Result>(work: (key: number, items: Item[]) => Promise<Result>) {
   const latest = new Map<number, Promise<Result>>()

@@ -1,4 +1,4 @@
-/** Workflows and their activities share one queue, so that activities can be handed over with the task. */
+/** Workflows and activities share a queue, for eager activity execution. */
 export const TASK_QUEUE = 'referrals'
 
 export const referralId = (leadId: number) => `lead-${leadId}`

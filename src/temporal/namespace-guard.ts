@@ -3,7 +3,7 @@ import type { Connection, WorkflowClientInterceptor } from '@temporalio/client'
 import type { Logger } from 'pino'
 import { claimNamespace, OtherDeployment } from './namespace-claim.ts'
 
-/** How long an answer counts: a namespace that was taken over is noticed after that. */
+/** How long an answer is cached. */
 const FRESH_MS = 60_000
 const CALL_LIMIT_MS = 2000
 
@@ -17,7 +17,7 @@ export interface GuardOptions {
 /** Resolves when the namespace is this deployment's, and rejects when it is another's or cannot be asked. */
 export type NamespaceGuard = () => Promise<void>
 
-/** Asks Temporal at most once a minute, for all who want to know; a namespace that is nobody's becomes ours. */
+/** Asks Temporal at most once a minute, for all callers. Claims an unclaimed namespace. */
 export function createNamespaceGuard(
   connection: Connection,
   namespace: string,
@@ -27,7 +27,7 @@ export function createNamespaceGuard(
   let checking: Promise<void> | undefined
   let said: string | undefined
 
-  /** Told of each failure once, however many calls meet it. */
+  /** Logs a failure once, however many calls meet it. */
   function sayOnce(level: 'warn' | 'error', line: string): void {
     if (said !== line) log?.[level](line)
     said = line
@@ -58,7 +58,7 @@ function unmarked(namespace: string): string {
   return `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`
 }
 
-/** Has every call about a workflow wait for the guard, so that none reaches another deployment's. */
+/** Makes every call about a workflow wait for the guard: none reaches another deployment's workflow. */
 export function guardedCalls(guard: NamespaceGuard): WorkflowClientInterceptor {
   const after = async <Input, Output>(
     input: Input,

@@ -29,8 +29,8 @@ interface ResendRequest {
 }
 
 /**
- * Has a webhook sent again, without waiting for it: an open one by its lead's workflow, in its place; a settled one
- * is marked, and Temporal's state makes no difference to that. Rejects when an open one's workflow is not reached.
+ * Requests a resend, without waiting for it: of an open webhook by its lead's workflow, in order; of a settled one by a
+ * mark, which needs no Temporal. Rejects if the workflow of an open one cannot be reached.
  */
 export type ResendWebhook = (request: ResendRequest) => Promise<'accepted' | 'too_many'>
 
@@ -38,16 +38,16 @@ interface Dependencies {
   client: Client
   sql: Sql
   referrals: Referrals
-  /** The marks were made, and the sweep starts their workflow. */
+  /** The marks are committed; the sweep starts the workflow. */
   onFailure: (error: unknown, partnerId: number) => void
 }
 
 export function createResender({ client, sql, referrals, onFailure }: Dependencies): ResendWebhook {
   const start = createResendStarter(client)
-  // one connection of the pool for each partner: the others must not wait behind one that asks for hundreds
+  // at most one connection for each partner: hundreds of requests must not delay other partners
   const request = inBatches(async (partnerId, eventIds: string[]) => {
     const requested = await requestResends(sql, partnerId, eventIds)
-    // those that come later find a workflow that looks again before it ends, or are found by the sweep
+    // for later requests, the workflow checks again before it ends, or the sweep starts it
     if (requested.isFirst) start(partnerId).catch((error: unknown) => onFailure(error, partnerId))
     return requested
   })

@@ -13,7 +13,7 @@ const key = {
   LastEventAt: defineSearchAttributeKey('LastEventAt', 'DATETIME'),
 }
 
-/** What a lead's workflow is found by from its start, so that its first task need not say it. */
+/** The search attributes a lead's workflow starts with, which saves its first task an upsert. */
 export function startAttributes({ leadId, partnerId, seen, lastEventAt }: ReferralState) {
   return new TypedSearchAttributes([
     { key: key.LeadId, value: leadId },
@@ -30,8 +30,8 @@ const types = { Int: codeOf('INT'), Keyword: codeOf('KEYWORD'), Datetime: codeOf
 type Services = Pick<Connection, 'operatorService'>
 
 /**
- * The search attributes that the namespace lacks or has with another type. A workflow that sets one of them
- * would fail its task again and again, so a worker asks before it starts.
+ * The search attributes that the namespace lacks, or has with another type. A worker checks this before it starts: a
+ * workflow that sets one of them would fail every task.
  */
 export async function missingSearchAttributes(connection: Services, namespace: string): Promise<string[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
@@ -40,7 +40,7 @@ export async function missingSearchAttributes(connection: Services, namespace: s
     .map(([name]) => name)
 }
 
-/** Adds those that are missing; answers how many. */
+/** Adds the missing ones; returns how many. */
 export async function ensureSearchAttributes(connection: Services, namespace: string): Promise<number> {
   const missing = await missingSearchAttributes(connection, namespace)
   if (missing.length > 0) {

@@ -73,7 +73,7 @@ function sendable(sql: Sql) {
     .where('endpoints.state', '!=', 'paused')
 }
 
-/** A partner's oldest marked deliveries, each lead's in order; none while its endpoint is paused. `total` ignores `limit`. */
+/** A partner's oldest marked deliveries, each lead's in order; none while the endpoint is paused. `total` counts all. */
 export async function resendPage(
   sql: Sql,
   partnerId: number,

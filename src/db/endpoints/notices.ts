@@ -57,9 +57,7 @@ export async function markSent(sql: Sql, partnerId: number, { kind, hour }: Unse
     .execute()
 }
 
-/**
- * The email owed to the partner of endpoint row `e`: that it is paused, or that it recovered after an email about a failure.
- */
+/** The email owed about endpoint row `e`: that it is paused, or that it recovered after an email about a failure. */
 const told = (kinds: string) =>
   raw`(select max(sent_at) from notices where partner_id = e.partner_id and kind in (${raw.raw(kinds)}))`
 const owedKind = raw<'paused' | 'recovered' | null>`case

@@ -27,8 +27,8 @@ export async function findLead(sql: Sql, partnerId: number, leadId: number) {
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
 /**
- * A lead's whole history, oldest first; `undefined` if the partner has no such lead. No event of another partner's lead is
- * read, so that the response time reveals nothing about it.
+ * A lead's whole history, oldest first; `undefined` if the partner has no such lead. No event of another partner's lead
+ * is read, so that the response time reveals nothing about it.
  */
 export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
   const rows = await sql

@@ -15,9 +15,7 @@ export interface LeadChanges {
   metadata: Record<string, string | null>
 }
 
-/**
- * Changes a lead's fields and merges its metadata, in one statement: PostgreSQL applies concurrent ones one after the other.
- */
+/** Changes a lead's fields and merges its metadata, in one statement: concurrent changes both count. */
 export async function updateLead(
   sql: Sql,
   partnerId: number,
