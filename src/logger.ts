@@ -1,7 +1,13 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 
-/** Written in one go, after a quarter of a second at the latest, and when the process exits. */
-const BUFFERED = { dest: 1, sync: false, minLength: 4096, periodicFlush: 250 }
+/**
+ * The API writes a line for each request: many in one go, after a quarter of a second at the latest, and when the process
+ * exits. What the worker logs is rare, and written at once.
+ */
+const destinations = {
+  api: { dest: 1, sync: false, minLength: 4096, periodicFlush: 250 },
+  worker: { dest: 1, sync: true },
+}
 
 /**
  * The process's log, as JSON lines on stdout. Only the type, message, stack and code of an error are logged: a database
@@ -10,7 +16,7 @@ const BUFFERED = { dest: 1, sync: false, minLength: 4096, periodicFlush: 250 }
 export function createLogger(
   level: string,
   name: 'api' | 'worker',
-  destination: DestinationStream = pino.destination(BUFFERED),
+  destination: DestinationStream = pino.destination(destinations[name]),
 ): Logger {
   const options = {
     level,
