@@ -81,15 +81,18 @@ export const getLead: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql })
   })
 }
 
-/** JSON leaves out what is `undefined`. Metadata comes first: it cannot shadow the lead's own fields. */
+/**
+ * JSON leaves out what is `undefined`. Metadata comes first: it cannot shadow a value of the lead's own fields. Where
+ * the lead has none, metadata of that name shows: it was stored before the lead had the field.
+ */
 function toWire({ metadata, ...row }: LeadRow) {
   return {
     ...metadata,
     ...row,
     lead_id: row.id,
-    partner_lead_id: row.partner_lead_id ?? undefined,
-    fico_range: row.fico_range ?? undefined,
-    loan_officer_id: row.loan_officer_id ?? undefined,
+    partner_lead_id: row.partner_lead_id ?? metadata.partner_lead_id,
+    fico_range: row.fico_range ?? metadata.fico_range,
+    loan_officer_id: row.loan_officer_id ?? metadata.loan_officer_id,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),
   }

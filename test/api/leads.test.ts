@@ -101,6 +101,21 @@ describe('POST /get-lead', () => {
     })
   })
 
+  it('shows metadata from before the lead had a field of that name, until that field is set or removed', async () => {
+    const id = await partner.createLead()
+    const before = { fico_range: '500-549', loan_officer_id: 'LO-7' }
+    const restore = () =>
+      api.sql.updateTable('leads').set({ metadata: before, fico_range: null }).where('id', '=', id).execute()
+    for (const removed of [null, '']) {
+      await restore()
+      expect(await partner.readLead(id)).toMatchObject(before)
+      await partner.post('update-partner-info', { lead_id: id, fico_range: '580-619' })
+      expect(await partner.readLead(id)).toMatchObject({ ...before, fico_range: '580-619' })
+      await partner.post('update-partner-info', { lead_id: id, fico_range: removed })
+      expect(await partner.readLead(id)).not.toHaveProperty('fico_range')
+    }
+  })
+
   it('gives timestamps in UTC', async () => {
     const id = await partner.createLead()
     const createdAt = new Date('2026-01-31T23:59:59.999Z')

@@ -15,7 +15,10 @@ export interface LeadChanges {
   metadata: Record<string, string | null>
 }
 
-/** Changes a lead's fields and merges its metadata, in one statement: concurrent changes both count. */
+/**
+ * Changes a lead's fields and merges its metadata, in one statement: concurrent changes both count. Metadata of the same
+ * name as a changed field goes: it was stored before the lead had the field, and would show again when that is removed.
+ */
 export async function updateLead(
   sql: Sql,
   partnerId: number,
@@ -24,9 +27,9 @@ export async function updateLead(
 ): Promise<'updated' | 'unknown' | 'too_many'> {
   const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
   if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
-  const merged = raw<
-    Record<string, string>
-  >`jsonb_strip_nulls(metadata || ${JSON.stringify(metadata)}::jsonb)`
+  const replaced = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
+  const changes = JSON.stringify({ ...metadata, ...replaced })
+  const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
   const custom = raw<number>`(
     select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
   const { numUpdatedRows } = await sql
