@@ -129,5 +129,11 @@ function readIdempotency(key: string | string[] | undefined, lead: NewLead): Ide
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
     throw invalidPayload('The Idempotency-Key header must have 1 to 255 visible ASCII characters.')
   }
-  return { key, requestHash: createHash('sha256').update(JSON.stringify(lead)).digest('hex') }
+  return { key, requestHash: hashOf(lead) }
+}
+
+/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
+function hashOf(lead: NewLead): string {
+  const present = JSON.stringify(lead, (_, value: unknown) => value ?? undefined)
+  return createHash('sha256').update(present).digest('hex')
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
@@ -19,6 +20,16 @@ describe('Idempotency-Key on create-lead', () => {
     expect([again.status, again.text]).toEqual([200, first.text])
     expect(await countLeads()).toBe(before)
     expect(api.started.filter(({ leadId }) => leadId === first.body.lead_id)).toHaveLength(1)
+  })
+
+  it('compares only the fields that have a value, so that a new optional field causes no conflict', async () => {
+    await create('absent', { notes: null, fico_range: '' })
+    const { request_hash: hash } = await api.sql
+      .selectFrom('idempotency_keys')
+      .select('request_hash')
+      .where('key', '=', 'absent')
+      .executeTakeFirstOrThrow()
+    expect(hash).toBe(createHash('sha256').update(JSON.stringify(borrower)).digest('hex'))
   })
 
   it('refuses another body with 422 IDEMPOTENCY_CONFLICT', async () => {
