@@ -83,7 +83,7 @@ describe('metrics', () => {
       const leadId = await leads.commit()
       const { event_id: eventId } = await service.sql
         .updateTable('deliveries')
-        .set({ failures, ninth_attempt_at: raw<Date>`now() - interval '1 hour'` })
+        .set({ failures, last_but_one_at: raw<Date>`now() - interval '1 hour'` })
         .where('lead_id', '=', leadId)
         .returning('event_id')
         .executeTakeFirstOrThrow()

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type AttemptTrigger, FAILING_AFTER } from './delivery.ts'
 import type { EndpointPauser, EndpointIncident, EndpointTransition, NoticeKind } from './endpoint.ts'
 import { failureReason } from './referral.ts'
-import { isLastScheduled, isLastButOne, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
+import { isLastScheduled, isLastButOneMade, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
 
 /** How a request failed. */
 export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retryAfter'>
@@ -13,8 +13,8 @@ export interface FailedAttemptFacts {
   holdsLease: boolean
   /** The delivery's failed attempts before this one, in a row since its schedule began. */
   failures: number
-  /** When the last attempt but one of the schedule was made; `null` before it. */
-  ninthAttemptAt: Date | null
+  /** When the schedule's last attempt but one was made; `null` before it. */
+  lastButOneAt: Date | null
 }
 
 export interface CalledEndpoint {
@@ -31,8 +31,8 @@ export interface DeliveryChange {
   failures: number
   nextAttemptAt: Date
   isGivenUp: boolean
-  /** Store the attempt's date as `ninthAttemptAt`. */
-  isLastButOne: boolean
+  /** Store the attempt's date as `lastButOneAt`, unless one is stored already. */
+  isLastButOneMade: boolean
 }
 
 export interface EndpointChange {
@@ -64,11 +64,11 @@ export interface FailureDecision {
  * | the lease is gone                                        | –                      | –                     |
  * | a `resend`, `replay` or `probe`                           | –                      | –                     |
  * | the endpoint changed since (URL, pause, resume)           | failure, by schedule   | –                     |
- * | 410, or 72 hours without a success                        | failure                | paused                |
- * | the tenth, and it accepted others since the ninth         | given up               | failing               |
+ * | 410, or `PAUSE_AFTER_HOURS` without a success             | failure                | paused                |
+ * | the last, and it accepted others since the last but one   | given up               | failing               |
  * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
  *
- * The fourth failure in a row is the partner's first notice. A 2xx needs no decision: it is one statement.
+ * The failure in a row that `FAILING_AFTER` counts is the partner's first notice. A 2xx needs no decision: it is one statement.
  */
 export function decideFailure(
   attempt: FailedAttemptFacts,
@@ -86,7 +86,7 @@ export function decideFailure(
     failures,
     nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random }),
     isGivenUp: verdict === 'give_up',
-    isLastButOne: isLastButOne(failures),
+    isLastButOneMade: isLastButOneMade(failures),
   }
   if (!endpoint.isCurrent) {
     return { ...nothing, end: endpoint.pausedBy === null ? 'failed' : 'held', delivery }
@@ -111,7 +111,7 @@ export function endWithoutEndpoint({
 type Verdict = 'retry' | 'give_up' | 'pause'
 
 function judge(
-  { failures, ninthAttemptAt }: FailedAttemptFacts,
+  { failures, lastButOneAt }: FailedAttemptFacts,
   { failingSince, isCurrent }: CalledEndpoint,
   { status }: FailedRequest,
   now: Date,
@@ -121,7 +121,7 @@ function judge(
   if (failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS) return 'pause'
   // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
   const lastSuccessAt = failingSince ?? now
-  const tookOthers = ninthAttemptAt !== null && lastSuccessAt > ninthAttemptAt
+  const tookOthers = lastButOneAt !== null && lastSuccessAt > lastButOneAt
   return isLastScheduled(failures + 1) && tookOthers ? 'give_up' : 'retry'
 }
 

@@ -5,8 +5,8 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The waits before the ten attempts of a delivery, 75 h 35 min in all (Standard Webhooks' own). */
-const DELAYS_MS = [
+/** The waits before the attempts of a delivery; those of Standard Webhooks. Once they are used up, one attempt a day. */
+export const RETRY_DELAYS_MS: readonly number[] = [
   0,
   5 * SECOND,
   5 * MINUTE,
@@ -17,32 +17,37 @@ const DELAYS_MS = [
   14 * HOUR,
   20 * HOUR,
   DAY,
-] as const
+]
+
+/** How long the schedule takes, in days. */
+export const SCHEDULE_DAYS = RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay) / DAY
 
 /** Whether this was the schedule's last attempt. */
 export function isLastScheduled(failures: number): boolean {
-  return failures >= DELAYS_MS.length
+  return failures >= RETRY_DELAYS_MS.length
 }
 
 /**
- * Whether one attempt is left. If the endpoint accepts other webhooks from now on, a tenth failure is this delivery's own.
+ * Whether the last attempt but one was made. If the endpoint accepts other webhooks from then on, the last failure is this
+ * delivery's own. True for every later failure too: a shorter schedule may be deployed while a delivery is beyond its end.
  */
-export function isLastButOne(failures: number): boolean {
-  return failures === DELAYS_MS.length - 1
+export function isLastButOneMade(failures: number): boolean {
+  return failures >= RETRY_DELAYS_MS.length - 1
 }
 
 /** Avoids a thundering herd after an outage. */
 const JITTER = 0.2
 
 /** How long an endpoint may fail without one success before it is paused. */
-export const PAUSE_AFTER_MS = 72 * HOUR
+export const PAUSE_AFTER_HOURS = 72
+export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR
 
 /**
  * The wait before the next attempt of a delivery that has failed `failures` times, in milliseconds:
  * the schedule's, then a day each, plus 0 to 20 %. `random` gives numbers from 0 to below 1.
  */
 export function attemptDelayMs(failures: number, random: () => number): number {
-  const delay = DELAYS_MS[failures] ?? DAY
+  const delay = RETRY_DELAYS_MS[failures] ?? DAY
   return Math.round(delay * (1 + JITTER * random()))
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
+import { RETRY_DELAYS_MS } from '../../src/domain/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 
@@ -173,20 +174,57 @@ describe('delivering a webhook', () => {
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
-  it('gives up at the tenth failure what a working endpoint refuses, and goes on to the next', async () => {
+  it('gives up at the last failure what a working endpoint refuses, and goes on to the next', async () => {
     answering(500)
-    for (let failure = 1; failure <= 9; failure += 1) {
+    for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
       await refusal()
       await makeDue()
     }
     await sql.updateTable('endpoints').set({ failing_since: null }).execute()
     expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'given_up', next: 2, last: 1 })
-    expect((await delivery()).failures).toBe(10)
+    expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
+  })
+
+  it('gives up, one attempt later, what was already beyond the schedule when a shorter one was deployed', async () => {
+    answering(500)
+    const beyond = RETRY_DELAYS_MS.length + 2
+    await sql.updateTable('deliveries').set({ failures: beyond }).where('lead_id', '=', leadId).execute()
+    const works = () => sql.updateTable('endpoints').set({ failing_since: null }).execute()
+    await refusal()
+    await makeDue()
+    await works()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'given_up' })
+    expect((await delivery()).failures).toBe(beyond + 2)
+  })
+
+  it('keeps the date of the last attempt but one when later ones fail or are interrupted', async () => {
+    answering(500)
+    const date = async () => (await delivery()).last_but_one_at
+    await sql
+      .updateTable('endpoints')
+      .set({ failing_since: raw<Date>`now() - interval '1 hour'` })
+      .execute()
+    await sql
+      .updateTable('deliveries')
+      .set({ failures: RETRY_DELAYS_MS.length + 2 })
+      .where('lead_id', '=', leadId)
+      .execute()
+    for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
+    await refusal()
+    const kept = await date()
+    expect(kept).toEqual(expect.any(Date))
+    await makeDue()
+    await refusal()
+    expect(await date()).toEqual(kept)
+    for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
+    await makeDue()
+    await refusal()
+    expect(await date()).toEqual(kept)
   })
 
   it('gives nothing up while its endpoint takes nothing at all', async () => {
     answering(500)
-    for (let failure = 1; failure <= 9; failure += 1) {
+    for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
       await refusal()
       await makeDue()
     }

@@ -1,25 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
+import { RETRY_DELAYS_MS } from '../../src/domain/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
+const HOUR = 3600 * SECOND
 /** The waits after each failure, before the jitter of up to a fifth. */
-const WAITS = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
-]
+const WAITS = RETRY_DELAYS_MS.slice(1)
 
-describe('an endpoint that is away for three days', () => {
+describe('an endpoint that is away for the whole schedule', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
   let sql: Delivering['sql']
   let endpoint: Delivering['endpoint']

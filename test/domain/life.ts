@@ -7,6 +7,7 @@ import {
   endpointTransitions,
 } from '../../src/domain/endpoint.ts'
 import { decideFailure } from '../../src/domain/outcome-decision.ts'
+import { isLastButOneMade } from '../../src/domain/retry-schedule.ts'
 
 export const LEADS = 14
 export const WEBHOOKS = 2
@@ -17,7 +18,7 @@ interface Delivery {
   leadId: number
   state: DeliveryState
   failures: number
-  ninthAttemptAt: Date | null
+  lastButOneAt: Date | null
   nextAttemptAt: Date
   lease: Attempt | null
   leasedUntil: Date | null
@@ -54,7 +55,7 @@ export class Life {
       leadId: Math.floor(index / WEBHOOKS),
       state: 'pending',
       failures: 0,
-      ninthAttemptAt: null,
+      lastButOneAt: null,
       nextAttemptAt: this.now,
       lease: null,
       leasedUntil: null,
@@ -92,6 +93,7 @@ export class Life {
         failures,
         nextAttemptAt: new Date(this.now.getTime() + forMs),
         interruptions: 0,
+        ...(isLastButOneMade(failures) && { lastButOneAt: delivery.lastButOneAt ?? this.now }),
       })
       Object.assign(delivery, { lease: null, leasedUntil: null })
     }
@@ -128,12 +130,12 @@ export class Life {
     const decision = decideFailure(facts, { ...this.endpoint, isCurrent }, request, this)
     if (facts.holdsLease) Object.assign(delivery, { lease: null, leasedUntil: null })
     if (decision.delivery !== null) {
-      const { failures, nextAttemptAt, isGivenUp, isLastButOne } = decision.delivery
+      const { failures, nextAttemptAt, isGivenUp, isLastButOneMade: isMade } = decision.delivery
       assert(nextAttemptAt.getTime() - this.now.getTime() >= SHORTEST_RETRY_MS)
       Object.assign(delivery, {
         failures,
         nextAttemptAt,
-        ...(isLastButOne && { ninthAttemptAt: attempt.startedAt }),
+        ...(isMade && { lastButOneAt: delivery.lastButOneAt ?? attempt.startedAt }),
       })
       if (isGivenUp) this.settle(delivery, 'given_up')
     }
@@ -165,7 +167,7 @@ export class Life {
   renew(): void {
     for (const delivery of this.deliveries) {
       if (delivery.state === 'pending')
-        Object.assign(delivery, { failures: 0, ninthAttemptAt: null, nextAttemptAt: this.now })
+        Object.assign(delivery, { failures: 0, lastButOneAt: null, nextAttemptAt: this.now })
     }
   }
 }

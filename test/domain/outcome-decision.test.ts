@@ -5,6 +5,7 @@ import {
   type FailedAttemptFacts,
   type FailedRequest,
 } from '../../src/domain/outcome-decision.ts'
+import { RETRY_DELAYS_MS } from '../../src/domain/retry-schedule.ts'
 
 const HOUR = 3_600_000
 const now = new Date('2026-01-01T00:00:00Z')
@@ -15,7 +16,7 @@ const attempt: FailedAttemptFacts = {
   trigger: 'scheduled',
   holdsLease: true,
   failures: 0,
-  ninthAttemptAt: null,
+  lastButOneAt: null,
 }
 const endpoint: CalledEndpoint = { pausedBy: null, failingSince: null, incident: null, isCurrent: true }
 const request: FailedRequest = { status: 500, errorCode: 'http_error', retryAfter: null }
@@ -37,7 +38,8 @@ const decide = (change: Change) =>
   )
 
 const NOTHING = { delivery: null, endpoint: null, notices: [] }
-const tenth = { failures: 9, ninthAttemptAt: hoursAgo(24) }
+const LAST = RETRY_DELAYS_MS.length
+const last = { failures: LAST - 1, lastButOneAt: hoursAgo(24) }
 
 describe('a failed attempt', () => {
   test('changes nothing once its lease is gone', () => {
@@ -57,7 +59,7 @@ describe('a failed attempt', () => {
   test('is tried again, and the endpoint fails from then on', () => {
     expect(decide({})).toEqual({
       end: 'failed',
-      delivery: { failures: 1, nextAttemptAt: inMs(5000), isGivenUp: false, isLastButOne: false },
+      delivery: { failures: 1, nextAttemptAt: inMs(5000), isGivenUp: false, isLastButOneMade: false },
       endpoint: { failingSince: now },
       notices: [],
     })
@@ -113,7 +115,7 @@ describe('a failed attempt', () => {
       { endpoint: { failingSince: hoursAgo(80) }, request: { status: null } },
       'failing',
     ],
-    ['410 at the tenth, though others got through', { attempt: tenth, request: { status: 410 } }, 'gone'],
+    ['410 at the last, though others got through', { attempt: last, request: { status: 410 } }, 'gone'],
   ])('pauses the endpoint and holds the delivery: %s', (_, change: Change, transition) => {
     expect(decide(change)).toMatchObject({
       end: 'held',
@@ -128,20 +130,24 @@ describe('a failed attempt', () => {
   })
 
   test.each<[string, Change, string]>([
-    ['the tenth, of an endpoint that works', { attempt: tenth }, 'given_up'],
+    ['the last, of an endpoint that works', { attempt: last }, 'given_up'],
     [
-      'the tenth, when others got through since the ninth',
-      { attempt: tenth, endpoint: { failingSince: hoursAgo(1) } },
+      'the last, when others got through since the last but one',
+      { attempt: last, endpoint: { failingSince: hoursAgo(1) } },
       'given_up',
     ],
-    ['the eleventh too', { attempt: { ...tenth, failures: 10 } }, 'given_up'],
-    ['the ninth is not', { attempt: { failures: 8 } }, 'failed'],
+    ['a later one too', { attempt: { ...last, failures: LAST } }, 'given_up'],
+    ['the last but one is not', { attempt: { failures: LAST - 2 } }, 'failed'],
     [
-      'the tenth goes on when nothing got through since',
-      { attempt: tenth, endpoint: { failingSince: hoursAgo(25) } },
+      'the last goes on when nothing got through since',
+      { attempt: last, endpoint: { failingSince: hoursAgo(25) } },
       'failed',
     ],
-    ['the tenth goes on when its ninth is not known', { attempt: { failures: 9 } }, 'failed'],
+    [
+      'the last goes on when the date of the last but one is not known',
+      { attempt: { failures: LAST - 1 } },
+      'failed',
+    ],
   ])('gives up: %s', (_, change, end) => {
     const decision = decide(change)
     expect(decision.end).toBe(end)
@@ -150,11 +156,11 @@ describe('a failed attempt', () => {
   })
 
   test.each([
-    [7, false],
-    [8, true],
-    [9, false],
-  ])('after %i failures: does it keep its date as the last but one? %s', (failures, isLastButOne) => {
-    expect(decide({ attempt: { failures } }).delivery?.isLastButOne).toBe(isLastButOne)
+    [LAST - 3, false],
+    [LAST - 2, true],
+    [LAST - 1, true],
+  ])('after %i failures: is its date kept if none is yet? %s', (failures, isLastButOneMade) => {
+    expect(decide({ attempt: { failures } }).delivery?.isLastButOneMade).toBe(isLastButOneMade)
   })
 
   test.each([
@@ -163,9 +169,9 @@ describe('a failed attempt', () => {
     ['410 after a pause by staff', { status: 410 }, 'staff' as const, 'held'],
   ])('of an endpoint that is another by now judges it not: %s', (_, answer, pausedBy, end) => {
     const called = { isCurrent: false, pausedBy, failingSince: hoursAgo(80) }
-    expect(decide({ request: answer, endpoint: called, attempt: tenth })).toEqual({
+    expect(decide({ request: answer, endpoint: called, attempt: last })).toEqual({
       end,
-      delivery: { failures: 10, nextAttemptAt: inMs(24 * HOUR), isGivenUp: false, isLastButOne: false },
+      delivery: { failures: LAST, nextAttemptAt: inMs(24 * HOUR), isGivenUp: false, isLastButOneMade: true },
       endpoint: null,
       notices: [],
     })

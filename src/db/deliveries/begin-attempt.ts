@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../../domain/attempt-decision.ts'
 import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
-import { isLastButOne } from '../../domain/retry-schedule.ts'
+import { isLastButOneMade } from '../../domain/retry-schedule.ts'
 import { loadOf } from '../endpoints/load.ts'
 import { isLiveSecret } from '../endpoints/secret-keys.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
@@ -121,7 +121,9 @@ async function fail(
     .updateTable('deliveries')
     .set({
       failures,
-      ...(isLastButOne(failures) && { ninth_attempt_at: raw<Date>`clock_timestamp()` }),
+      ...(isLastButOneMade(failures) && {
+        last_but_one_at: raw<Date>`coalesce(last_but_one_at, clock_timestamp())`,
+      }),
       next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
       lease: null,
       leased_until: null,

@@ -65,7 +65,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
 function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
   return trx
     .selectFrom('deliveries')
-    .select(['partner_id as partnerId', 'failures', 'ninth_attempt_at as ninthAttemptAt'])
+    .select(['partner_id as partnerId', 'failures', 'last_but_one_at as lastButOneAt'])
     .select(raw<boolean>`lease is not distinct from ${attemptId}`.as('holdsLease'))
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('event_id', '=', eventId)
@@ -95,9 +95,9 @@ async function failDelivery(
   trx: Sql,
   { eventId, attemptId }: EndedAttempt,
   now: Date,
-  { failures, nextAttemptAt, isGivenUp, isLastButOne }: DeliveryChange,
+  { failures, nextAttemptAt, isGivenUp, isLastButOneMade }: DeliveryChange,
 ): Promise<void> {
-  const startedAt = raw<Date>`(select started_at from attempts where id = ${attemptId})`
+  const lastButOneAt = raw<Date>`coalesce(last_but_one_at, (select started_at from attempts where id = ${attemptId}))`
   await trx
     .updateTable('deliveries')
     .set({
@@ -105,7 +105,7 @@ async function failDelivery(
       next_attempt_at: nextAttemptAt,
       lease: null,
       leased_until: null,
-      ...(isLastButOne && { ninth_attempt_at: startedAt }),
+      ...(isLastButOneMade && { last_but_one_at: lastButOneAt }),
       ...(isGivenUp && { state: 'given_up' as const, settled_at: now }),
     })
     .where('event_id', '=', eventId)

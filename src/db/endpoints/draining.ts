@@ -51,7 +51,7 @@ export async function renewSchedules(
   if (leadIds.length === 0) return []
   await sql
     .updateTable('deliveries')
-    .set({ failures: 0, ninth_attempt_at: null, next_attempt_at: raw<Date>`clock_timestamp()` })
+    .set({ failures: 0, last_but_one_at: null, next_attempt_at: raw<Date>`clock_timestamp()` })
     .where('lead_id', 'in', leadIds)
     .where('state', '=', 'pending')
     .execute()

@@ -20,8 +20,8 @@ export const Delivery = defineEntity({
     /** The place in the retry schedule. */
     failures: p.integer().default(0),
     nextAttemptAt: instant(),
-    /** When the attempt was made that brought `failures` to nine; null before it, and again after a resume. */
-    ninthAttemptAt: instant().nullable(),
+    /** When the schedule's last attempt but one was made; null before it, and again after a resume. */
+    lastButOneAt: instant().nullable(),
     /** The attempt that may settle this delivery, until `leasedUntil`. */
     lease: p.text().nullable(),
     leasedUntil: instant().nullable(),
