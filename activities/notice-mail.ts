@@ -1,5 +1,7 @@
 import type { noticeFacts } from '../src/db/endpoints/notices.ts'
+import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
 import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
+import { PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/domain/retry-schedule.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 
 type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>
@@ -35,8 +37,8 @@ function whatHappened(kind: NoticeKind, { url, reason, since, failing_since: fai
   const rest = open === 0 ? 'No webhook is waiting.' : `${webhooks} waiting for the next attempt.`
   const texts: Record<NoticeKind, string[]> = {
     failing: [
-      `A webhook to ${where} has failed four times in a row.${none}`,
-      `We retry failed webhooks with exponential backoff for about three days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
+      `A webhook to ${where} has failed ${FAILING_AFTER} times in a row.${none}`,
+      `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
     ],
     given_up: [
       `We gave up on a webhook: ${where} accepted others, but not this one at any scheduled attempt.`,
@@ -65,8 +67,7 @@ function latestAttempt(kind: NoticeKind, { sample }: NoticeFacts): string[] {
 }
 
 const adviceForPartner: Record<NoticeKind, string> = {
-  failing:
-    'What to do: make sure that your endpoint responds with 200 within 15 seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. If your endpoint accepts no webhook for 72 hours, we pause it.',
+  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. If your endpoint accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
   given_up:
     'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To read the event itself, call POST /v1/get-events.',
   paused:

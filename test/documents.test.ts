@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { CommanderError } from 'commander'
+import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
 import { createWorkerMetrics } from '../src/metrics/worker.ts'
@@ -59,6 +60,18 @@ describe('docs/operations.md', () => {
     expect(quoted).toHaveLength(8)
     const parts = quoted.flatMap((message) => message.split('…').map((part) => part.trim())).filter(Boolean)
     expect(parts.filter((part) => !code.some((source) => source.includes(part)))).toEqual([])
+  })
+})
+
+describe('docs/webhooks.md', () => {
+  it('lists the waits of the retry schedule', () => {
+    const [, waits = ''] = /The next ones follow (.+?) after/s.exec(sourceOf('docs/webhooks.md')) ?? []
+    const unitsMs: Record<string, number> = { s: 1000, min: 60_000, h: 3_600_000 }
+    const listed = Array.from(
+      waits.matchAll(/(\d+) (s|min|h)\b/g),
+      ([, count, unit = '']) => Number(count) * (unitsMs[unit] ?? 0),
+    )
+    expect([0, ...listed]).toEqual(RETRY_DELAYS_MS)
   })
 })
 

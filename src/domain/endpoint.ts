@@ -1,3 +1,5 @@
+import { PAUSE_AFTER_HOURS } from './retry-schedule.ts'
+
 /**
  * An endpoint is where a partner's webhooks go.
  *
@@ -29,7 +31,7 @@ const REASONS = {
   attempts_fail: 'it has accepted no webhook since then',
   no_endpoint: 'no URL is registered yet',
   gone: 'it answered 410 Gone',
-  failing: 'it accepted no webhook for 72 hours',
+  failing: `it accepted no webhook for ${PAUSE_AFTER_HOURS} hours`,
   staff: 'our staff paused it',
   resumed: 'our staff resumed it',
   endpoint_set: 'its URL was set',

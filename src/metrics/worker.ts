@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../domain/attempt-outcome.ts'
 import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
+import { FAILING_AFTER } from '../domain/delivery.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import { registerBacklog } from './backlog.ts'
 
@@ -16,7 +17,7 @@ export interface WorkerObserver {
 }
 
 const MESSAGES: Record<EndpointNotice['kind'], string> = {
-  failing: 'a webhook has failed four times in a row',
+  failing: `a webhook has failed ${FAILING_AFTER} times in a row`,
   given_up: 'a webhook was given up',
   paused: 'an endpoint was paused',
   recovered: 'an endpoint works again',
