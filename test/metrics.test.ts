@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
 import { resumeEndpoint, endpointOf } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
@@ -125,7 +126,7 @@ describe('metrics', () => {
     it('count a webhook that is given up', async () => {
       await sentJustNow('given_up')
       await service.sql.updateTable('endpoints').set({ failing_since: null }).execute()
-      await failed(9)
+      await failed(RETRY_DELAYS_MS.length - 1)
       await notices('given_up', 1)
       expect(lines('given_up')).toEqual([notice('the endpoint answered 503')])
     })
