@@ -6,9 +6,10 @@ import { leadIds } from '../db/leads/ids.ts'
 import type { Idempotency, NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
+import { eachField, type OptionalField, optionalFieldNames } from '../domain/lead-fields.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError, invalidPayload } from './errors.ts'
-import { email, ficoRange, id, name, notes, partnerId, phone } from './fields.ts'
+import { email, id, name, optionalRules, phone } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
 
@@ -19,11 +20,13 @@ interface Options {
 }
 
 /** An optional field; stored as `null` when it is absent. */
-const optional = (field: z.ZodString, description: string) =>
-  field
+function optional(field: OptionalField) {
+  const { rule, meaning } = optionalRules[field]
+  return rule
     .nullish()
     .transform((value) => value || null)
-    .describe(`${description} \`null\` and the empty string count as absent.`)
+    .describe(`${meaning} \`null\` and the empty string count as absent.`)
+}
 
 const body = z.object(
   {
@@ -31,16 +34,7 @@ const body = z.object(
     last_name: name.describe('Borrower’s last name; trimmed.'),
     email: email.describe('Borrower’s email address.'),
     phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit.'),
-    partner_lead_id: optional(
-      partnerId,
-      'Your own identifier for the borrower. Recommended: webhooks include it.',
-    ),
-    fico_range: optional(
-      ficoRange,
-      '`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.',
-    ),
-    loan_officer_id: optional(partnerId, 'The loan officer who handles the borrower.'),
-    notes: optional(notes, 'Why the application was declined. Stored, never returned.'),
+    ...eachField(optionalFieldNames, optional),
   },
   'must be a JSON object',
 )

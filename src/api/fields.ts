@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LARGEST_ID } from '../db/leads/ids.ts'
+import type { OptionalField } from '../domain/lead-fields.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 
@@ -56,7 +57,7 @@ export const phone = text({ max: 32 })
 const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
 const FICO_RANGE = new RegExp(`^(${SCORE}-${SCORE})?$`)
 
-export const ficoRange = text({ max: 7 })
+const ficoRange = text({ max: 7 })
   .refine((value) => {
     const [low = '', high = ''] = value.split('-')
     return FICO_RANGE.test(value) && low <= high
@@ -64,9 +65,25 @@ export const ficoRange = text({ max: 7 })
   .meta({ pattern: FICO_RANGE.source, maxLength: 7 })
 
 /** The partner's own ids of the borrower and the loan officer. */
-export const partnerId = text({ max: 255 })
+const partnerId = text({ max: 255 })
 
-export const notes = text({ max: 10_000, breaks: true })
+/** A lead's optional fields, as create-lead and update-partner-info take them. */
+export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: string }> = {
+  partner_lead_id: {
+    rule: partnerId,
+    meaning:
+      'Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded.',
+  },
+  fico_range: {
+    rule: ficoRange,
+    meaning: '`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.',
+  },
+  loan_officer_id: { rule: partnerId, meaning: 'The loan officer who handles the borrower.' },
+  notes: {
+    rule: text({ max: 10_000, breaks: true }),
+    meaning: 'Why the application was declined. Stored, never returned.',
+  },
+}
 
 /** Any integer is a well-formed id. One beyond 32 bits becomes 0, the id of no lead, so that it is not found. */
 export const leadId = z

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { findLead, type LeadRow } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
+import { eachField, returnedFields } from '../domain/lead-fields.ts'
 import { statuses } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
@@ -17,14 +18,12 @@ const lead = z
     id,
     lead_id: id.describe('The same as `id`.'),
     partner_id: id,
-    partner_lead_id: z.string().optional(),
     first_name: z.string(),
     last_name: z.string(),
     email: z.string(),
     phone: z.string(),
     status: z.enum(statuses).describe('The furthest milestone reached.'),
-    fico_range: z.string().optional(),
-    loan_officer_id: z.string().optional(),
+    ...eachField(returnedFields, () => z.string().optional()),
     created_at: timestamp,
     updated_at: timestamp,
     loan_product: z.string().optional(),
@@ -90,9 +89,7 @@ function toWire({ metadata, ...row }: LeadRow) {
     ...metadata,
     ...row,
     lead_id: row.id,
-    partner_lead_id: row.partner_lead_id ?? metadata.partner_lead_id,
-    fico_range: row.fico_range ?? metadata.fico_range,
-    loan_officer_id: row.loan_officer_id ?? metadata.loan_officer_id,
+    ...eachField(returnedFields, (name) => row[name] ?? metadata[name]),
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),
   }

@@ -1,20 +1,26 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { changeableFields, type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/leads/update-lead.ts'
+import { type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/leads/update-lead.ts'
 import type { Sql } from '../db/orm.ts'
+import {
+  changeableFields,
+  eachField,
+  type OptionalField,
+  optionalFieldNames,
+  optionalFields,
+  requiredFields,
+} from '../domain/lead-fields.ts'
 import { unknownLead, invalidPayload } from './errors.ts'
-import { ficoRange, leadId, notes, partnerId, text } from './fields.ts'
+import { leadId, optionalRules, text } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { messageResponse } from './schemas.ts'
 
 /** Fields that the service owns or that identify the borrower: metadata can neither change nor shadow them. */
-const fixedFields = [
+const fixedFields: string[] = [
   'id',
   'partner_id',
-  'first_name',
-  'last_name',
-  'email',
-  'phone',
+  ...requiredFields,
+  ...optionalFieldNames.filter((name) => !optionalFields[name].changeable),
   'status',
   'metadata',
   'created_at',
@@ -31,7 +37,10 @@ const propertyState = text({ max: 2 })
   .overwrite((state) => state.toUpperCase())
   .meta({ pattern: '^[A-Za-z]{2}$' })
 
-const removable = '`null` and the empty string remove it.'
+function removable(field: OptionalField) {
+  const { rule, meaning } = optionalRules[field]
+  return rule.nullish().describe(`${meaning} \`null\` and the empty string remove it.`)
+}
 
 const body = z
   .object(
@@ -43,16 +52,7 @@ const body = z
       property_state: propertyState
         .nullish()
         .describe('Two-letter state code of the property, stored in upper case; `null` removes it.'),
-      partner_lead_id: partnerId
-        .nullish()
-        .describe(
-          `Your own identifier for the borrower. ${removable} Webhooks of later events include the new value; webhooks that already exist do not change.`,
-        ),
-      loan_officer_id: partnerId
-        .nullish()
-        .describe(`The loan officer who handles the borrower. ${removable}`),
-      fico_range: ficoRange.nullish().describe(`\`<low>-<high>\` between 300 and 850. ${removable}`),
-      notes: notes.nullish().describe(`Stored, never returned. ${removable}`),
+      ...eachField(changeableFields, removable),
     },
     'must be a JSON object; lead_id is required',
   )
@@ -60,11 +60,13 @@ const body = z
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
   .meta({ propertyNames: { pattern: FIELD_NAME.source, not: { enum: [...fixedFields, PROTOTYPE] } } })
 
+const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
+
 const schema = operation({
   operationId: 'updatePartnerInfo',
   tags: ['Leads'],
   summary: 'Add metadata to a lead',
-  description: `Fields that you do not send keep their value; \`null\` removes a field. \`partner_lead_id\`, \`loan_officer_id\`, \`fico_range\` and \`notes\` change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,
+  description: `Fields that you do not send keep their value; \`null\` removes a field. ${listed} change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,
   body,
   bodyExamples: {
     metadata: { lead_id: 1042, loan_product: 'FHA', property_state: 'TX', branch: 'Austin South' },

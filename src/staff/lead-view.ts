@@ -1,5 +1,6 @@
 import { findDeliveries } from '../db/deliveries/list.ts'
 import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/leads/staff-reads.ts'
+import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 import { fields, table } from './answer.ts'
 import type { StaffContext } from './context.ts'
@@ -66,13 +67,10 @@ function leadFields(id: number, lead: Omit<LeadRecord, 'id'>): string {
     lead: id,
     partner: `${lead.partner_id}, ${lead.partner_name}`,
     status: lead.status,
-    'partner’s id': lead.partner_lead_id,
     name: `${lead.first_name} ${lead.last_name}`,
     email: lead.email,
     phone: lead.phone,
-    'FICO range': lead.fico_range,
-    'loan officer': lead.loan_officer_id,
-    notes: lead.notes,
+    ...Object.fromEntries(optionalFieldNames.map((name) => [optionalFields[name].label, lead[name]])),
     created: lead.created_at,
     updated: lead.updated_at,
     onboarded: lead.onboarding_sent_at,

@@ -1,5 +1,6 @@
 import { insertLead } from './insert-lead.ts'
 import { findEvents } from '../../src/db/leads/partner-reads.ts'
+import { eachField, optionalFieldNames } from '../../src/domain/lead-fields.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
@@ -9,10 +10,7 @@ export const LEAD = {
   last_name: 'Miller',
   email: 'ada@example.com',
   phone: '555-0100',
-  partner_lead_id: null,
-  fico_range: null,
-  loan_officer_id: null,
-  notes: null,
+  ...eachField(optionalFieldNames, () => null),
 }
 
 /** A partner's leads as a test looks at them: the record, and what has arrived at the endpoint. */

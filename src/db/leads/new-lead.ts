@@ -1,21 +1,16 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
+import { type OptionalField, optionalFieldNames, requiredFields } from '../../domain/lead-fields.ts'
 import type { WebhookFacts } from '../../domain/webhook-facts.ts'
 import { jsonb } from '../jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
 import type { Sql } from '../orm.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
-export interface NewLead {
-  first_name: string
-  last_name: string
-  email: string
-  phone: string
-  partner_lead_id: string | null
-  fico_range: string | null
-  loan_officer_id: string | null
-  notes: string | null
-}
+export type NewLead = Record<(typeof requiredFields)[number], string> & Record<OptionalField, string | null>
+
+const sentFields = [...requiredFields, ...optionalFieldNames]
+const sentColumns = raw.join(sentFields.map((name) => raw.ref(name)))
 
 /** Makes the body of a delivery. */
 export type WebhookBody = (facts: WebhookFacts) => string
@@ -66,10 +61,9 @@ export async function insertLead(
   const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept)
   const { rows } = await raw`
     with ${key}, lead as (
-      insert into leads (id, partner_id, first_name, last_name, email, phone, partner_lead_id, fico_range,
-        loan_officer_id, notes, status, next_position, next_sequence, last_event_at, created_at, updated_at)
-      select ${ids}, ${lead.first_name}, ${lead.last_name}, ${lead.email}, ${lead.phone}, ${partnerLeadId},
-        ${lead.fico_range}, ${lead.loan_officer_id}, ${lead.notes}, 'lead_received', 2, 2, ${createdAt}::timestamptz,
+      insert into leads (id, partner_id, ${sentColumns}, status, next_position, next_sequence, last_event_at,
+        created_at, updated_at)
+      select ${ids}, ${raw.join(sentFields.map((name) => lead[name]))}, 'lead_received', 2, 2, ${createdAt}::timestamptz,
         ${createdAt}::timestamptz, ${createdAt}::timestamptz
       from key
     ), event as (

@@ -1,3 +1,4 @@
+import { requiredFields, returnedFields } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
 
 /** A lead of this partner; `undefined` for another partner's lead, as for one that doesn't exist. */
@@ -7,14 +8,9 @@ export async function findLead(sql: Sql, partnerId: number, leadId: number) {
     .select([
       'id',
       'partner_id',
-      'partner_lead_id',
-      'first_name',
-      'last_name',
-      'email',
-      'phone',
+      ...requiredFields,
+      ...returnedFields,
       'status',
-      'fico_range',
-      'loan_officer_id',
       'metadata',
       'created_at',
       'updated_at',

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { OptionalField } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
 import { ownsLead } from './partner-reads.ts'
 
@@ -6,12 +7,9 @@ import { ownsLead } from './partner-reads.ts'
 export const MAX_CUSTOM_FIELDS = 50
 const NAMED_FIELDS = ['loan_product', 'property_state']
 
-/** The fields of a lead that its partner may change. */
-export const changeableFields = ['partner_lead_id', 'loan_officer_id', 'fico_range', 'notes'] as const
-
 /** What is not named stays; `null` removes a field. */
 export interface LeadChanges {
-  fields: Partial<Record<(typeof changeableFields)[number], string | null>>
+  fields: Partial<Record<OptionalField, string | null>>
   metadata: Record<string, string | null>
 }
 
