@@ -75,17 +75,17 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const { startReferral, resendWebhook: resend } = dependencies
   await app.register(ping, { prefix: '/v1', environment })
   await app.register(
-    async (leads) => {
-      leads.addHook('onRequest', (request) => leads.authenticate(request))
+    async (withKey) => {
+      withKey.addHook('onRequest', (request) => withKey.authenticate(request))
       const body = (facts: WebhookFacts) => webhookBody({ ...facts, environment })
-      await leads.register(createLead, { sql, webhookBody: body, startReferral })
-      await leads.register(getLead, { sql })
-      await leads.register(getEvents, { sql })
-      await leads.register(updatePartnerInfo, { sql })
-      await leads.register(getDeliveries, { sql })
-      await leads.register(resendWebhook, { sql, resendWebhook: resend })
-      await leads.register(getEndpoint, { sql })
-      await leads.register(listEvents, { sql })
+      await withKey.register(createLead, { sql, webhookBody: body, startReferral })
+      await withKey.register(getLead, { sql })
+      await withKey.register(getEvents, { sql })
+      await withKey.register(updatePartnerInfo, { sql })
+      await withKey.register(getDeliveries, { sql })
+      await withKey.register(resendWebhook, { sql, resendWebhook: resend })
+      await withKey.register(getEndpoint, { sql })
+      await withKey.register(listEvents, { sql })
     },
     { prefix: '/v1' },
   )
