@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 
 /** What a careless or hostile sender might send: anything, and often something almost valid. */
@@ -15,9 +17,23 @@ export const printable = fc
   .map((characters) => characters.join(''))
   .filter((name) => /^[^\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{1,64}$/u.test(name))
 const anyJson = fc.jsonValue({ depthSize: 'small' })
-const fieldNames =
-  'first_name last_name email phone partner_lead_id fico_range loan_officer_id notes lead_id id status partner_id loan_product property_state __proto__ constructor x'
-export const field = fc.constantFrom(...fieldNames.split(' '))
+
+interface Operation {
+  requestBody: { content: { 'application/json': { schema: { properties: object } } } }
+  responses: Record<string, object>
+}
+const { paths } = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8')) as {
+  paths: Record<string, { post?: Operation }>
+}
+
+/** Every route that takes a body, as the OpenAPI document has it: the path below /v1, its fields and responses. */
+export const postRoutes = Object.entries(paths).flatMap(([path, { post }]) => {
+  if (post === undefined) return []
+  const { properties } = post.requestBody.content['application/json'].schema
+  return [{ path: path.slice(1), fields: Object.keys(properties), responses: post.responses }]
+})
+const otherNames = ['id', 'status', 'partner_id', '__proto__', 'constructor', 'x']
+export const field = fc.constantFrom(...new Set(postRoutes.flatMap(({ fields }) => fields)), ...otherNames)
 export const likely = fc.constantFrom<unknown>(
   'Ada',
   'ada@example.com',
@@ -29,6 +45,9 @@ export const likely = fc.constantFrom<unknown>(
   1,
   2,
   -1,
+  ['pending'],
+  'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+  '1-1-1',
 )
 export const bodies = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),

@@ -9,21 +9,29 @@ import {
   field,
   likely,
   methods,
+  postRoutes,
   printable,
   someHeaders,
   text,
 } from './arbitraries.ts'
+import { changeableFields } from '../../src/domain/lead-fields.ts'
 import { errorCatalogue } from '../../src/api/errors.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 const RUNS = 150
-const posts = ['create-lead', 'get-lead', 'get-events', 'update-partner-info']
-const answers: Record<string, (keyof typeof errorCatalogue)[]> = {
-  'create-lead': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'IDEMPOTENCY_CONFLICT'],
-  'get-lead': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_FOUND'],
-  'get-events': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_FOUND'],
-  'update-partner-info': ['INVALID_PAYLOAD', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_FOUND'],
-}
+const catalogue = Object.entries(errorCatalogue)
+/** What no body causes: the key is valid, no limit is set, and nothing is away. */
+const others = new Set(['401', '403', '413', '429', '500', '503'])
+/** The errors that each route documents, by path. */
+const answers = Object.fromEntries(
+  postRoutes.map(({ path, responses }) => [
+    path,
+    catalogue
+      .filter(([, { status }]) => status in responses && !others.has(String(status)))
+      .map(([code]) => code),
+  ]),
+)
+const posts = Object.keys(answers)
 
 /** Fields that the service owns or that identify the borrower. */
 const fixed =
@@ -31,7 +39,7 @@ const fixed =
     ' ',
   )
 /** Fields of the lead that its partner may change. */
-const theirs = ['partner_lead_id', 'loan_officer_id', 'fico_range', 'notes']
+const theirs: string[] = changeableFields
 
 interface Received {
   status: number
