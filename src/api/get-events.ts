@@ -5,7 +5,7 @@ import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { event, leadBody, success } from './schemas.ts'
+import { event, leadBody, leadErrors, success } from './schemas.ts'
 
 const schema = operation({
   operationId: 'getEvents',
@@ -33,7 +33,7 @@ const schema = operation({
       ],
     },
   },
-  errors: [unknownLead()],
+  errors: leadErrors,
 })
 
 /** POST /get-events: interface specification, section 4.3. */

@@ -8,7 +8,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { id, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { leadBody, success } from './schemas.ts'
+import { leadBody, leadErrors, success } from './schemas.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
@@ -64,7 +64,7 @@ const schema = operation({
       },
     },
   },
-  errors: [unknownLead()],
+  errors: leadErrors,
 })
 
 /** POST /get-lead: interface specification, section 4.2. */

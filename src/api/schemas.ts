@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
 import { milestoneNames } from '../domain/milestones.ts'
+import { invalidPayload, unknownLead } from './errors.ts'
 import { leadId, timestamp } from './fields.ts'
 
 /** What several routes take or answer. What only one does is in that route's file. */
 
 export const leadBody = z.object({ lead_id: leadId }, 'must be a JSON object; lead_id is required')
+/** The errors of a route whose body must name a lead. */
+export const leadErrors = [invalidPayload('Invalid request: lead_id is required.'), unknownLead()]
 
 export const pageLimit = z
   .int('must be an integer')

@@ -13,7 +13,7 @@ import {
 import { unknownLead, invalidPayload } from './errors.ts'
 import { leadId, optionalRules, text } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { messageResponse } from './schemas.ts'
+import { leadErrors, messageResponse } from './schemas.ts'
 
 /** Fields that the service owns or that identify the borrower: metadata can neither change nor shadow them. */
 const fixedFields: string[] = [
@@ -76,7 +76,7 @@ const schema = operation({
   response: messageResponse,
   responseDescription: 'The lead was updated.',
   responseExamples: { updated: { success: true, message: 'Lead updated.' } },
-  errors: [unknownLead()],
+  errors: leadErrors,
 })
 
 /** POST /update-partner-info: interface specification, section 4.4. */

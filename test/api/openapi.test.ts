@@ -6,7 +6,13 @@ import { errorCatalogue } from '../../src/api/errors.ts'
 import { type Answer, type Api, prepareApi } from './api.ts'
 
 interface Content {
-  content: { 'application/json': { examples: Record<string, { value: object }>; example: unknown } }
+  content: {
+    'application/json': {
+      schema: { required?: string[] }
+      examples: Record<string, { value: object }>
+      example: unknown
+    }
+  }
 }
 
 interface Operation {
@@ -57,6 +63,24 @@ describe('GET /v1/openapi.json', () => {
       expect(post.responses['200']?.content['application/json'].examples).toBeDefined()
     }
     expect(Object.keys(components.responses)).toEqual(Object.keys(errorCatalogue))
+  })
+
+  it('names a field as required only in the examples of a route that requires it', () => {
+    const { paths, components } = answer.body
+    const named = posts(paths).map(([name, { post }]) => {
+      const { $ref } = post.responses['400'] as { $ref?: string }
+      const shown = $ref === undefined ? post.responses['400'] : components.responses.INVALID_PAYLOAD
+      const { message } = shown.content['application/json'].example.error
+      const fields = Array.from(String(message).matchAll(/(\w+) is required/g), ([, field = '']) => field)
+      const { required = [] } = post.requestBody.content['application/json'].schema
+      return { name, fields, others: fields.filter((field) => !required.includes(field)) }
+    })
+    expect(named.filter(({ others }) => others.length > 0)).toEqual([])
+    expect(named.filter(({ fields }) => fields.includes('lead_id')).map(({ name }) => name)).toEqual([
+      '/get-lead',
+      '/get-events',
+      '/update-partner-info',
+    ])
   })
 
   it('states optional fields as such, and what each may hold', () => {

@@ -68,7 +68,6 @@ const withBody: ErrorCode[] = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPOR
 
 /** Example messages that say more than the catalogue's. */
 const messages: Partial<Record<ErrorCode, string>> = {
-  INVALID_PAYLOAD: 'Invalid request: lead_id is required.',
   NOT_FOUND: unknownLead().message,
 }
 
