@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { CommanderError } from 'commander'
+import { milestoneNames } from '../src/domain/milestones.ts'
 import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
@@ -84,6 +85,13 @@ describe('docs/architecture.md', () => {
     )
     expect(named.length).toBeGreaterThan(30)
     expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
+  })
+})
+
+describe('the documents for partners and operators', () => {
+  it.each(milestoneNames)('name the milestone %s', (name) => {
+    const documents = ['docs/webhooks.md', 'docs/operations.md']
+    expect(documents.filter((file) => !sourceOf(file).includes(`\`${name}\``))).toEqual([])
   })
 })
 

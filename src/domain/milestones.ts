@@ -1,5 +1,5 @@
 /**
- * The milestones of a borrower's journey: the one table from which signals, webhooks, the status
+ * The milestones of a borrower's journey, in its order: the one table from which signals, webhooks, the status
  * rule, the database's check and the API's documentation derive.
  *
  * Source: interface specification, section 6, and its documented order of milestones.
@@ -12,8 +12,8 @@ interface MilestoneRule {
   readonly webhook: boolean
   /** Whether it can happen only once to a lead; a repeat is noted and changes nothing. */
   readonly once: boolean
-  /** Its place in the journey; a lead's status is the furthest one reached. `null`: history only. */
-  readonly rank: number | null
+  /** Whether it can be a lead's status, which is the furthest one reached in this table's order; else history only. */
+  readonly status: boolean
   /** Which `event_payload` it carries; `null` for none. */
   readonly payload: 'lead_received' | 'score_update' | null
 }
@@ -23,56 +23,56 @@ export const milestones = {
     meaning: 'lead was created',
     webhook: true,
     once: true,
-    rank: 0,
+    status: true,
     payload: 'lead_received',
   },
   client_account_created: {
     meaning: 'borrower logged in and completed onboarding',
     webhook: true,
     once: true,
-    rank: 1,
+    status: true,
     payload: null,
   },
   credit_scan_completed: {
     meaning: 'borrower completed credit scan',
     webhook: true,
     once: true,
-    rank: 2,
+    status: true,
     payload: null,
   },
   client_engaged_in_chat: {
     meaning: 'borrower sent messages in chat',
     webhook: false,
     once: false,
-    rank: null,
+    status: false,
     payload: null,
   },
   contract_signed: {
     meaning: 'borrower signed the service contract',
     webhook: true,
     once: true,
-    rank: 3,
+    status: true,
     payload: null,
   },
   escrow_funded: {
     meaning: 'borrower funded the escrow account',
     webhook: true,
     once: true,
-    rank: 4,
+    status: true,
     payload: null,
   },
   score_update: {
     meaning: 'credit score update including per-bureau gains',
     webhook: true,
     once: false,
-    rank: 5,
+    status: true,
     payload: 'score_update',
   },
   mortgage_ready: {
     meaning: 'borrower meets credit criteria and is ready to return to the lender',
     webhook: true,
     once: true,
-    rank: 6,
+    status: true,
     payload: null,
   },
 } as const satisfies Record<string, MilestoneRule>
@@ -89,10 +89,9 @@ export const signalledMilestones = milestoneNames.filter(
 )
 
 /** Milestones that can be a lead's status, in the order of the journey. */
-export const statuses = milestoneNames.filter((name) => milestones[name].rank !== null)
+export const statuses = milestoneNames.filter((name) => milestones[name].status)
 
 /** The status after `milestone`: the furthest of both; it never goes back. */
 export function furthest(status: MilestoneName, milestone: MilestoneName): MilestoneName {
-  const reached = milestones[milestone].rank ?? -1
-  return reached > (milestones[status].rank ?? -1) ? milestone : status
+  return statuses.indexOf(milestone) > statuses.indexOf(status) ? milestone : status
 }
