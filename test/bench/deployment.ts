@@ -36,6 +36,8 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     LOG_LEVEL: 'info',
+    // as npm start and a deployment have it
+    STARTS_IN_FLIGHT: servers.isDevelopmentServer ? '1' : '8',
     ...temporal,
   }
   const source = (file: string) => path.join(import.meta.dirname, '../../src', file)

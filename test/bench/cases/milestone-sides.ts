@@ -101,8 +101,6 @@ export async function startSides(servers: Started) {
     /** Where the webhooks of all partners may go. */
     url: receiver.url,
     addLead,
-    workerPid: worker.pid,
-    floorPid: floorWorker.pid,
     /** @throws {Error} unless every webhook has arrived, verified and in order. */
     verify,
     async close() {
