@@ -1,25 +1,19 @@
 import { sql as raw } from 'kysely'
-import { v7 as uuidv7 } from 'uuid'
 import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../../domain/attempt-decision.ts'
-import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
+import type { AttemptTrigger } from '../../domain/delivery.ts'
 import { isLastButOneMade } from '../../domain/retry-schedule.ts'
 import { loadOf } from '../endpoints/load.ts'
-import { isLiveSecret } from '../endpoints/secret-keys.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../orm.ts'
+import {
+  type AttemptTools,
+  endpointOf,
+  leaseOf,
+  newAttempt,
+  type ReadSecrets,
+  type StartedAttempt,
+} from './opening.ts'
 import { forgetResend } from './resend-marks.ts'
-
-export interface StartedAttempt {
-  kind: 'send'
-  attemptId: string
-  eventId: string
-  url: string
-  body: string
-  /** The live secrets in plain text, the newest first. */
-  secrets: string[]
-  /** Just before the lease began, on this process's monotonic clock, in milliseconds. */
-  beganAt: number
-}
 
 /** What comes next for a delivery; `missing`: there is none. */
 export type Begun =
@@ -29,14 +23,6 @@ export type Begun =
   | { kind: 'wait'; why: 'locked'; forMs: number }
   | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
   | { kind: 'missing' }
-
-/** Decrypts stored secrets, or says why it cannot. */
-export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
-
-export interface AttemptTools {
-  random: () => number
-  readSecrets: ReadSecrets
-}
 
 interface Wanted {
   leadId: number
@@ -85,21 +71,6 @@ async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
 }
 
 type Delivery = NonNullable<Awaited<ReturnType<typeof lockDelivery>>> & { interruptions: number }
-
-/** A partner's endpoint as an attempt needs to know it. */
-export function endpointOf(trx: Sql, partnerId: number) {
-  return trx
-    .selectFrom('endpoints')
-    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
-    .select(
-      raw<
-        string[]
-      >`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id and ${isLiveSecret}
-        order by id desc)`.as('secrets'),
-    )
-    .where('partner_id', '=', partnerId)
-    .forNoKeyUpdate()
-}
 
 /** Also reads the delivery's interruptions, which cannot change while it is locked. */
 async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: number; eventId: string }) {
@@ -177,15 +148,4 @@ async function open(trx: Sql, eventId: string, revision: number, trigger: Attemp
     .where('event_id', '=', eventId)
     .execute()
   return attempt.id
-}
-
-/** A new attempt's row, without its number. */
-export function newAttempt(eventId: string, revision: number, trigger: AttemptTrigger) {
-  return { id: `att_${uuidv7()}`, event_id: eventId, trigger, endpoint_revision: revision }
-}
-
-/** The lease of an attempt that begins now. */
-export function leaseOf(attemptId: string | null) {
-  const end = raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`
-  return { lease: attemptId, leased_until: attemptId === null ? null : end }
 }

@@ -1,7 +1,7 @@
 import { decideAttempt, type DeliveryFacts } from '../../domain/attempt-decision.ts'
 import { loadOf } from '../endpoints/load.ts'
 import type { Sql } from '../orm.ts'
-import { type AttemptTools, endpointOf, newAttempt, type StartedAttempt } from './begin-attempt.ts'
+import { type AttemptTools, endpointOf, newAttempt, type StartedAttempt } from './opening.ts'
 
 export interface OpenedFirst {
   /** The attempt's row, to be written with its delivery. */

@@ -2,9 +2,10 @@ import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../../domain/recording-decision.ts'
 import type { MilestoneItem, Recording } from '../../domain/referral.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
-import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/begin-attempt.ts'
+import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/opening.ts'
 import { type OpenedFirst, openFirst } from '../deliveries/open-first.ts'
 import { jsonb } from '../jsonb.ts'
+import { type LockedLead, lockLead } from './lock-lead.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
 
@@ -61,47 +62,6 @@ export async function recordAndOpen(
     return { recording, first: { started: opened.started, sequence, partnerId: lead.partnerId } }
   })
 }
-
-/**
- * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
- * and with its events as they were before the wait: then both are read once more.
- */
-async function lockLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
-  const lead = await readLead(trx, leadId, items)
-  return lead === undefined || lead.isConsistent ? lead : readLead(trx, leadId, items)
-}
-
-function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
-  const keys = items.map((item) => item.dedupeKey)
-  return trx
-    .selectFrom('leads')
-    .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
-    .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
-    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
-    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
-    .select(raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`.as('now'))
-    .select(
-      raw<Date | null>`case when status = 'mortgage_ready' then (
-        select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
-      ) end`.as('readyAt'),
-    )
-    .select(
-      raw<Record<string, string>>`(
-        select coalesce(json_object_agg(dedupe_key, id), '{}') from lead_events
-        where lead_id = leads.id and dedupe_key = any(${keys})
-      )`.as('known'),
-    )
-    .select(
-      raw<boolean>`next_position = 1 + (select max(position) from lead_events where lead_id = leads.id)`.as(
-        'isConsistent',
-      ),
-    )
-    .where('id', '=', leadId)
-    .forUpdate()
-    .executeTakeFirst()
-}
-
-type LockedLead = NonNullable<Awaited<ReturnType<typeof readLead>>>
 
 function rowsOf(
   { id: leadId, partnerId, partnerLeadId }: LockedLead,

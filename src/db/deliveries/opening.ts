@@ -1,0 +1,51 @@
+import { sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
+import { isLiveSecret } from '../endpoints/secret-keys.ts'
+import type { Sql } from '../orm.ts'
+
+export interface StartedAttempt {
+  kind: 'send'
+  attemptId: string
+  eventId: string
+  url: string
+  body: string
+  /** The live secrets in plain text, the newest first. */
+  secrets: string[]
+  /** Just before the lease began, on this process's monotonic clock, in milliseconds. */
+  beganAt: number
+}
+
+/** Decrypts stored secrets, or says why it cannot. */
+export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
+
+export interface AttemptTools {
+  random: () => number
+  readSecrets: ReadSecrets
+}
+
+/** A partner's endpoint as an attempt needs to know it. */
+export function endpointOf(trx: Sql, partnerId: number) {
+  return trx
+    .selectFrom('endpoints')
+    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
+    .select(
+      raw<
+        string[]
+      >`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id and ${isLiveSecret}
+        order by id desc)`.as('secrets'),
+    )
+    .where('partner_id', '=', partnerId)
+    .forNoKeyUpdate()
+}
+
+/** A new attempt's row, without its number. */
+export function newAttempt(eventId: string, revision: number, trigger: AttemptTrigger) {
+  return { id: `att_${uuidv7()}`, event_id: eventId, trigger, endpoint_revision: revision }
+}
+
+/** The lease of an attempt that begins now. */
+export function leaseOf(attemptId: string | null) {
+  const end = raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`
+  return { lease: attemptId, leased_until: attemptId === null ? null : end }
+}
