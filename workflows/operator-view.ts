@@ -82,10 +82,10 @@ function whatToDo(journey: Journey): string {
   return [
     '**What can be done here**',
     [
-      `- *Send a Signal* with a milestone’s name when it happened and is missing above. ${repeatable.join(' and ')} count each time; with {"id": "…"}, once for each id`,
+      `- *Send a Signal* with a milestone’s name when it happened and is missing above. Without an \`{"id": "…"}\`, ${repeatable.join(' and ')} count each time`,
       '- *Send a Signal* `wake` to try the open webhook now',
       '- *Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
-      '- *Terminate* and *Reset* lose and double nothing that is recorded: within five minutes the lead goes on from the record. Signals that are received and not recorded yet are lost with *Terminate*',
+      '- *Terminate* and *Reset* lose and double nothing that is recorded: within five minutes the lead goes on from the record',
       `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,
     ].join('\n'),
   ].join('\n\n')
