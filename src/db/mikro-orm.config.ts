@@ -13,6 +13,7 @@ import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
 import { Notice } from './entities/notice.ts'
 import { Partner } from './entities/partner.ts'
+import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 
 export const entities = [
@@ -36,6 +37,7 @@ export const migrationsFolder = `${import.meta.dirname}/migrations`
 const TIMESTAMPTZ = 1184
 
 interface PostgresClient {
+  query: (statement: unknown, ...rest: unknown[]) => unknown
   setTypeParser(type: number, parse: (text: string) => Date): void
   connection: { stream: Socket }
 }
@@ -98,6 +100,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
       keepAliveInitialDelayMillis: KEEPALIVE_MS,
       onPoolCreated: (pool: PostgresPool) => {
         parseMoments(pool)
+        pool.on('connect', createStatementNames())
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)
       },
     },

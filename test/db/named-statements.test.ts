@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import type { Sql } from '../../src/db/orm.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const USES = 5
+const MOST = 100
+
+describe('statements that are used again and again', () => {
+  let sql: Sql
+
+  beforeAll(async () => {
+    ;({ sql } = await openDatabase())
+  })
+
+  /** What PostgreSQL keeps for the connection. */
+  const named = async (connection: Sql, part: string) => {
+    const { rows } = await raw<{ statement: string }>`select statement from pg_prepared_statements`.execute(
+      connection,
+    )
+    return rows.filter(({ statement }) => statement.includes(part)).length
+  }
+  const repeat = async (count: number, connection: Sql, part: string) => {
+    for (let use = 0; use < count; use += 1)
+      await raw`select ${use}::int as ${raw.ref(part)}`.execute(connection)
+  }
+
+  it('get a name at the fifth use, in every connection, and answer as before', async () => {
+    await sql.connection().execute(async (connection) => {
+      await repeat(USES - 1, connection, 'again')
+      expect(await named(connection, 'again')).toBe(0)
+      await repeat(1, connection, 'again')
+      expect(await named(connection, 'again')).toBe(1)
+      await sql.connection().execute(async (other) => {
+        const { rows } = await raw<{ again: number }>`select ${7}::int as ${raw.ref('again')}`.execute(other)
+        expect([rows[0]?.again, await named(other, 'again')]).toEqual([7, 1])
+      })
+    })
+  })
+
+  it('go on when a table that they read gets another column', async () => {
+    await sql.connection().execute(async (connection) => {
+      const find = () =>
+        connection.selectFrom('partners').select(['id', 'name']).where('id', '=', 1).execute()
+      for (let use = 0; use <= USES; use += 1) await find()
+      expect(await named(connection, '"partners"')).toBe(1)
+      const before = await find()
+      await raw`alter table partners add column nickname text`.execute(connection)
+      expect(await find()).toEqual(before)
+      await raw`alter table partners drop column nickname`.execute(connection)
+    })
+  })
+
+  it('are a hundred at most', async () => {
+    await sql.connection().execute(async (connection) => {
+      for (let text = 0; text <= MOST; text += 1) await repeat(USES, connection, `text${text}`)
+      expect(await named(connection, '')).toBe(MOST)
+    })
+  })
+})
