@@ -74,10 +74,14 @@ describe('a session', () => {
       tcp_keepalives_count: '3',
       tcp_user_timeout: '25000',
     })
-    const { rows } = await raw<{ port: number }>`select inet_client_port() as port`.execute(sql)
+    const { rows } = await raw<{
+      client: number
+      server: number
+    }>`select inet_client_port() as client, inet_server_port() as server`.execute(sql)
+    const { client = 0, server = 0 } = rows[0] ?? {}
     // an answer may still be on its way, with a timer of its own
-    await until(async () => timersOf(rows[0]?.port ?? 0).every((timer) => timer === KEEPALIVE_TIMER))
-    expect(timersOf(rows[0]?.port ?? 0)).toHaveLength(existsSync(SOCKETS) ? 2 : 0)
+    await until(async () => timersOf(client, server).every((timer) => timer === KEEPALIVE_TIMER))
+    expect(timersOf(client, server)).toHaveLength(existsSync(SOCKETS) ? 2 : 0)
   })
 
   it('that stands still in a transaction is ended, and whoever meets that comes back', async () => {
@@ -113,13 +117,19 @@ describe('a session', () => {
   })
 })
 
-/** Which timer runs at both ends of the connection from a local port, where the system tells. */
-function timersOf(port: number): (string | undefined)[] {
+/**
+ * Which timer runs at both ends of the connection between two local ports, where the system tells. Another connection may
+ * have had either of them a minute ago, and the system still waits for its packets.
+ */
+function timersOf(client: number, server: number): (string | undefined)[] {
   if (!existsSync(SOCKETS)) return []
-  const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const hex = (port: number) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const ends = [hex(client), hex(server)]
   return readFileSync(SOCKETS, 'utf8')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, local = '', remote = '']) => local.endsWith(hex) || remote.endsWith(hex))
+    .filter(([, ...addresses]) =>
+      ends.every((end) => addresses.slice(0, 2).some((address) => address.endsWith(end))),
+    )
     .map((columns) => columns[5]?.slice(0, 2))
 }
