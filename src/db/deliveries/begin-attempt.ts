@@ -6,13 +6,14 @@ import { loadOf } from '../endpoints/load.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../orm.ts'
 import {
+  type AttemptRow,
   type AttemptTools,
   endpointOf,
   leaseOf,
   newAttempt,
   type ReadSecrets,
   type StartedAttempt,
-} from './opening.ts'
+} from './new-attempt.ts'
 import { forgetResend } from './resend-marks.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
@@ -117,35 +118,33 @@ async function forget(
 
 async function send(
   trx: Sql,
-  { eventId, partnerId, interruptions, body }: Delivery,
+  delivery: Delivery,
   endpoint: Endpoint,
   trigger: AttemptTrigger,
   readSecrets: ReadSecrets,
 ): Promise<Begun> {
+  const { eventId, partnerId, interruptions } = delivery
   if (interruptions > 0) await closeInterrupted(trx, eventId)
-  const read = readSecrets(endpoint.secrets)
-  if ('unreadable' in read)
-    return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: read.unreadable }
-  const beganAt = performance.now()
-  const attemptId = await open(trx, eventId, endpoint.revision, trigger)
-  return { kind: 'send', attemptId, eventId, url: endpoint.url ?? '', body, secrets: read.secrets, beganAt }
+  const opened = newAttempt(delivery, endpoint, trigger, readSecrets)
+  if ('unreadable' in opened)
+    return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: opened.unreadable }
+  await write(trx, opened.row)
+  return opened.started
 }
 
-async function open(trx: Sql, eventId: string, revision: number, trigger: AttemptTrigger): Promise<string> {
-  const attempt = newAttempt(eventId, revision, trigger)
+async function write(trx: Sql, row: AttemptRow): Promise<void> {
   await trx
     .with('attempt', (cte) =>
       cte.insertInto('attempts').values((eb) => ({
-        ...attempt,
+        ...row,
         number: eb
           .selectFrom('attempts')
           .select(raw<number>`coalesce(max(number), 0) + 1`.as('number'))
-          .where('event_id', '=', eventId),
+          .where('event_id', '=', row.event_id),
       })),
     )
     .updateTable('deliveries')
-    .set(leaseOf(attempt.id))
-    .where('event_id', '=', eventId)
+    .set(leaseOf(row.id))
+    .where('event_id', '=', row.event_id)
     .execute()
-  return attempt.id
 }

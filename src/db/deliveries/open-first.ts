@@ -1,11 +1,17 @@
 import { decideAttempt, type DeliveryFacts } from '../../domain/attempt-decision.ts'
 import { loadOf } from '../endpoints/load.ts'
 import type { Sql } from '../orm.ts'
-import { type AttemptTools, endpointOf, newAttempt, type StartedAttempt } from './opening.ts'
+import {
+  type AttemptRow,
+  type AttemptTools,
+  endpointOf,
+  newAttempt,
+  type StartedAttempt,
+} from './new-attempt.ts'
 
 export interface OpenedFirst {
   /** The attempt's row, to be written with its delivery. */
-  attempt: ReturnType<typeof newAttempt> & { number: number }
+  attempt: AttemptRow & { number: number }
   started: StartedAttempt
 }
 
@@ -37,10 +43,7 @@ export async function openFirst(
   const facts = { ...NEW, nextAttemptAt: now }
   const decision = decideAttempt(facts, { ...endpoint, ...load }, 'scheduled', { now, random })
   if (decision.kind !== 'send') return undefined
-  const read = readSecrets(endpoint.secrets)
-  if ('unreadable' in read) return undefined
-  const beganAt = performance.now()
-  const attempt = { ...newAttempt(eventId, endpoint.revision, 'scheduled'), number: 1 }
-  const request = { eventId, url: endpoint.url ?? '', body, secrets: read.secrets, beganAt }
-  return { attempt, started: { kind: 'send', attemptId: attempt.id, ...request } }
+  const opened = newAttempt({ eventId, body }, endpoint, 'scheduled', readSecrets)
+  if ('unreadable' in opened) return undefined
+  return { attempt: { ...opened.row, number: 1 }, started: opened.started }
 }

@@ -39,10 +39,29 @@ export function endpointOf(trx: Sql, partnerId: number) {
     .forNoKeyUpdate()
 }
 
-/** A new attempt's row, without its number. */
-export function newAttempt(eventId: string, revision: number, trigger: AttemptTrigger) {
-  return { id: `att_${uuidv7()}`, event_id: eventId, trigger, endpoint_revision: revision }
+type Endpoint = Pick<
+  Awaited<ReturnType<ReturnType<typeof endpointOf>['executeTakeFirstOrThrow']>>,
+  'url' | 'revision' | 'secrets'
+>
+
+/** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
+export function newAttempt(
+  { eventId, body }: { eventId: string; body: string },
+  { url, revision, secrets: ciphertexts }: Endpoint,
+  trigger: AttemptTrigger,
+  readSecrets: ReadSecrets,
+) {
+  const read = readSecrets(ciphertexts)
+  if ('unreadable' in read) return read
+  const attemptId = `att_${uuidv7()}`
+  const row = { id: attemptId, event_id: eventId, trigger, endpoint_revision: revision }
+  const beganAt = performance.now()
+  const request = { eventId, url: url ?? '', body, secrets: read.secrets, beganAt }
+  const started: StartedAttempt = { kind: 'send', attemptId, ...request }
+  return { row, started }
 }
+
+export type AttemptRow = Extract<ReturnType<typeof newAttempt>, { row: unknown }>['row']
 
 /** The lease of an attempt that begins now. */
 export function leaseOf(attemptId: string | null) {
