@@ -1,5 +1,5 @@
 import { type Begun, beginAttempt } from '../src/db/deliveries/begin-attempt.ts'
-import type { StartedAttempt } from '../src/db/deliveries/opening.ts'
+import type { StartedAttempt } from '../src/db/deliveries/new-attempt.ts'
 import type { Finished } from '../src/db/deliveries/finish-attempt.ts'
 import { deliveryQueue } from '../src/db/deliveries/queue.ts'
 import { openFailure } from '../src/db/leads/referral-states.ts'

@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '../src/domain/attempt-outcome.ts'
-import type { AttemptTools, ReadSecrets, StartedAttempt } from '../src/db/deliveries/opening.ts'
+import type { AttemptTools, ReadSecrets, StartedAttempt } from '../src/db/deliveries/new-attempt.ts'
 import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attempt.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { Sql } from '../src/db/orm.ts'

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { recordAndOpen } from '../src/db/leads/recording.ts'
+import { recordMilestones } from '../src/db/leads/recording.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
@@ -20,7 +20,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
   const { sql, webhookBody, firstAttempts, observe } = dependencies
   return async (leadId: number, items: MilestoneItem[], settled?: SettledUpTo): Promise<Recording> => {
     const recording = await firstAttempts.record(leadId, settled, (opening) =>
-      recordAndOpen(sql, leadId, items, webhookBody, opening),
+      recordMilestones(sql, leadId, items, webhookBody, opening),
     )
     // somebody started the workflow by hand, or the database is another one
     if (recording === undefined)

@@ -1,5 +1,5 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import { furthest, type MilestoneName } from '../src/domain/milestones.ts'
+import type { MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/domain/referral.ts'
 import type { Counts, Note } from './messages.ts'
 
@@ -89,10 +89,6 @@ export function nextKey(journey: Journey, name: string): string {
 /** Whether anything that arrived is still to be recorded. */
 export function hasUnrecorded({ inbox, unscored, recording }: Journey): boolean {
   return inbox.length > 0 || unscored.length > 0 || recording
-}
-
-export function statusOf({ state }: Journey): MilestoneName {
-  return state.seen.reduce<MilestoneName>(furthest, 'lead_received')
 }
 
 /** Whether the lead's webhooks go out. */

@@ -1,8 +1,9 @@
 import { setCurrentDetails } from '@temporalio/workflow'
 import { milestones, signalledMilestones, statuses } from '../src/domain/milestones.ts'
+import { statusOf } from '../src/domain/referral.ts'
 import { scoreDate } from '../src/domain/score-dates.ts'
 import { webhookName } from './deliveries.ts'
-import { deliveryState, type Journey, statusOf } from './journey.ts'
+import { deliveryState, type Journey } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -19,7 +20,7 @@ export function describeToOperators(journey: Journey): void {
 
 function headline(journey: Journey): string {
   const { leadId, partnerId, closing } = journey.state
-  const status = statusOf(journey)
+  const status = statusOf(journey.state)
   const at = `**Lead ${leadId}** of partner ${partnerId} is at **${status}**`
   const words = `${milestones[status].meaning} (${statuses.indexOf(status) + 1} of ${statuses.length})`
   return `${at}${closing ? ' and **closed**' : ''}: ${words}.`

@@ -1,8 +1,9 @@
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common'
 import { dayOf, searchAttributes } from '../src/domain/search-attributes.ts'
+import { statusOf } from '../src/domain/referral.ts'
 import { scoreDate } from '../src/domain/score-dates.ts'
-import { deliveryState, type Journey, statusOf } from './journey.ts'
+import { deliveryState, type Journey } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 
 type Name = keyof typeof searchAttributes
@@ -20,7 +21,7 @@ export function publishSearchAttributes(journey: Journey): void {
   const wanted: SearchAttributeUpdatePair[] = [
     { key: key('LeadId'), value: state.leadId },
     { key: key('PartnerId'), value: state.partnerId },
-    { key: key('LeadStatus'), value: statusOf(journey) },
+    { key: key('LeadStatus'), value: statusOf(state) },
     { key: key('DeliveryState'), value: deliveryState(journey) },
     { key: key('NextScoreUpdateAt'), value: nextScoreUpdateAt(journey) },
     { key: key('LastEventAt'), value: dayOf(state.lastEventAt) },

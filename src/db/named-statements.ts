@@ -5,12 +5,6 @@ const MOST_NAMES = 100
 /** Statements that are counted; those of lists have a text for each length. */
 const MOST_COUNTED = 1000
 
-/** As `pg` takes them. */
-interface Statement {
-  name: string
-  text: string
-  values: unknown[]
-}
 type Query = (statement: unknown, ...rest: unknown[]) => unknown
 
 /**
@@ -45,7 +39,7 @@ export function createStatementNames() {
       if (typeof text !== 'string' || !Array.isArray(values)) return query(text, values, ...rest)
       const name = nameOf(text)
       if (name === undefined) return query(text, values, ...rest)
-      return query({ name, text, values } satisfies Statement, ...rest)
+      return query({ name, text, values }, ...rest)
     }
   }
 }

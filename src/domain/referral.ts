@@ -1,4 +1,4 @@
-import type { MilestoneName } from './milestones.ts'
+import { furthest, type MilestoneName } from './milestones.ts'
 import type { ScoreGains } from './event-payloads.ts'
 
 /**
@@ -29,6 +29,10 @@ export interface ReferralState {
   /** What the first open delivery suffers from; `null` while it has not failed. */
   failure: DeliveryFailure | null
 }
+
+/** The status that the milestones make. */
+export const statusOf = ({ seen }: Pick<ReferralState, 'seen'>) =>
+  seen.reduce<MilestoneName>(furthest, 'lead_received')
 
 /** A delivery that fails, as operators are told of it. */
 export interface DeliveryFailure {

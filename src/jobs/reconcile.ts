@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client'
-import { defineSearchAttributeKey } from '@temporalio/common'
 import { readRecordSignal } from '../../workflows/messages.ts'
 import { type OpenLead, openAmong, openLeads } from '../db/leads/open-leads.ts'
 import type { Sql } from '../db/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
 import { leadOf, referralId } from '../temporal/names.ts'
 import type { Referrals } from '../temporal/referrals.ts'
+import { attributeKeys } from '../temporal/search-attributes.ts'
 
 const PAGE = 1000
-const LEAD_STATUS = defineSearchAttributeKey('LeadStatus', 'KEYWORD')
 
 interface Dependencies {
   client: Client
@@ -100,7 +99,7 @@ async function runningLeads(client: Client): Promise<Map<number, unknown>> {
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
   for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
     const leadId = leadOf(workflowId)
-    if (leadId !== undefined) running.set(leadId, typedSearchAttributes.get(LEAD_STATUS))
+    if (leadId !== undefined) running.set(leadId, typedSearchAttributes.get(attributeKeys.LeadStatus))
   }
   return running
 }

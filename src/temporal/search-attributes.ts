@@ -1,11 +1,10 @@
 import type { Connection } from '@temporalio/client'
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common'
 import { encodeSearchAttributeIndexedValueType as encode } from '@temporalio/common/lib/search-attributes.js'
-import { furthest } from '../domain/milestones.ts'
-import type { ReferralState } from '../domain/referral.ts'
+import { type ReferralState, statusOf } from '../domain/referral.ts'
 import { dayOf, searchAttributes } from '../domain/search-attributes.ts'
 
-const key = {
+export const attributeKeys = {
   LeadId: defineSearchAttributeKey('LeadId', 'INT'),
   PartnerId: defineSearchAttributeKey('PartnerId', 'INT'),
   LeadStatus: defineSearchAttributeKey('LeadStatus', 'KEYWORD'),
@@ -14,13 +13,14 @@ const key = {
 }
 
 /** The search attributes a lead's workflow starts with, which saves its first task an upsert. */
-export function startAttributes({ leadId, partnerId, seen, lastEventAt }: ReferralState) {
+export function startAttributes(state: ReferralState) {
+  const { leadId, partnerId, lastEventAt } = state
   return new TypedSearchAttributes([
-    { key: key.LeadId, value: leadId },
-    { key: key.PartnerId, value: partnerId },
-    { key: key.LeadStatus, value: seen.reduce(furthest) },
-    { key: key.DeliveryState, value: 'ok' },
-    { key: key.LastEventAt, value: dayOf(lastEventAt) },
+    { key: attributeKeys.LeadId, value: leadId },
+    { key: attributeKeys.PartnerId, value: partnerId },
+    { key: attributeKeys.LeadStatus, value: statusOf(state) },
+    { key: attributeKeys.DeliveryState, value: 'ok' },
+    { key: attributeKeys.LastEventAt, value: dayOf(lastEventAt) },
   ])
 }
 

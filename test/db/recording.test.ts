@@ -26,8 +26,8 @@ describe('recording milestones', () => {
   })
 
   const newLead = () => sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, body))
-  const record = (leadId: number, ...items: ReturnType<typeof item>[]) =>
-    recordMilestones(sql, leadId, items, body)
+  const record = async (leadId: number, ...items: ReturnType<typeof item>[]) =>
+    (await recordMilestones(sql, leadId, items, body))?.recording
   const sequences = async (leadId: number) =>
     (
       await sql

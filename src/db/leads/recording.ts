@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../../domain/recording-decision.ts'
 import type { MilestoneItem, Recording } from '../../domain/referral.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
-import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/opening.ts'
+import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../deliveries/open-first.ts'
 import { jsonb } from '../jsonb.ts'
 import { type LockedLead, lockLead } from './lock-lead.ts'
@@ -27,19 +27,10 @@ export interface OpenedWith {
  * Begins with the lead's row lock, so that events get their positions, and transactions their ids, in the
  * order in which they become visible.
  *
+ * @param opening opens the first attempt at the next webhook, if its endpoint is active, free, and locked by nobody.
  * @returns `undefined` when there is no such lead.
  */
 export async function recordMilestones(
-  sql: Sql,
-  leadId: number,
-  items: readonly MilestoneItem[],
-  toBody: WebhookBody,
-): Promise<Recording | undefined> {
-  return (await recordAndOpen(sql, leadId, items, toBody))?.recording
-}
-
-/** The same, and opens the first attempt at the next webhook if its endpoint is active, free, and locked by nobody. */
-export async function recordAndOpen(
   sql: Sql,
   leadId: number,
   items: readonly MilestoneItem[],
