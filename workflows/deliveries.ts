@@ -1,6 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook } from './activities.ts'
-import { type Journey, note } from './journey.ts'
+import { type Journey, note, webhookName } from './journey.ts'
+import { show } from './show.ts'
 import { advance } from './standing.ts'
 
 /**
@@ -24,6 +25,7 @@ export async function deliverNext(journey: Journey): Promise<void> {
   advance(journey, answer.next)
   if (answer.outcome !== 'held') return
   journey.held = true
+  show(journey)
   await condition(() => journey.wakes !== wakes || state.last > last)
   journey.held = false
 }
@@ -39,9 +41,4 @@ async function send(journey: Journey) {
   } finally {
     journey.sending = undefined
   }
-}
-
-/** `webhook 3, contract_signed`; only the number if this run doesn't know the name. */
-export function webhookName({ names }: Journey, sequence: number): string {
-  return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
 }

@@ -1,6 +1,7 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow'
 import { closeLead } from './activities.ts'
 import { hasUnrecorded, type Journey, now } from './journey.ts'
+import { show } from './show.ts'
 
 /** Closes the lead in the record: when staff or an operator ask, or 30 days after mortgage_ready. */
 export async function closeWhenDone(journey: Journey): Promise<void> {
@@ -14,6 +15,7 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
       return
     journey.closeReason = 'mortgage_ready'
     state.closing = true
+    show(journey)
   }
   await condition(() => !hasUnrecorded(journey))
   await closeLead(state.leadId, journey.closeReason ?? 'canceled')

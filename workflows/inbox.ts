@@ -11,6 +11,7 @@ import {
   milestoneSignals,
   wakeSignal,
 } from './messages.ts'
+import { showSoon } from './show.ts'
 
 const SHOWABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
@@ -32,6 +33,7 @@ export function receiveSignals(journey: Journey): void {
     const act = byName.get(name)
     if (act === undefined) notUnderstood(journey, name)
     else act(argument)
+    showSoon(journey)
   }
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has
   // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.

@@ -36,6 +36,8 @@ export interface Journey extends Carried {
   /** Items whose sender waits for an answer, and the answer once it is there. */
   awaited: Map<MilestoneItem, RecordedItem | undefined>
   sending: CancellationScope | undefined
+  /** Operators are shown the lead once this moment's messages are taken. */
+  showing: boolean
 }
 
 const NOTES_KEPT = 20
@@ -62,6 +64,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     messages: 0,
     awaited: new Map(),
     sending: undefined,
+    showing: false,
   }
 }
 
@@ -96,4 +99,9 @@ export function deliveryState({ state, held }: Journey): 'ok' | 'failing' | 'hel
   if (state.next > state.last) return 'ok'
   if (held) return 'held'
   return state.failure === null ? 'ok' : 'failing'
+}
+
+/** `webhook 3, contract_signed`; only the number if this run doesn't know the name. */
+export function webhookName({ names }: Journey, sequence: number): string {
+  return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
 }

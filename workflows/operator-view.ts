@@ -2,8 +2,7 @@ import { setCurrentDetails } from '@temporalio/workflow'
 import { milestones, signalledMilestones, statuses } from '../src/domain/milestones.ts'
 import { statusOf } from '../src/domain/referral.ts'
 import { scoreDate } from '../src/domain/score-dates.ts'
-import { webhookName } from './deliveries.ts'
-import { deliveryState, type Journey } from './journey.ts'
+import { deliveryState, type Journey, webhookName } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -14,10 +14,9 @@ import { closeWhenDone, isOver } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
 import { beginJourney, type Carried, carriedOf, type Journey } from './journey.ts'
 import { type ReferralView, stateQuery } from './messages.ts'
-import { describeToOperators } from './operator-view.ts'
 import { recordInbox } from './recording.ts'
 import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-import { publishSearchAttributes } from './search-attributes.ts'
+import { show, showSoon } from './show.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
@@ -42,6 +41,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   // a cancellation request closes the lead, and interrupts nothing
   CancellationScope.current().cancelRequested.catch(() => {
     journey.state.closing = true
+    showSoon(journey)
   })
   return journey
 }
@@ -57,20 +57,19 @@ function viewOf({ state, counts, inbox, unscored, held, notes }: Journey): Refer
 }
 
 async function run(journey: Journey): Promise<string> {
+  show(journey)
   const work = new CancellationScope()
   void work.run(async () => begin(journey))
-  for (;;) {
-    describeToOperators(journey)
-    publishSearchAttributes(journey)
-    const before = fingerprint(journey)
-    await condition(() => isOver(journey) || isTimeToContinue(journey) || fingerprint(journey) !== before)
-    const over = isOver(journey)
-    if (!over && !isTimeToContinue(journey)) continue
-    const handedOver = plain([journey.state, carriedOf(journey)] as const)
-    await end(work)
-    if (over) return journey.closeReason ?? 'canceled'
-    await makeContinueAsNewFunc<typeof referral>()(...handedOver)
-  }
+  let over = false
+  do {
+    await condition(() => isOver(journey) || isTimeToContinue(journey))
+    // a coroutine that woke in the same round may have changed that
+    over = isOver(journey)
+  } while (!over && !isTimeToContinue(journey))
+  const handedOver = plain([journey.state, carriedOf(journey)] as const)
+  await end(work)
+  if (over) return journey.closeReason ?? 'canceled'
+  return makeContinueAsNewFunc<typeof referral>()(...handedOver)
 }
 
 function begin(journey: Journey): void {
@@ -96,9 +95,4 @@ async function end(work: CancellationScope): Promise<void> {
 /** A copy, which coroutines that end meanwhile don't change. */
 function plain<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
-}
-
-/** Everything that operators are shown, to publish each change once. */
-function fingerprint({ state, counts, notes, held, closed }: Journey): string {
-  return JSON.stringify([state, counts, notes.at(-1), held, closed])
 }

@@ -1,4 +1,4 @@
-import { ActivityFailure, condition } from '@temporalio/workflow'
+import { ActivityFailure, condition, isCancellation } from '@temporalio/workflow'
 import { DAY_MS, duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/score-dates.ts'
 import { type MilestoneItem, scoreUpdateKey } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
@@ -69,7 +69,8 @@ async function score(
     )
     return true
   } catch (error) {
-    if (error instanceof ActivityFailure) return false
-    throw error
+    // the run ends: the next one asks again
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+    return false
   }
 }

@@ -4,6 +4,7 @@ import { isRecord, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'
 import { type MilestoneAnswer, milestoneUpdate } from './messages.ts'
+import { showSoon } from './show.ts'
 
 /** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */
 const PROVIDER_PATIENCE = '10 seconds'
@@ -36,6 +37,7 @@ async function record(
   // the server allows a run 2,000 updates and 10,000 signals
   journey.messages += 2
   const item = receive(journey, name, request, currentUpdateInfo()?.id)
+  showSoon(journey)
   if (item === undefined) return { outcome: 'accepted', event_id: null }
   const { awaited } = journey
   awaited.set(item, undefined)

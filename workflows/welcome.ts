@@ -1,5 +1,7 @@
+import { isCancellation } from '@temporalio/workflow'
 import { sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
+import { show } from './show.ts'
 import { applySent } from './standing.ts'
 
 /** Sends a new lead's first webhook and the borrower's onboarding mail; the mail alone where the webhook is settled. */
@@ -12,6 +14,7 @@ export async function welcome(journey: Journey): Promise<void> {
       const answer = await welcomeLead(state.leadId, state.partnerId)
       applySent(journey, answer)
       journey.mailed = answer.mailed
+      show(journey)
     } catch {
       // the run ends: the next one sees to it
       return
@@ -25,8 +28,10 @@ export async function welcome(journey: Journey): Promise<void> {
 async function mail(journey: Journey): Promise<void> {
   try {
     await sendOnboardingEmail(journey.state.leadId)
-  } catch {
+  } catch (error) {
+    if (isCancellation(error)) return
     note(journey, 'onboarding email', 'could not be sent for 7 days: it was given up')
+    show(journey)
   }
   journey.mailed = true
 }

@@ -14,14 +14,15 @@ describe('a worker that is killed', () => {
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
   let resent: string[]
-  const inside = { recording: 0, beforeSending: 0, sending: 0, writingTheOutcome: 0 }
+  const inside = { recording: 0, beforeSending: 0, sending: 0, sendingForLong: 0, writingTheOutcome: 0 }
+  const steps = Object.keys(inside) as (keyof typeof inside)[]
 
   beforeAll(async () => {
     service = await prepareService()
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
     const worker = await service.startWorker()
-    for (const step of ['recording', 'beforeSending', 'sending', 'writingTheOutcome'] as const) {
+    for (const step of steps) {
       inside[step] = await leads.start()
       await partner.endpoint.until(() => leads.arrivals(inside[step]).length === 1)
     }
@@ -48,10 +49,15 @@ describe('a worker that is killed', () => {
     await beforeSending.reached()
 
     partner.endpoint.answer = () => {}
-    await service.referrals.signal(inside.sending, 'contract_signed')
-    await partner.endpoint.until(() => leads.arrivals(inside.sending).length === 2)
+    await service.referrals.signal(inside.sendingForLong, 'contract_signed')
+    await partner.endpoint.until(() => leads.arrivals(inside.sendingForLong).length === 2)
+    await isDelivering(inside.sendingForLong)
     await askForResends()
     await partner.endpoint.until(() => resendsOf(resent[0]) === 1)
+
+    // the last two, because after a second their recordings have answered
+    await service.referrals.signal(inside.sending, 'contract_signed')
+    await partner.endpoint.until(() => leads.arrivals(inside.sending).length === 2)
 
     const answered = Promise.withResolvers<() => void>()
     partner.endpoint.answer = (_, response) => answered.resolve(() => void response.writeHead(200).end())
@@ -65,6 +71,15 @@ describe('a worker that is killed', () => {
     answer()
     await writing.reached()
     return [recording, beforeSending, writing]
+  }
+
+  /** Resolves once the recording has answered without the endpoint, and the delivery waits for the same request. */
+  async function isDelivering(leadId: number): Promise<void> {
+    const handle = service.client.workflow.getHandle(`lead-${leadId}`)
+    await until(async () => {
+      const { pendingActivities } = (await handle.describe()).raw
+      return pendingActivities?.some(({ activityType }) => activityType?.name === 'deliverWebhook') ?? false
+    })
   }
 
   async function askForResends() {
@@ -98,14 +113,11 @@ describe('a worker that is killed', () => {
     await handle.result()
   }
 
-  it.each(Object.keys(inside) as (keyof typeof inside)[])(
-    'loses and doubles no event of a lead that it was %s',
-    async (step) => {
-      expect(await leads.names(inside[step])).toEqual(['lead_received', 'contract_signed'])
-    },
-  )
+  it.each(steps)('loses and doubles no event of a lead that it was %s', async (step) => {
+    expect(await leads.names(inside[step])).toEqual(['lead_received', 'contract_signed'])
+  })
 
-  it.each(Object.keys(inside) as (keyof typeof inside)[])(
+  it.each(steps)(
     'repeats a webhook at most once, with the same id and bytes, for a lead that it was %s',
     async (step) => {
       const [, ...sent] = leads.arrivals(inside[step])
