@@ -6,14 +6,18 @@ import { reviewEndpoint } from '../src/db/endpoints/review.ts'
 import { closeLead } from '../src/db/leads/lifecycle.ts'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
+import type { Environment } from '../src/domain/environment.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { again } from './again.ts'
+import { certificationActivities } from './certify.ts'
 import { deliverWebhookActivity, type TellFailure } from './deliver-webhook.ts'
+import { endpointChangeActivities } from './endpoint-changes.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import type { SendWebhook } from './make-attempt.ts'
 import type { Mailer } from './mailer.ts'
 import { notifyActivity } from './notify.ts'
+import { pingEndpointActivity } from './ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
@@ -26,6 +30,7 @@ const PAGE = 100
 
 export interface ActivityDependencies {
   sql: Sql
+  environment: Environment
   gate: PartnerGate
   firstAttempts: FirstAttempts
   webhookBody: WebhookBody
@@ -36,6 +41,8 @@ export interface ActivityDependencies {
   /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   wakeLead: WakeLead
+  /** Starts an endpoint's workflow, or tells it to look at the record. */
+  startEndpoint: (endpointId: number) => Promise<unknown>
   tellFailure: TellFailure
   log: Logger
   observe: WorkerObserver
@@ -50,6 +57,10 @@ export function createActivities(dependencies: ActivityDependencies) {
     deliverWebhook: deliverWebhookActivity(dependencies),
     ...welcomeActivities(dependencies),
     closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
+
+    ...certificationActivities(dependencies),
+    ...endpointChangeActivities(dependencies),
+    pingEndpoint: pingEndpointActivity(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),

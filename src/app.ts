@@ -1,6 +1,7 @@
 import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { certifyEndpoint } from './api/certify-endpoint.ts'
 import { createLead } from './api/create-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
@@ -9,6 +10,7 @@ import { getLead } from './api/get-lead.ts'
 import { type ConnectionLimits, connectionLimits, createHttpServer } from './api/http-server.ts'
 import { listEvents } from './api/list-events.ts'
 import { openapi } from './api/openapi/document.ts'
+import { pauseEndpoint } from './api/pause-endpoint.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
 import { failures } from './api/plugins/failures.ts'
@@ -19,6 +21,10 @@ import { rateLimits } from './api/plugins/rate-limits.ts'
 import { requestLog } from './api/plugins/request-log.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
+import { rotateEndpointSecret } from './api/rotate-endpoint-secret.ts'
+import type { StartRequest } from './api/self-service.ts'
+import { setEndpoint } from './api/set-endpoint.ts'
+import { testEndpoint } from './api/test-endpoint.ts'
 import type { TlsFiles } from './api/tls.ts'
 import { updatePartnerInfo } from './api/update-partner-info.ts'
 import type { Sql } from './db/orm.ts'
@@ -38,6 +44,12 @@ export interface AppDependencies {
   log: Logger
   startReferral: (state: ReferralState) => void
   resendWebhook: ResendWebhook
+  /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
+  startRequest: StartRequest
+  startEndpoint: (endpointId: number) => void
+  encryptionKeys: readonly Buffer[]
+  /** Allows endpoints at loopback and private addresses. */
+  allowPrivateNetwork: boolean
   observeRequest: ObserveRequest
   /** Requests per minute for each partner, and for each address without a key; 0 means no limit. */
   rateLimit: number
@@ -72,7 +84,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi)
-  const { startReferral, resendWebhook: resend } = dependencies
+  const { startReferral, resendWebhook: resend, startEndpoint } = dependencies
+  const { encryptionKeys, startRequest, allowPrivateNetwork } = dependencies
+  const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   await app.register(ping, { prefix: '/v1', environment })
   await app.register(
     async (withKey) => {
@@ -85,6 +99,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(getDeliveries, { sql })
       await withKey.register(resendWebhook, { sql, resendWebhook: resend })
       await withKey.register(getEndpoint, { sql })
+      await withKey.register(setEndpoint, selfService)
+      await withKey.register(certifyEndpoint, selfService)
+      await withKey.register(rotateEndpointSecret, selfService)
+      await withKey.register(testEndpoint, selfService)
+      await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
       await withKey.register(listEvents, { sql })
     },
     { prefix: '/v1' },

@@ -11,6 +11,8 @@ import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
+import { createEndpointRequests } from './temporal/endpoint-requests.ts'
+import { createEndpointStarter } from './temporal/endpoints.ts'
 import { OtherDeployment } from './temporal/namespace-claim.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { createResender } from './temporal/resend.ts'
@@ -32,6 +34,12 @@ const starts = boundedStarts(createReferrals({ client, sql }), config.STARTS_IN_
   if (err instanceof OtherDeployment) return
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
 })
+const endpointRequests = createEndpointRequests(client)
+const startEndpoint = createEndpointStarter(client)
+const leftToSweep = (starting: Promise<void>) =>
+  void starting.catch((err: unknown) =>
+    log.warn({ err }, 'an endpoint’s workflow is not started yet: the sweep starts it'),
+  )
 const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
@@ -46,6 +54,10 @@ const app = await buildApp({
     onFailure: (err, partnerId) =>
       log.warn({ err, partner_id: partnerId }, 'resends not started yet: the sweep starts them'),
   }),
+  startRequest: (start) => leftToSweep(start(endpointRequests)),
+  startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
+  encryptionKeys: config.ENCRYPTION_KEY,
+  allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
   observeRequest,
   rateLimit: config.RATE_LIMIT,
   limits: { maxConnections: config.MAX_CONNECTIONS },

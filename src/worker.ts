@@ -16,6 +16,7 @@ import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
+import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
 import { watchNamespace } from './temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './temporal/names.ts'
@@ -44,6 +45,7 @@ const sql = sqlOf(orm)
 const deploymentId = await requireDatabase(sql, config)
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
 const referrals = createReferrals({ client, sql })
+const startEndpoint = createEndpointStarter(client)
 const sender = createSender({
   environment: config.ENVIRONMENT,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
@@ -72,8 +74,9 @@ const health = await startHealthServer(config, { isReady, registry: metrics.regi
 const sweeping = sweep({
   sql,
   referrals,
-  startEndpoint: createEndpointStarter(client),
+  startEndpoint,
   startResends: createResendStarter(client),
+  endpointRequests: createEndpointRequests(client),
   observe: metrics.observe,
   startsInFlight: config.STARTS_IN_FLIGHT,
   log,
@@ -103,8 +106,10 @@ function dependencies(): ActivityDependencies {
   const { ENVIRONMENT: environment, SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token } = config
   return {
     ...attempting,
+    environment,
     firstAttempts,
     log,
+    startEndpoint,
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     tellFailure: (leadId, failure) => {
       const handle = client.workflow.getHandle(referralId(leadId))

@@ -13,6 +13,10 @@ const app = await buildApp({
   log: createLogger('silent', 'api'),
   startReferral: () => {},
   resendWebhook: async () => 'accepted',
+  startRequest: () => {},
+  startEndpoint: () => {},
+  encryptionKeys: [],
+  allowPrivateNetwork: false,
   observeRequest: () => {},
   rateLimit: 0,
 })

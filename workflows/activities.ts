@@ -72,6 +72,26 @@ export const { probeEndpoint } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
+/** One request to an endpoint that a partner asked for. */
+export const { certify, pingEndpoint } = proxyActivities<Activities>({
+  startToCloseTimeout: LEASE_MS,
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+export const { endCertification, reviewChange, applyChange } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+/** Nothing takes effect before somebody was told of it. */
+export const { announceChange } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
+  cancellationType: TRY_CANCEL,
+})
+
 export const { notify } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '7 days',

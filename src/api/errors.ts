@@ -11,8 +11,25 @@ export const errorCatalogue = {
     message:
       'Use HTTPS. This request was sent over plain HTTP, and its key may have been read by others: ask us to replace it.',
   },
+  SELF_SERVICE_OFF: {
+    status: 403,
+    message:
+      'Your account cannot change its endpoint by API. Ask us to turn self-service on, or to make the change for you.',
+  },
   NOT_FOUND: { status: 404, message: 'Path not found.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not support this method.' },
+  NO_ENDPOINT: {
+    status: 409,
+    message: 'You have no endpoint yet. Set one with POST /v1/set-endpoint, then certify it.',
+  },
+  NO_CANDIDATE: {
+    status: 409,
+    message: 'There is no URL to certify. Set one with POST /v1/set-endpoint.',
+  },
+  PAUSED_BY_STAFF: {
+    status: 409,
+    message: 'Our staff paused your endpoint. Contact us to resume it.',
+  },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

@@ -39,8 +39,8 @@ const processes = {
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 }
 
-/** Read by worker and staff, which sign webhooks. */
-const senders = {
+/** Read by all that make or use signing secrets, or register endpoints. */
+const endpoints = {
   ENCRYPTION_KEY: z.string().transform((keys, context) => {
     const decoded = keys.split(',').map((key) => Buffer.from(key.trim(), 'base64'))
     if (decoded.some((key) => key.length !== 32)) {
@@ -61,6 +61,7 @@ export const programs = {
   api: z.object({
     ...everywhere,
     ...processes,
+    ...endpoints,
     PORT: port.default(3000),
     TLS_CERT_FILE: text.optional(),
     TLS_KEY_FILE: text.optional(),
@@ -80,7 +81,7 @@ export const programs = {
   worker: z.object({
     ...everywhere,
     ...processes,
-    ...senders,
+    ...endpoints,
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     SMTP_CATCHER: flag.default(false),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
@@ -97,7 +98,7 @@ export const programs = {
     TEMPORAL_DEPLOYMENT_NAME: text.optional(),
     TEMPORAL_WORKER_BUILD_ID: text.optional(),
   }),
-  staff: z.object({ ...everywhere, ...senders, TEMPORAL_UI_URL: webUrl.optional() }),
+  staff: z.object({ ...everywhere, ...endpoints, TEMPORAL_UI_URL: webUrl.optional() }),
   migrate: z.object({ ...everywhere, MIGRATION_DATABASE_URL: databaseUrl.optional() }),
   'setup-temporal': z.object(everywhere),
 }

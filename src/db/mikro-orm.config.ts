@@ -4,8 +4,11 @@ import { Migrator } from '@mikro-orm/migrations'
 import { ApiKey } from './entities/api-key.ts'
 import { Attempt } from './entities/attempt.ts'
 import { AuditEntry } from './entities/audit-entry.ts'
+import { Certification } from './entities/certification.ts'
 import { Delivery } from './entities/delivery.ts'
 import { Deployment } from './entities/deployment.ts'
+import { EndpointChange } from './entities/endpoint-change.ts'
+import { EndpointPing } from './entities/endpoint-ping.ts'
 import { EndpointSecret } from './entities/endpoint-secret.ts'
 import { Endpoint } from './entities/endpoint.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
@@ -21,6 +24,9 @@ export const entities = [
   ApiKey,
   Endpoint,
   EndpointSecret,
+  EndpointChange,
+  EndpointPing,
+  Certification,
   Lead,
   LeadEvent,
   Delivery,

@@ -38,11 +38,12 @@ export async function migrate(orm: Orm): Promise<number> {
 type Inferred = InferKyselyDB<(typeof entities)[number]>
 
 /** The tables as the entities define them; an identity column, which an insert leaves out, is not known as one. */
-interface Tables extends Omit<Inferred, 'leads' | 'endpoint_secrets' | 'audit'> {
-  leads: Omit<Inferred['leads'], 'id'> & { id: Generated<number> }
-  endpoint_secrets: Omit<Inferred['endpoint_secrets'], 'id'> & { id: Generated<number> }
-  audit: Omit<Inferred['audit'], 'id'> & { id: Generated<number> }
+type Tables = Omit<Inferred, Numbered> & {
+  [Table in Numbered]: Omit<Inferred[Table], 'id'> & { id: Generated<number> }
 }
+/** Tables whose ids PostgreSQL gives. */
+type Numbered =
+  'leads' | 'endpoint_secrets' | 'endpoint_changes' | 'certifications' | 'endpoint_pings' | 'audit'
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
 export type Sql = Kysely<Tables>

@@ -33,8 +33,11 @@ const REASONS = {
   gone: 'it answered 410 Gone',
   failing: `it accepted no webhook for ${PAUSE_AFTER_HOURS} hours`,
   staff: 'our staff paused it',
+  partner: 'the partner paused it',
   resumed: 'our staff resumed it',
+  resumed_by_partner: 'the partner resumed it',
   endpoint_set: 'its URL was set',
+  endpoint_certified: 'its new URL was certified',
   endpoint_set_from_now: 'its URL was set, and waiting webhooks were canceled',
   probe_succeeded: 'it accepted a probe',
 }
@@ -61,6 +64,9 @@ interface Transition {
 export const endpointTransitions = {
   set: { state: 'draining', reason: 'endpoint_set', pausedBy: null, worksAgain: true },
   setFromNow: { state: 'draining', reason: 'endpoint_set_from_now', pausedBy: null, worksAgain: true },
+  certified: { state: 'draining', reason: 'endpoint_certified', pausedBy: null, worksAgain: true },
+  pausedByPartner: { state: 'paused', reason: 'partner', pausedBy: 'partner', worksAgain: false },
+  resumedByPartner: { state: 'draining', reason: 'resumed_by_partner', pausedBy: null, worksAgain: true },
   pausedByStaff: { state: 'paused', reason: 'staff', pausedBy: 'staff', worksAgain: false },
   resumedByStaff: { state: 'draining', reason: 'resumed', pausedBy: null, worksAgain: true },
   probeTaken: { state: 'draining', reason: 'probe_succeeded', pausedBy: null, worksAgain: true },
@@ -91,4 +97,15 @@ export function healthOf({
     return { health: 'failing', reason: 'attempts_fail', since: failingSince }
   }
   return { health: state, reason, since }
+}
+
+/** What came of a test request that is no event. */
+export interface PingOutcome {
+  webhook_id: string
+  ok: boolean
+  status: number | null
+  duration_ms: number
+  error_code: string | null
+  /** What to do about a failure. */
+  hint: string | null
 }

@@ -9,6 +9,8 @@ interface DemoEndpointOptions {
   port: number
   /** The endpoint's secret, `whsec_…`; undefined until the partner has one. */
   secret: () => string | undefined
+  /** Reads the secrets of an endpoint at this URL: a partner may have replaced its own. */
+  otherSecrets: (url: string) => Promise<string[]>
   /** Gets one readable line for each webhook. */
   print: (line: string) => void
   /** Gets each webhook in full, as one JSON document on a line. */
@@ -16,10 +18,10 @@ interface DemoEndpointOptions {
 }
 
 /** What a partner would run: receives webhooks on 127.0.0.1 and verifies them as Standard Webhooks specifies. */
-export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEndpointOptions) {
+export async function startDemoEndpoint({ port, secret, otherSecrets, print, logFile }: DemoEndpointOptions) {
   const server = createServer((request, response) => {
     const answer = async () => {
-      const { problem, body, headers } = await receive(request, secret())
+      const { problem, body, headers } = await receive(request, secret(), () => otherSecrets(url))
       appendFileSync(logFile, `${JSON.stringify({ at: new Date(), problem, headers, body })}\n`)
       print(describe(body, problem))
       response.writeHead(problem ? 400 : 200).end()
@@ -29,19 +31,32 @@ export async function startDemoEndpoint({ port, secret, print, logFile }: DemoEn
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
   const { port: listening } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${listening}/webhooks`, server }
+  const url = `http://127.0.0.1:${listening}/webhooks`
+  return { url, server }
 }
 
-async function receive(request: IncomingMessage, secret = '') {
+async function receive(request: IncomingMessage, secret = '', otherSecrets: () => Promise<string[]>) {
   // the signature is over the bytes as they came: parsed and serialized again, they would differ
   const body = await text(request)
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
   const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name] ?? '')]))
+  const problem = refuse(secret, body, headers)
+  if (problem === undefined) return { body, headers }
+  const others = await otherSecrets()
+  return {
+    body,
+    headers,
+    ...(!others.some((other) => refuse(other, body, headers) === undefined) && { problem }),
+  }
+}
+
+/** Why a webhook is not signed with `secret`; `undefined` if it is. */
+function refuse(secret: string, body: string, headers: Record<string, string>): string | undefined {
   try {
     new Webhook(secret).verify(body, headers)
-    return { body, headers }
+    return undefined
   } catch (error) {
-    return { body, headers, problem: (error as Error).message }
+    return (error as Error).message
   }
 }
 
@@ -49,12 +64,14 @@ function describe(body: string, problem: string | undefined): string {
   const time = new Date().toTimeString().slice(0, 8)
   const { type, data } = parse(body)
   const verdict = problem ? `not verified: ${problem}` : 'verified ✓'
-  return `${time}  ${printable(type).padEnd(22)}  lead ${printable(data?.lead_id)}  #${printable(data?.sequence)}  ${verdict}`
+  const lead =
+    data?.lead_id === undefined ? '' : `lead ${printable(data.lead_id)}  #${printable(data.sequence)}  `
+  return `${time}  ${printable(type).padEnd(22)}  ${lead}${verdict}`
 }
 
 /** Any program on this machine can send anything here, including control sequences for the terminal. */
 function printable(value: unknown): string {
-  const isPlain = typeof value === 'number' || (typeof value === 'string' && /^\w{1,40}$/.test(value))
+  const isPlain = typeof value === 'number' || (typeof value === 'string' && /^[\w.]{1,40}$/.test(value))
   return isPlain ? String(value) : '?'
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { ConfigError, readConfig } from '../config.ts'
 import { type DemoPartner, saveSettings, type Settings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
+import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
 import { planDatabase, type ServerOptions } from './servers.ts'
@@ -27,8 +28,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
   const { port, encryptionKeys } = checkSettings(settings, environment)
-  const endpointUrl = await receiveWebhooks(options)
   const database = await planDatabase(options)
+  const endpointUrl = await receiveWebhooks(options, database.url, encryptionKeys)
   const variables = {
     ENVIRONMENT: 'sandbox',
     HOST: '127.0.0.1',
@@ -64,7 +65,11 @@ function checkSettings({ encryptionKey }: Settings, { ENVIRONMENT: given }: Node
   return { port, encryptionKeys }
 }
 
-async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOptions): Promise<string> {
+async function receiveWebhooks(
+  { dataDirectory, settings, print }: SandboxOptions,
+  databaseUrl: string,
+  encryptionKeys: readonly Buffer[],
+): Promise<string> {
   const { demo } = settings
   // the port of the previous start, because the partner's endpoint names it
   const port = await freePort(demo ? Number(new URL(demo.endpointUrl).port) : 3100)
@@ -72,6 +77,7 @@ async function receiveWebhooks({ dataDirectory, settings, print }: SandboxOption
   const { url } = await startDemoEndpoint({
     port,
     secret: () => settings.demo?.endpointSecret,
+    otherSecrets: demoSecrets(databaseUrl, encryptionKeys),
     print,
     logFile,
   })

@@ -2,11 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { sweepAlone } from '../db/sweep-lock.ts'
 import { turnIncidents } from '../db/endpoints/incidents.ts'
+import { runningCertifications } from '../db/endpoints/certifications.ts'
+import { announcedChanges } from '../db/endpoints/changes.ts'
+import { openPings } from '../db/endpoints/pings.ts'
 import { endpointsAtWork } from '../db/endpoints/states.ts'
 import { unstartedLeads } from '../db/leads/workflow-starts.ts'
 import type { Sql } from '../db/orm.ts'
 import { partnersWithResends } from '../db/deliveries/resend-marks.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
+import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { StartEndpoint } from '../temporal/endpoints.ts'
 import { forEachInFlight } from './in-flight.ts'
 import { rememberFailures } from './remembered-failures.ts'
@@ -17,7 +21,7 @@ const INTERVAL_MS = 1000
 /** Younger leads are being started by the API that took them. */
 const MIN_AGE_MS = 1000
 const PAGE = 200
-/** Endpoints and resends with something to do are rare and mostly have their workflow: every fifth sweep. */
+/** Endpoints, resends and what partners ask for, with something to do are rare and mostly have their workflow: every fifth sweep. */
 const ENDPOINTS_EVERY = 5
 
 interface SweepOptions {
@@ -25,6 +29,7 @@ interface SweepOptions {
   referrals: Referrals
   startEndpoint: StartEndpoint
   startResends: StartResends
+  endpointRequests: EndpointRequests
   observe: Pick<WorkerObserver, 'noticed'>
   /** Starts of leads' workflows at a time. */
   startsInFlight: number
@@ -55,7 +60,8 @@ export async function sweep(options: SweepOptions): Promise<void> {
 }
 
 function createTurns(options: SweepOptions) {
-  const { sql, referrals, startEndpoint, startResends, observe, startsInFlight, log, signal } = options
+  const { sql, referrals, startEndpoint, startResends, endpointRequests, observe } = options
+  const { startsInFlight, log, signal } = options
   const leads = rememberFailures((err, id) =>
     log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
   )
@@ -66,6 +72,16 @@ function createTurns(options: SweepOptions) {
   const resends = rememberFailures((err, id) =>
     log.error({ err, partner_id: id }, 'cannot start a partner’s resends; trying again every minute'),
   )
+  const requests = [
+    { find: runningCertifications, start: endpointRequests.certify },
+    { find: announcedChanges, start: (id: number) => endpointRequests.change(id, { quietly: true }) },
+    { find: openPings, start: endpointRequests.ping },
+  ].map((request) => ({
+    ...request,
+    failures: rememberFailures((err, id) =>
+      log.error({ err, id }, 'cannot start what a partner asked for its endpoint; trying again every minute'),
+    ),
+  }))
 
   async function startLeads(): Promise<number> {
     const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but: leads.resting(), limit: PAGE })
@@ -86,11 +102,15 @@ function createTurns(options: SweepOptions) {
     endpoints.learn(ids, await forEachInFlight(ids, start, { signal }))
   }
 
-  async function startMarked(): Promise<void> {
-    const resting = new Set(resends.resting())
-    const ids = (await partnersWithResends(sql, PAGE)).filter((id) => !resting.has(id))
-    const start = (id: number) => startResends(id, { quietly: true })
-    resends.learn(ids, await forEachInFlight(ids, start, { signal }))
+  /** Starts the workflows of those that the record lists, apart from those that failed a moment ago. */
+  async function startListed(
+    find: (sql: Sql, limit: number) => Promise<number[]>,
+    start: (id: number) => Promise<void>,
+    failures: typeof resends,
+  ): Promise<void> {
+    const resting = new Set(failures.resting())
+    const ids = (await find(sql, PAGE)).filter((id) => !resting.has(id))
+    failures.learn(ids, await forEachInFlight(ids, start, { signal }))
   }
 
   return {
@@ -101,7 +121,8 @@ function createTurns(options: SweepOptions) {
       const started = await startLeads()
       if (isEndpointsTurn) {
         await startEndpoints()
-        await startMarked()
+        await startListed(partnersWithResends, (id) => startResends(id, { quietly: true }), resends)
+        for (const { find, start, failures } of requests) await startListed(find, start, failures)
       }
       return started
     },

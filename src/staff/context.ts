@@ -4,6 +4,7 @@ import { remembered, requireDeployment } from '../db/deployment.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Em, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
+import { createEndpointRequests } from '../temporal/endpoint-requests.ts'
 import { createEndpointStarter } from '../temporal/endpoints.ts'
 import { createReferrals } from '../temporal/referrals.ts'
 import { createResendStarter } from '../temporal/resend.ts'
@@ -66,6 +67,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),
     startResends: createResendStarter(client),
+    endpointRequests: createEndpointRequests(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
   }

@@ -1,14 +1,14 @@
-import { v7 as uuidv7 } from 'uuid'
-import { findEndpoint, liveSecrets } from '../db/endpoints/endpoint.ts'
+import { findEndpoint } from '../db/endpoints/endpoint.ts'
+import { liveSecrets } from '../db/endpoints/secrets.ts'
+import { sendPing } from '../webhooks/ping.ts'
 import { createSender } from '../webhooks/send.ts'
 import { decryptSecret } from '../webhooks/secrets.ts'
-import { signedHeaders } from '../webhooks/signature.ts'
 import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { withoutUrl } from './endpoint-pause.ts'
 import { requirePartner } from './partner.ts'
 
-/** Sends a signed webhook that is no event. Only the audit records it. */
+/** Sends a signed request that is no event. Only the audit records it. */
 export async function test(context: StaffContext, partner: number) {
   await requirePartner(context.sql, partner)
   const endpoint = await findEndpoint(context.sql, partner)
@@ -17,45 +17,25 @@ export async function test(context: StaffContext, partner: number) {
   const stored = await liveSecrets(context.sql, endpointId)
   const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, context.config.ENCRYPTION_KEY))
   const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
-    const result = await sendTest(context, { url, partner, secrets })
-    return { result, detail: { webhook_id: result.id, ok: result.ok, status: result.status } }
+    const result = await send(context, { url, partnerId: partner, secrets })
+    return { result, detail: { webhook_id: result.webhook_id, ok: result.ok, status: result.status } }
   })
-  const { id, ok, status, durationMs, address, errorCode, hint } = outcome
+  const { webhook_id: id, ok, status, duration_ms: durationMs, error_code: errorCode, hint } = outcome
   return {
-    json: {
-      partner_id: partner,
-      url,
-      webhook_id: id,
-      ok,
-      status,
-      duration_ms: durationMs,
-      address,
-      error_code: errorCode,
-      hint,
-    },
+    json: { partner_id: partner, url, ...outcome },
     text: [
-      ok ? 'The endpoint accepted the test webhook.' : 'The endpoint did not accept the test webhook.',
+      ok ? 'The endpoint accepted the test request.' : 'The endpoint did not accept the test request.',
       fields({ URL: url, id, status, took: `${durationMs} ms`, error: errorCode, hint }),
     ].join('\n\n'),
     failed: !ok,
   }
 }
 
-async function sendTest(
-  { config }: StaffContext,
-  { url, partner, secrets }: { url: string; partner: number; secrets: string[] },
-) {
+async function send({ config }: StaffContext, to: { url: string; partnerId: number; secrets: string[] }) {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = config
-  const id = `test_${uuidv7()}`
-  const at = new Date()
-  const body = JSON.stringify({
-    type: 'endpoint_test',
-    timestamp: `${at.toISOString().slice(0, 19)}Z`,
-    data: { partner_id: partner, environment },
-  })
   const sender = createSender({ environment, allowPrivateNetwork })
   try {
-    return { id, ...(await sender.send({ url, body, headers: signedHeaders({ id, body, at, secrets }) })) }
+    return await sendPing({ ...to, environment }, sender.send)
   } finally {
     await sender.close()
   }

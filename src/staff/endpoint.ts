@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
-import { findEndpoint, liveSecrets, rotateSecret, setEndpoint } from '../db/endpoints/endpoint.ts'
+import { openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
+import { findEndpoint, lockEndpoint, setEndpoint } from '../db/endpoints/endpoint.ts'
+import { liveSecrets, rotateSecret } from '../db/endpoints/secrets.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
@@ -30,7 +32,10 @@ export function addEndpointCommands(program: Command, run: Run): void {
     .action(run(rotate))
   named('pause').description('hold all webhooks until a resume').action(run(pause))
   named('resume').description('send webhooks again, held ones first and in order').action(run(resume))
-  named('test').description('send a signed webhook of type endpoint_test').action(run(test))
+  named('test').description('send a signed request of type endpoint.ping').action(run(test))
+  named('cancel-change')
+    .description('cancel the new URL and the new secret that the partner asked for')
+    .action(run(cancelChange))
 }
 
 export async function set(
@@ -73,6 +78,7 @@ export async function show({ sql }: StaffContext, partner: number) {
   const endpoint = required(partner, await findEndpoint(sql, partner))
   const { id, ...rest } = endpoint
   const secrets = await liveSecrets(sql, id)
+  const changes = await openChanges(sql, id)
   const { health, reason, since } = healthOf({ ...endpoint, failingSince: endpoint.failing_since })
   return {
     json: {
@@ -80,6 +86,7 @@ export async function show({ sql }: StaffContext, partner: number) {
       endpoint_id: id,
       ...rest,
       health,
+      changes: changes.map(({ id: change_id, ...change }) => ({ change_id, ...change })),
       secrets: secrets.map(({ created_at, expires_at }) => ({ created_at, expires_at })),
     },
     text: fields({
@@ -89,6 +96,7 @@ export async function show({ sql }: StaffContext, partner: number) {
       since,
       'open webhooks': endpoint.open_deliveries,
       'live secrets': secrets.length,
+      'asked for': changes.map(describeChange).join('; ') || null,
     }),
   }
 }
@@ -97,7 +105,9 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   const name = await requirePartner(context.sql, partner)
   const { secret, ciphertext } = newSecret(context)
   await context.change(async ({ sql, audit }) => {
-    required(partner, await rotateSecret(sql, partner, ciphertext, overlap))
+    const { id } = required(partner, await lockEndpoint(sql, partner))
+    await settleOpenChanges(sql, id, 'replaced', ['secret'])
+    await rotateSecret(sql, id, ciphertext, overlap)
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
   })
@@ -106,6 +116,33 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
     text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\n${previous}`,
+  }
+}
+
+function describeChange(change: Awaited<ReturnType<typeof openChanges>>[number]): string {
+  const { kind, url, state, takes_effect_at: at } = change
+  const what = kind === 'url' ? `the URL ${url}` : 'a new secret'
+  if (state === 'candidate') return `${what}, not certified`
+  return `${what}, which takes effect ${at === null ? '24 hours after the emails about it' : `on ${formatTimestamp(at)} UTC`}`
+}
+
+/** What has not taken effect, never does. */
+export async function cancelChange(context: StaffContext, partner: number) {
+  const name = await requirePartner(context.sql, partner)
+  const canceled = await context.change(async ({ sql, audit }) => {
+    const { id } = required(partner, await lockEndpoint(sql, partner))
+    const changes = await settleOpenChanges(sql, id, 'canceled')
+    const detail = { change_ids: changes.map((change) => change.id) }
+    if (changes.length > 0) await audit({ action: 'endpoint.cancel_change', partnerId: partner, detail })
+    return changes
+  })
+  if (canceled.length === 0) throw new Refusal(`${name} has asked for no change that can still be canceled.`)
+  // their workflows find out at their date anyway
+  await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
+  const kinds = canceled.map(({ kind }) => (kind === 'url' ? 'the new URL' : 'the new secret'))
+  return {
+    json: { partner_id: partner, canceled: canceled.map(({ id, kind }) => ({ change_id: id, kind })) },
+    text: `Canceled ${kinds.join(' and ')} of ${name}. Webhooks go on as before.`,
   }
 }
 

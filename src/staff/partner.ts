@@ -1,8 +1,11 @@
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { z } from 'zod'
 import type { Sql } from '../db/orm.ts'
-import { addPartner, findPartner, listPartners } from '../db/partners/partner.ts'
+import { settleOpenChanges } from '../db/endpoints/changes.ts'
+import { lockEndpoint } from '../db/endpoints/endpoint.ts'
+import { addPartner, changePartner, findPartner, listPartners } from '../db/partners/partner.ts'
 import { printable, table } from './answer.ts'
+import { partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { Refusal } from './refusal.ts'
 
@@ -22,6 +25,18 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .argument('<name>', 'the name that staff and borrowers know')
     .option('--contact <email>', 'receives mails about failing webhooks')
     .action(run(add))
+  partner
+    .command('self-service')
+    .description('let a partner change its endpoint by API in production, or no longer')
+    .argument('<partner>', 'its id', partnerId)
+    .addArgument(new Argument('<state>').choices(['on', 'off']))
+    .action(run(selfService))
+  partner
+    .command('contact')
+    .description('set who receives mails about the endpoint')
+    .argument('<partner>', 'its id', partnerId)
+    .argument('<email>')
+    .action(run(contact))
   partner.command('list').description('all partners').action(run(list))
 }
 
@@ -32,9 +47,7 @@ export async function add(
 ) {
   const name = text.trim()
   if (!NAME.test(name)) throw new Refusal('A partner’s name has 1 to 100 characters and no line breaks.')
-  if (contact !== null && !z.email().max(254).safeParse(contact).success) {
-    throw new Refusal(`--contact ${printable(contact)} is not an email address.`)
-  }
+  if (contact !== null) requireEmail(contact)
   const { id } = await context.change(async ({ em, audit }) => {
     const partner = await addPartner(em, { name, contactEmail: contact })
     await audit({ action: 'partner.add', partnerId: partner.id })
@@ -47,6 +60,53 @@ export async function add(
       `  npm run staff -- key issue ${id}`,
       `  npm run staff -- endpoint set ${id} https://…`,
     ].join('\n'),
+  }
+}
+
+function requireEmail(email: string): void {
+  if (z.email().max(254).safeParse(email).success) return
+  throw new Refusal(`${printable(email)} is not an email address.`)
+}
+
+export async function contact(context: StaffContext, partner: number, email: string) {
+  requireEmail(email)
+  const name = await requirePartner(context.sql, partner)
+  await context.change(async ({ sql, audit }) => {
+    await changePartner(sql, partner, { contact_email: email })
+    await audit({ action: 'partner.contact', partnerId: partner })
+  })
+  return {
+    json: { partner_id: partner, contact_email: email },
+    text: `Mails about the endpoint of ${name} go to ${email}.`,
+  }
+}
+
+/** Whoever is told of a change must be there to object to it. Turned off, it cancels what has not taken effect. */
+export async function selfService(context: StaffContext, partner: number, state: 'on' | 'off') {
+  await requirePartner(context.sql, partner)
+  const canceled = await context.change(async ({ sql, audit }) => {
+    const endpoint = await lockEndpoint(sql, partner)
+    const found = await findPartner(sql, partner)
+    if (endpoint === undefined || found === undefined) throw new Refusal(`There is no partner ${partner}.`)
+    if (state === 'on' && found.contact_email === null) {
+      throw new Refusal(
+        `${printable(found.name)} has no contact, and changes take effect only after its contact was told: set one with "partner contact ${partner} EMAIL".`,
+      )
+    }
+    await changePartner(sql, partner, { self_service: state === 'on' })
+    const changes = state === 'off' ? await settleOpenChanges(sql, endpoint.id, 'canceled') : []
+    const detail = { state, canceled: changes.map(({ id }) => id) }
+    await audit({ action: 'partner.self_service', partnerId: partner, detail })
+    return changes
+  })
+  await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
+  const also = canceled.length > 0 ? ` Canceled ${canceled.length} that had not taken effect.` : ''
+  return {
+    json: { partner_id: partner, self_service: state === 'on', canceled: canceled.map(({ id }) => id) },
+    text:
+      state === 'on'
+        ? `Partner ${partner} changes its endpoint by API. Each change takes effect 24 hours after the emails about it.`
+        : `Partner ${partner} no longer changes its endpoint by API.${also}`,
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { SignalDefinition } from '@temporalio/common'
-import type { endpoint } from '../../workflows/endpoint.ts'
-import type { resend } from '../../workflows/resend.ts'
+import type * as workflows from '../../workflows/index.ts'
 import { TASK_QUEUE } from './names.ts'
 
 /** The limit of a call while Temporal is down: the sweep starts what was skipped. */
@@ -16,10 +15,13 @@ interface Wanted {
   signal?: SignalDefinition
 }
 
-/** Starts a workflow that does what the record says, unless it is running. */
+/** Workflows that do what the record says, by the id of what it is for. */
+type Type = Exclude<keyof typeof workflows, 'referral' | 'replay'>
+
+/** Starts one, unless it is running. */
 export async function ensureRunning(
   client: Client,
-  type: 'endpoint' | 'resend',
+  type: Type,
   { workflowId, args, summary, signal }: Wanted,
 ): Promise<void> {
   const options = {
@@ -31,7 +33,7 @@ export async function ensureRunning(
     staticSummary: summary,
   }
   await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
-    if (signal === undefined) await client.workflow.start<typeof endpoint | typeof resend>(type, options)
-    else await client.workflow.signalWithStart<typeof endpoint | typeof resend>(type, { ...options, signal })
+    if (signal === undefined) await client.workflow.start<(typeof workflows)[Type]>(type, options)
+    else await client.workflow.signalWithStart<(typeof workflows)[Type]>(type, { ...options, signal })
   })
 }

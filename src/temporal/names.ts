@@ -8,5 +8,8 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
+export const certificationId = (id: number) => `certification-${id}`
+export const endpointChangeId = (id: number) => `endpoint-change-${id}`
+export const endpointPingId = (id: number) => `endpoint-ping-${id}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`
 export const replayId = (partnerId: number) => `replay-${partnerId}`

@@ -28,6 +28,9 @@ export const borrower = {
   phone: '+1 555-0100',
 }
 
+/** The key under which the API stores signing secrets. */
+export const ENCRYPTION_KEY = Buffer.alloc(32, 7)
+
 const open: (() => Promise<void>)[] = []
 afterAll(async () => {
   await Promise.all(open.map((close) => close()))
@@ -46,6 +49,13 @@ export async function prepareApi({
   const logged: string[] = []
   const started: ReferralState[] = []
   const resent: string[] = []
+  /** Workflows that would be started for an endpoint. */
+  const requested: string[] = []
+  const requests = {
+    certify: async (id: number) => void requested.push(`certify ${id}`),
+    ping: async (id: number) => void requested.push(`ping ${id}`),
+    change: async (id: number) => void requested.push(`change ${id}`),
+  }
   const isSchemaCurrent = watchSchema(sql, (remedy) => void logged.push(remedy))
   const deployment = remembered(() => requireDeployment(sql, environment))
   const app = await buildApp({
@@ -58,6 +68,10 @@ export async function prepareApi({
       resent.push(eventId)
       return 'accepted'
     },
+    startRequest: (start) => void start(requests),
+    startEndpoint: (id) => void requested.push(`endpoint ${id}`),
+    encryptionKeys: [ENCRYPTION_KEY],
+    allowPrivateNetwork: false,
     observeRequest: () => {},
     rateLimit,
     ...more,
@@ -69,7 +83,7 @@ export async function prepareApi({
     await database.drop()
   })
   const partner = async () => addPartnerOf(app, orm.em.fork(), environment)
-  return { app, orm, sql, logged, started, resent, addPartner: partner, ...callsOf(app) }
+  return { app, orm, sql, logged, started, resent, requested, addPartner: partner, ...callsOf(app) }
 }
 
 export type Api = Awaited<ReturnType<typeof prepareApi>>

@@ -8,6 +8,8 @@ import { temporaryFolder } from '../support/folder.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const body = JSON.stringify({ type: 'contract_signed', data: { lead_id: 7, sequence: 2 } })
+/** One that the partner has asked for since. */
+const replaced = `whsec_${Buffer.alloc(24, 3).toString('base64')}`
 let url: string
 let logFile: string
 let lines: string[]
@@ -18,6 +20,7 @@ beforeEach(async () => {
   const endpoint = await startDemoEndpoint({
     port: 0,
     secret: () => secret,
+    otherSecrets: async (itsUrl) => (itsUrl === url ? [replaced] : []),
     print: (line) => lines.push(line),
     logFile,
   })
@@ -59,4 +62,9 @@ test('goes on after a request that is no webhook', async () => {
   expect(await send('null')).toBe(200)
   expect(await send(body)).toBe(200)
   expect(lines).toHaveLength(3)
+})
+
+test('verifies with a secret that the partner has asked for since', async () => {
+  expect(await send(body, replaced)).toBe(200)
+  expect(lines[0]).toContain('verified ✓')
 })

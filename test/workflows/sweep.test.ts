@@ -78,6 +78,7 @@ describe('the sweep', () => {
       },
       startEndpoint: async () => {},
       startResends: async () => {},
+      endpointRequests: { certify: async () => {}, ping: async () => {}, change: async () => {} },
       startsInFlight: 8,
       observe: { noticed: () => {} },
       log: createLogger('info', 'worker', {

@@ -20,6 +20,11 @@ const base = {
   tags: [
     { name: 'Leads', description: 'Refer borrowers and follow their progress.' },
     {
+      name: 'Endpoint',
+      description:
+        'Beyond the interface specification: set, certify and test the endpoint that receives your webhooks.',
+    },
+    {
       name: 'Extensions',
       description: 'Beyond the interface specification: inspect and resend webhooks, or poll for events.',
     },

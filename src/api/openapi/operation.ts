@@ -13,7 +13,7 @@ type Examples = Record<string, object>
 
 interface Operation<Body, Response> {
   operationId: string
-  tags: ['Leads' | 'Extensions' | 'Service']
+  tags: ['Leads' | 'Endpoint' | 'Extensions' | 'Service']
   summary: string
   description: string
   /** Set where a request needs no key. */
@@ -119,12 +119,35 @@ function failureResponse({ code, message }: ApiError) {
 /** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
 function failuresOf(errors: ApiError[], hasBody: boolean): Record<string, object> {
   const all = [...everywhere, ...(hasBody ? withBody : [])].map(shared).concat(errors)
+  const byStatus = Map.groupBy(all, ({ status }) => status)
   return Object.fromEntries(
-    all.map((error) => [
-      error.status,
-      error.message === shared(error.code).message
-        ? { $ref: `#/components/responses/${error.code}` }
-        : failureResponse(error),
-    ]),
+    Array.from(byStatus, ([status, sameStatus]) => {
+      // a later one of the same code says more
+      const errorsByCode = new Map(sameStatus.map((error) => [error.code, error]))
+      return [status, responseOf([...errorsByCode.values()])]
+    }),
   )
+}
+
+function responseOf([error, ...others]: ApiError[]): object {
+  if (error === undefined) return {}
+  if (others.length > 0) return sharedResponse([error, ...others])
+  return error.message === shared(error.code).message
+    ? { $ref: `#/components/responses/${error.code}` }
+    : failureResponse(error)
+}
+
+/** One response for several errors of the same status. */
+function sharedResponse(several: ApiError[]) {
+  return {
+    description: several.map(({ code, message }) => `\`${code}\`: ${message}`).join('\n\n'),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Failure' },
+        examples: Object.fromEntries(
+          several.map(({ code, message }) => [code, { value: failureBody(code, message) }]),
+        ),
+      },
+    },
+  }
 }

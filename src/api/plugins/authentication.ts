@@ -17,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated partner; 0 on routes that need no key. */
     partnerId: number
+    /** The id of the key that authenticated it. */
+    keyId: number
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
@@ -76,6 +78,7 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   }
 
   app.decorateRequest('partnerId', 0)
+  app.decorateRequest('keyId', 0)
   app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
     const [, key] = SCHEME.exec(authorization ?? '') ?? []
@@ -88,6 +91,7 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     const find = () => lookUp(request, hash)
     const owner = await (recent.has(hash) ? find() : app.limitLookups(request, find))
     request.partnerId = owner.partnerId
+    request.keyId = owner.keyId
     touch(owner)
     await app.limitPartner(request)
   })

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import { endpointTransitions } from '../../domain/endpoint.ts'
 import { cancelPages, cancelRest } from '../deliveries/cancel-open.ts'
-import { isLiveSecret } from './secret-keys.ts'
+import { settleOpenChanges } from './changes.ts'
+import { addSecret } from './secrets.ts'
 import { columnsOf } from './states.ts'
 import type { Sql } from '../orm.ts'
 
@@ -32,6 +33,8 @@ export async function setEndpoint(
       .returning('id')
       .executeTakeFirst()
     if (endpoint === undefined) return undefined
+    // it would take effect over what staff set
+    await settleOpenChanges(trx, endpoint.id, 'replaced', ['url'])
     const known = await trx
       .selectFrom('endpoint_secrets')
       .select('id')
@@ -43,28 +46,14 @@ export async function setEndpoint(
   })
 }
 
-/** Makes `ciphertext` the signing secret, in the caller's transaction. The one before it also signs for `overlapMs`. */
-export async function rotateSecret(
-  trx: Sql,
-  partnerId: number,
-  ciphertext: string,
-  overlapMs: number,
-): Promise<{ id: number } | undefined> {
-  const endpoint = await trx
+/** Locks a partner's endpoint, in the caller's transaction. */
+export async function lockEndpoint(trx: Sql, partnerId: number) {
+  return trx
     .selectFrom('endpoints')
-    .select('id')
+    .select(['id', 'url', 'state', 'paused_by as pausedBy'])
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
     .executeTakeFirst()
-  if (endpoint === undefined) return undefined
-  await trx
-    .updateTable('endpoint_secrets')
-    .set({ expires_at: raw<Date>`now() + ${overlapMs} * interval '1 millisecond'` })
-    .where('endpoint_id', '=', endpoint.id)
-    .where('expires_at', 'is', null)
-    .execute()
-  await addSecret(trx, endpoint.id, ciphertext)
-  return endpoint
 }
 
 /** A partner's endpoint and how many of its deliveries are open. */
@@ -82,19 +71,4 @@ export async function findEndpoint(sql: Sql, partnerId: number) {
     )
     .where('partner_id', '=', partnerId)
     .executeTakeFirst()
-}
-
-/** The live secrets, newest first. */
-export async function liveSecrets(sql: Sql, endpointId: number) {
-  return sql
-    .selectFrom('endpoint_secrets')
-    .select(['ciphertext', 'created_at', 'expires_at'])
-    .where('endpoint_id', '=', endpointId)
-    .where(isLiveSecret)
-    .orderBy('id', 'desc')
-    .execute()
-}
-
-async function addSecret(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {
-  await trx.insertInto('endpoint_secrets').values({ endpoint_id: endpointId, ciphertext }).execute()
 }

@@ -21,7 +21,7 @@ export function columnsOf(transition: EndpointTransition) {
 export async function pauseOrResume(
   sql: Sql,
   partnerId: number,
-  transition: EndpointTransition & ('pausedByStaff' | 'resumedByStaff'),
+  transition: Extract<EndpointTransition, `${'paused' | 'resumed'}By${string}`>,
 ): Promise<number | undefined> {
   const endpoint = await sql
     .updateTable('endpoints')

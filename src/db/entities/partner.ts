@@ -8,6 +8,8 @@ export const Partner = defineEntity({
     id: p.integer().primary().generated('by default as identity'),
     name: p.text(),
     contactEmail: p.text().nullable(),
+    /** Whether it changes its endpoint itself in production; in a sandbox each does. */
+    selfService: p.boolean().default(false),
     createdAt: instant().defaultRaw('now()'),
   },
 })

@@ -19,7 +19,19 @@ export async function addPartner(em: Em, { name, contactEmail = null }: NewPartn
 }
 
 export async function findPartner(sql: Sql, partnerId: number) {
-  return sql.selectFrom('partners').select('name').where('id', '=', partnerId).executeTakeFirst()
+  return sql
+    .selectFrom('partners')
+    .select(['name', 'contact_email'])
+    .where('id', '=', partnerId)
+    .executeTakeFirst()
+}
+
+export async function changePartner(
+  sql: Sql,
+  partnerId: number,
+  change: { contact_email: string } | { self_service: boolean },
+): Promise<void> {
+  await sql.updateTable('partners').set(change).where('id', '=', partnerId).execute()
 }
 
 /** All partners, with the numbers of their leads and live keys. */

@@ -1,0 +1,77 @@
+import { generateSecret, decryptSecret } from '../src/webhooks/secrets.ts'
+import { type CertificationCheck, type CheckReport, judgeCheck } from '../src/domain/certification.ts'
+import type { Environment } from '../src/domain/environment.ts'
+import { candidateOf, endCertification, writeReport } from '../src/db/endpoints/certifications.ts'
+import type { Sql } from '../src/db/orm.ts'
+import { CERTIFICATION_TYPE, serviceCallBody, UNKNOWN_TYPE } from '../src/webhooks/service-calls.ts'
+import { signedHeaders } from '../src/webhooks/signature.ts'
+import type { SendWebhook } from './make-attempt.ts'
+
+interface Dependencies {
+  sql: Sql
+  environment: Environment
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+  /** Starts the workflow that sends what was held; the sweep starts it if this fails. */
+  startEndpoint: (endpointId: number) => Promise<unknown>
+}
+
+/** Older than any receiver accepts: libraries allow five minutes. */
+const TOO_OLD_MS = 10 * 60 * 1000
+
+type Candidate = NonNullable<Awaited<ReturnType<typeof candidateOf>>>
+
+/** What an operator sees of a check: no URL, no body. */
+export type CheckOutcome = Pick<CheckReport, 'passed' | 'received'>
+
+export function certificationActivities(dependencies: Dependencies) {
+  const { sql, environment, send, encryptionKeys, startEndpoint } = dependencies
+  return {
+    /**
+     * Makes one call of a certification and writes down what came of it. Made again after a crash, it repeats the same id.
+     *
+     * @returns `null` if the candidate was replaced or canceled meanwhile.
+     */
+    async certify(certificationId: number, check: CertificationCheck): Promise<CheckOutcome | null> {
+      const candidate = await candidateOf(sql, certificationId)
+      if (candidate === undefined) return null
+      const secret = decryptSecret(candidate.ciphertext, encryptionKeys)
+      const outcome = await send(callOf(check, { ...candidate, certificationId, environment }, secret))
+      const report = judgeCheck(check, outcome)
+      await writeReport(sql, certificationId, report)
+      return { passed: report.passed, received: report.received }
+    },
+
+    /** Ends a certification; in a sandbox, the URL changes over. */
+    async endCertification(certificationId: number): Promise<string> {
+      const { result, changedOver } = await endCertification(sql, certificationId, environment)
+      if (changedOver !== undefined) await startEndpoint(changedOver).catch(() => undefined)
+      return result
+    },
+  }
+}
+
+/** The request of a check. `repeated` is `valid` again, byte for byte apart from its time and signature. */
+function callOf(
+  check: CertificationCheck,
+  { certificationId, partnerId, url, requestedAt, environment }: Candidate & CallFacts,
+  secret: string,
+) {
+  const id = `cert_${certificationId}_${check === 'repeated' ? 'valid' : check}`
+  const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
+  const body = serviceCallBody(type, requestedAt, { partner_id: partnerId, environment })
+  const at = new Date(Date.now() - (check === 'old_timestamp' ? TOO_OLD_MS : 0))
+  const secrets = [check === 'forged_signature' ? generateSecret() : secret]
+  const headers = signedHeaders({ id, body, at, secrets })
+  return { url, headers, body: check === 'changed_body' ? withOneByteChanged(body) : body }
+}
+
+interface CallFacts {
+  certificationId: number
+  environment: Environment
+}
+
+/** Still JSON, so that only the signature tells. */
+function withOneByteChanged(body: string): string {
+  return body.replace('"environment":"', '"Environment":"')
+}

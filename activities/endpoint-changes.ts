@@ -1,0 +1,58 @@
+import type { Logger } from 'pino'
+import {
+  type AnnouncedChange,
+  applyAnnounced,
+  changeToAnnounce,
+  findAnnounced,
+  setDate,
+} from '../src/db/endpoints/changes.ts'
+import type { Sql } from '../src/db/orm.ts'
+import { again } from './again.ts'
+import { describeChange } from './change-mail.ts'
+import type { Mailer } from './mailer.ts'
+
+interface Dependencies {
+  sql: Sql
+  mailer: Mailer
+  staffEmail: string | undefined
+  startEndpoint: (endpointId: number) => Promise<unknown>
+  log: Pick<Logger, 'warn'>
+}
+
+const UNMAILED_MS = 60 * 60 * 1000
+
+/** What is done about a change that takes effect 24 hours after partner and staff were told. */
+export function endpointChangeActivities({ sql, mailer, staffEmail, startEndpoint, log }: Dependencies) {
+  return {
+    /** `null` once the change is settled. */
+    reviewChange: async (changeId: number): Promise<AnnouncedChange | null> =>
+      (await findAnnounced(sql, changeId)) ?? null,
+
+    /**
+     * Mails partner and staff, and sets the date. A crash between the two repeats the emails under the same Message-ID.
+     *
+     * @throws {ApplicationFailure} "again" while nobody can be told: what nobody was told does not take effect.
+     */
+    async announceChange(changeId: number): Promise<void> {
+      const change = await changeToAnnounce(sql, changeId)
+      if (change === undefined) return
+      const { subject, forPartner, forStaff } = describeChange(change)
+      const mail = async (to: string | null | undefined, who: string, text: string) => {
+        if (!to) return 'no_address'
+        const messageId = `<endpoint-change-${changeId}-${who}@partner-referral-service>`
+        return mailer({ to, subject, text, messageId })
+      }
+      const partner = await mail(change.contactEmail, 'partner', forPartner)
+      const staff = await mail(staffEmail, 'staff', forStaff)
+      log.warn({ change_id: changeId, partner_id: change.partnerId, mail: { partner, staff } }, subject)
+      if (partner !== 'sent') throw again('the partner’s contact could not be told by email', UNMAILED_MS)
+      await setDate(sql, changeId)
+    },
+
+    /** Carries the change out, if its date has come and nobody has canceled it. */
+    async applyChange(changeId: number): Promise<void> {
+      const endpointId = await applyAnnounced(sql, changeId)
+      if (endpointId !== undefined) await startEndpoint(endpointId).catch(() => undefined)
+    },
+  }
+}

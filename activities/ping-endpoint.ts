@@ -1,0 +1,29 @@
+import { endpointToPing, finishPing } from '../src/db/endpoints/pings.ts'
+import { liveSecrets } from '../src/db/endpoints/secrets.ts'
+import type { Sql } from '../src/db/orm.ts'
+import type { PingOutcome } from '../src/domain/endpoint.ts'
+import type { Environment } from '../src/domain/environment.ts'
+import { sendPing } from '../src/webhooks/ping.ts'
+import { decryptSecret } from '../src/webhooks/secrets.ts'
+import type { SendWebhook } from './make-attempt.ts'
+
+interface Dependencies {
+  sql: Sql
+  environment: Environment
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+}
+
+/** Makes a test request, signed with every live secret, and writes down what came of it. */
+export function pingEndpointActivity({ sql, environment, send, encryptionKeys }: Dependencies) {
+  return async (pingId: number): Promise<PingOutcome | null> => {
+    const endpoint = await endpointToPing(sql, pingId)
+    if (endpoint === undefined || endpoint.url === null) return null
+    const { endpointId, partnerId, url } = endpoint
+    const stored = await liveSecrets(sql, endpointId)
+    const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, encryptionKeys))
+    const outcome = await sendPing({ url, partnerId, environment, secrets }, send)
+    await finishPing(sql, pingId, outcome)
+    return outcome
+  }
+}

@@ -1,0 +1,96 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { requestCertification } from '../db/endpoints/certifications.ts'
+import { openChanges } from '../db/endpoints/changes.ts'
+import { actOnOwnEndpoint, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { ApiError, invalidPayload } from './errors.ts'
+import { operation } from './openapi/operation.ts'
+import { success } from './schemas.ts'
+import {
+  actorOf,
+  orRefusal,
+  type SelfServiceOptions,
+  selfServiceOff,
+  tooManyCertifications,
+} from './self-service.ts'
+
+const SANDBOX_ONLY = 'Invalid request: accept_failures is possible in a sandbox only.'
+
+const schema = operation({
+  operationId: 'certifyEndpoint',
+  tags: ['Endpoint'],
+  summary: 'Certify the new URL of your endpoint',
+  description:
+    'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once in a sandbox, in production 24 hours after we have emailed your contact. Calling it again while a certification runs changes nothing.',
+  body: z.object(
+    {
+      accept_failures: z
+        .boolean('must be true or false')
+        .default(false)
+        .describe('In a sandbox: the URL takes effect even if checks fail.'),
+    },
+    'must be a JSON object',
+  ),
+  bodyExamples: { strict: {}, sandbox: { accept_failures: true } },
+  response: z.object({ success, data: endpointView }),
+  responseDescription: 'The certification runs. get-endpoint shows how it goes.',
+  responseExamples: {
+    running: {
+      success: true,
+      data: {
+        ...exampleView,
+        candidate: {
+          url: 'https://hooks.lender.example.com/v2',
+          state: 'uncertified',
+          requested_at: '2026-03-09 10:00:00',
+          takes_effect_at: null,
+        },
+        certification: {
+          url: 'https://hooks.lender.example.com/v2',
+          state: 'running',
+          requested_at: '2026-03-09 10:00:30',
+          finished_at: null,
+          checks: [],
+        },
+      },
+    },
+  },
+  errors: [
+    invalidPayload(SANDBOX_ONLY),
+    selfServiceOff(),
+    new ApiError('NO_CANDIDATE'),
+    tooManyCertifications(),
+  ],
+})
+
+/** POST /certify-endpoint (extension): checks that the new URL verifies what it takes, and then changes over. */
+export const certifyEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
+  const { sql, policy, startRequest } = options
+  app.post('/certify-endpoint', {
+    schema,
+    handler: async (request) => {
+      const { accept_failures: acceptFailures } = request.body
+      if (acceptFailures && policy.environment === 'production') throw invalidPayload(SANDBOX_ONLY)
+      const { id } = await orRefusal(
+        actOnOwnEndpoint(
+          sql,
+          'certify',
+          actorOf(request, policy.environment),
+          async (trx, endpoint, requestedBy) => {
+            const changes = await openChanges(trx, endpoint.id)
+            const candidate = changes.find(({ kind }) => kind === 'url')
+            if (candidate === undefined) throw new SelfServiceRefusal('no_candidate')
+            if (candidate.state === 'announced') throw new SelfServiceRefusal('announced')
+            const asked = await requestCertification(trx, candidate.id, { acceptFailures, requestedBy })
+            const detail = { certification_id: asked.id, accept_failures: acceptFailures }
+            return { id: asked.id, audit: asked.isNew ? detail : null }
+          },
+        ),
+        tooManyCertifications,
+      )
+      startRequest((requests) => requests.certify(id))
+      return { success: true as const, data: await viewOf(sql, request.partnerId) }
+    },
+  })
+}

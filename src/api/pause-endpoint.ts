@@ -1,0 +1,100 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { pauseOrResume } from '../db/endpoints/states.ts'
+import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
+import { describeReason } from '../domain/endpoint.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { ApiError, invalidPayload } from './errors.ts'
+import { operation } from './openapi/operation.ts'
+import { success } from './schemas.ts'
+import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
+
+const tags: ['Endpoint'] = ['Endpoint']
+const shared = {
+  tags,
+  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({ success, data: endpointView }),
+}
+const errors = [
+  invalidPayload('Invalid request: the request body must be a JSON object.'),
+  selfServiceOff(),
+  new ApiError('NO_ENDPOINT'),
+]
+
+const pauseSchema = operation({
+  ...shared,
+  operationId: 'pauseEndpoint',
+  summary: 'Pause your endpoint',
+  description:
+    'Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused.',
+  responseDescription: 'The endpoint is paused.',
+  responseExamples: {
+    paused: {
+      success: true,
+      data: { ...exampleView, health: 'paused', reason: describeReason('partner') },
+    },
+  },
+  errors,
+})
+
+const resumeSchema = operation({
+  ...shared,
+  operationId: 'resumeEndpoint',
+  summary: 'Resume your endpoint',
+  description:
+    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Resuming an endpoint that is not paused changes nothing.',
+  responseDescription: 'Held webhooks are being sent.',
+  responseExamples: {
+    resumed: {
+      success: true,
+      data: { ...exampleView, health: 'draining', reason: describeReason('resumed_by_partner') },
+    },
+  },
+  errors: [...errors, new ApiError('PAUSED_BY_STAFF')],
+})
+
+interface Options extends SelfServiceOptions {
+  /** Starts the endpoint's workflow, without waiting; if that fails, the sweep does. */
+  startEndpoint: (endpointId: number) => void
+}
+
+/** POST /pause-endpoint and POST /resume-endpoint (extensions). What staff paused, only staff resumes. */
+export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, policy, startEndpoint } = options
+
+  app.post('/pause-endpoint', {
+    schema: pauseSchema,
+    handler: async (request) => {
+      const actor = actorOf(request, policy.environment)
+      await orRefusal(
+        actOnOwnEndpoint(sql, 'pause', actor, async (trx, endpoint) => {
+          requireUrl(endpoint)
+          // a pause by staff stays theirs
+          if (endpoint.pausedBy === 'staff' || endpoint.pausedBy === 'partner') return { audit: null }
+          await pauseOrResume(trx, request.partnerId, 'pausedByPartner')
+          return { audit: {} }
+        }),
+      )
+      return { success: true as const, data: await viewOf(sql, request.partnerId) }
+    },
+  })
+
+  app.post('/resume-endpoint', {
+    schema: resumeSchema,
+    handler: async (request) => {
+      const actor = actorOf(request, policy.environment)
+      const { resumed } = await orRefusal(
+        actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
+          requireUrl(endpoint)
+          if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')
+          if (endpoint.pausedBy === null) return { resumed: undefined, audit: null }
+          await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
+          return { resumed: endpoint.id, audit: {} }
+        }),
+      )
+      if (resumed !== undefined) startEndpoint(resumed)
+      return { success: true as const, data: await viewOf(sql, request.partnerId) }
+    },
+  })
+}

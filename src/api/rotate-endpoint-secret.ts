@@ -1,0 +1,90 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { openChange } from '../db/endpoints/changes.ts'
+import { rotateSecret } from '../db/endpoints/secrets.ts'
+import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
+import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { ApiError, invalidPayload } from './errors.ts'
+import { operation } from './openapi/operation.ts'
+import { success } from './schemas.ts'
+import {
+  actorOf,
+  newSecret,
+  orRefusal,
+  type SelfServiceOptions,
+  selfServiceOff,
+  tooManyChanges,
+} from './self-service.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+
+const schema = operation({
+  operationId: 'rotateEndpointSecret',
+  tags: ['Endpoint'],
+  summary: 'Replace your signing secret',
+  description:
+    'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. In a sandbox the new secret signs at once; in production 24 hours after we have emailed your contact. If somebody else knows your secret, contact us: we can replace it at once.',
+  body: z.object(
+    {
+      overlap_hours: z
+        .int('must be an integer')
+        .min(0, 'must be at least 0')
+        .max(OVERLAP_HOURS.max, `must be at most ${OVERLAP_HOURS.max}`)
+        .default(OVERLAP_HOURS.default)
+        .describe(
+          `For how many hours the previous secret also signs, once the new one does; ${OVERLAP_HOURS.default} by default.`,
+        ),
+    },
+    'must be a JSON object',
+  ),
+  bodyExamples: { default: {}, at_once: { overlap_hours: 0 } },
+  response: z.object({
+    success,
+    data: endpointView.extend({
+      secret: z.string().describe('The new signing secret. Store it now: it is not shown again.'),
+    }),
+  }),
+  responseDescription: 'The new secret. In production, `new_secret` shows when it begins to sign.',
+  responseExamples: {
+    rotated: {
+      success: true,
+      data: { ...exampleView, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' },
+    },
+  },
+  errors: [
+    invalidPayload('Invalid request: overlap_hours must be at least 0.'),
+    selfServiceOff(),
+    new ApiError('NO_ENDPOINT'),
+    tooManyChanges(),
+  ],
+})
+
+/** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
+export const rotateEndpointSecret: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
+  const { sql, policy, encryptionKeys, startRequest } = options
+  app.post('/rotate-endpoint-secret', {
+    schema,
+    handler: async (request) => {
+      const { overlap_hours: overlapHours } = request.body
+      const { secret, ciphertext } = newSecret(encryptionKeys)
+      const actor = actorOf(request, policy.environment)
+      const { announced } = await orRefusal(
+        actOnOwnEndpoint(sql, 'rotate', actor, async (trx, endpoint, requestedBy) => {
+          requireUrl(endpoint)
+          const audit = { overlap_hours: overlapHours }
+          if (policy.environment === 'sandbox') {
+            await rotateSecret(trx, endpoint.id, ciphertext, overlapHours * HOUR_MS)
+            return { announced: undefined, audit }
+          }
+          const change = { kind: 'secret', state: 'announced', ciphertext, overlapHours } as const
+          const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
+          return { announced: id, audit: { ...audit, change_id: id } }
+        }),
+      )
+      if (announced !== undefined) startRequest((requests) => requests.change(announced))
+      const data = await viewOf(sql, request.partnerId)
+      return { success: true as const, data: { ...data, secret } }
+    },
+  })
+}

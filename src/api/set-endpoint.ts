@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { openChange } from '../db/endpoints/changes.ts'
+import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
+import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { invalidPayload } from './errors.ts'
+import { requiredOr } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { success } from './schemas.ts'
+import {
+  actorOf,
+  newSecret,
+  orRefusal,
+  type SelfServiceOptions,
+  selfServiceOff,
+  tooManyChanges,
+} from './self-service.ts'
+
+const secret = z.string().describe('The signing secret of the new URL. Store it now: it is not shown again.')
+
+const schema = operation({
+  operationId: 'setEndpoint',
+  tags: ['Endpoint'],
+  summary: 'Set the URL of your endpoint',
+  description:
+    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until the candidate takes effect, webhooks go to the current URL. A candidate takes the place of an earlier one.',
+  body: z.object(
+    {
+      url: z
+        .string({ error: requiredOr('must be a string') })
+        .describe(
+          'In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment.',
+        ),
+    },
+    'must be a JSON object; url is required',
+  ),
+  bodyExamples: { url: { url: 'https://lender.example.com/webhooks' } },
+  response: z.object({ success, data: endpointView.extend({ secret }) }),
+  responseDescription: 'The candidate is stored.',
+  responseExamples: {
+    first: {
+      success: true,
+      data: {
+        ...exampleView,
+        url: null,
+        health: 'paused',
+        reason: 'no URL is registered yet',
+        candidate: {
+          url: 'https://lender.example.com/webhooks',
+          state: 'uncertified',
+          requested_at: '2026-03-02 09:00:00',
+          takes_effect_at: null,
+        },
+        secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+      },
+    },
+  },
+  errors: [invalidPayload('Invalid request: url is required.'), selfServiceOff(), tooManyChanges()],
+})
+
+/** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
+export const setEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
+  const { sql, policy, encryptionKeys } = options
+  app.post('/set-endpoint', {
+    schema,
+    handler: async (request) => {
+      const { url } = request.body
+      const fault = checkEndpointUrl(url, policy)
+      if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
+      const made = newSecret(encryptionKeys)
+      const actor = actorOf(request, policy.environment)
+      await orRefusal(
+        actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
+          const change = { kind: 'url', state: 'candidate', url, ciphertext: made.ciphertext } as const
+          const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
+          return { audit: { change_id: id, origin: new URL(url).origin } }
+        }),
+      )
+      const data = await viewOf(sql, request.partnerId)
+      return { success: true as const, data: { ...data, secret: made.secret } }
+    },
+  })
+}

@@ -1,0 +1,64 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { requestPing } from '../db/endpoints/pings.ts'
+import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { ApiError, invalidPayload } from './errors.ts'
+import { operation } from './openapi/operation.ts'
+import { success } from './schemas.ts'
+import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
+
+const schema = operation({
+  operationId: 'testEndpoint',
+  tags: ['Endpoint'],
+  summary: 'Send a test request to your endpoint',
+  description:
+    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused. It is no event: it appears in no history and is not retried. get-endpoint shows the response as `last_test`. While one is under way, calling it again changes nothing.',
+  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({ success, data: endpointView }),
+  responseDescription: 'The request is being sent.',
+  responseExamples: {
+    running: {
+      success: true,
+      data: {
+        ...exampleView,
+        last_test: {
+          state: 'running',
+          requested_at: '2026-03-09 10:00:00',
+          finished_at: null,
+          webhook_id: null,
+          status: null,
+          duration_ms: null,
+          error_code: null,
+          hint: null,
+        },
+      },
+    },
+  },
+  errors: [
+    invalidPayload('Invalid request: the request body must be a JSON object.'),
+    selfServiceOff(),
+    new ApiError('NO_ENDPOINT'),
+  ],
+})
+
+/** POST /test-endpoint (extension): one signed request that is no event. */
+export const testEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
+  const { sql, policy, startRequest } = options
+  app.post('/test-endpoint', {
+    schema,
+    handler: async (request) => {
+      const actor = actorOf(request, policy.environment)
+      const { id } = await orRefusal(
+        actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
+          requireUrl(endpoint)
+          const pingId = await requestPing(trx, endpoint.id)
+          return { id: pingId, audit: { ping_id: pingId } }
+        }),
+      )
+      startRequest((requests) => requests.ping(id))
+      return { success: true as const, data: await viewOf(sql, request.partnerId) }
+    },
+  })
+}

@@ -1,0 +1,205 @@
+import { sql as raw } from 'kysely'
+import { CHANGE_DELAY_HOURS, type EndpointChangeKind } from '../../domain/endpoint-change.ts'
+import { recordAudit } from '../audit.ts'
+import { columnsOf } from './states.ts'
+import { replaceSecrets, rotateSecret } from './secrets.ts'
+import type { Sql } from '../orm.ts'
+
+interface NewChange {
+  kind: EndpointChangeKind
+  state: 'candidate' | 'announced'
+  url?: string
+  ciphertext: string
+  overlapHours?: number
+  /** The audit's name of the key that asked. */
+  requestedBy: string
+}
+
+const OPEN = ['candidate', 'announced'] as const
+const HOUR_MS = 60 * 60 * 1000
+
+/** Puts a change in the place of an open one of its kind. The caller's transaction has the endpoint locked. */
+export async function openChange(
+  trx: Sql,
+  endpointId: number,
+  { kind, state, url, ciphertext, overlapHours = 0, requestedBy }: NewChange,
+): Promise<number> {
+  await settleOpenChanges(trx, endpointId, 'replaced', [kind])
+  const { id } = await trx
+    .insertInto('endpoint_changes')
+    .values({
+      endpoint_id: endpointId,
+      kind,
+      state,
+      url: url ?? null,
+      ciphertext,
+      overlap_hours: overlapHours,
+      requested_by: requestedBy,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Ends open changes, which then never take effect. The caller's transaction has the endpoint locked. */
+export async function settleOpenChanges(
+  trx: Sql,
+  endpointId: number,
+  state: 'canceled' | 'replaced',
+  kinds: readonly EndpointChangeKind[] = ['url', 'secret'],
+): Promise<{ id: number; kind: EndpointChangeKind }[]> {
+  return trx
+    .updateTable('endpoint_changes')
+    .set({ state, settled_at: raw<Date>`clock_timestamp()` })
+    .where('endpoint_id', '=', endpointId)
+    .where('kind', 'in', kinds)
+    .where('state', 'in', OPEN)
+    .returning(['id', 'kind'])
+    .execute()
+}
+
+/** A partner's open changes. */
+export async function openChanges(sql: Sql, endpointId: number) {
+  return sql
+    .selectFrom('endpoint_changes')
+    .select(['id', 'kind', 'state', 'url', 'requested_by', 'requested_at', 'takes_effect_at'])
+    .where('endpoint_id', '=', endpointId)
+    .where('state', 'in', OPEN)
+    .orderBy('id')
+    .execute()
+}
+
+/** An announced change as its workflow sees it; `undefined` once it is settled. */
+export interface AnnouncedChange {
+  partnerId: number
+  kind: EndpointChangeKind
+  /** On PostgreSQL's clock; `null` until the emails about it are sent. */
+  dueInMs: number | null
+}
+
+export async function findAnnounced(sql: Sql, changeId: number): Promise<AnnouncedChange | undefined> {
+  return sql
+    .selectFrom('endpoint_changes')
+    .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
+    .select(['endpoints.partner_id as partnerId', 'kind'])
+    .select(
+      raw<number | null>`(extract(epoch from takes_effect_at - clock_timestamp()) * 1000)::float8`.as(
+        'dueInMs',
+      ),
+    )
+    .where('endpoint_changes.id', '=', changeId)
+    .where('endpoint_changes.state', '=', 'announced')
+    .executeTakeFirst()
+}
+
+/** What the emails about an announced change say; `undefined` once it is settled, or its date is set. */
+export async function changeToAnnounce(sql: Sql, changeId: number) {
+  return sql
+    .selectFrom('endpoint_changes')
+    .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
+    .innerJoin('partners', 'partners.id', 'endpoints.partner_id')
+    .select(['partners.id as partnerId', 'partners.name', 'partners.contact_email as contactEmail'])
+    .select(['kind', 'endpoint_changes.url', 'endpoints.url as currentUrl'])
+    .select(['requested_by as requestedBy', 'requested_at as requestedAt'])
+    .where('endpoint_changes.id', '=', changeId)
+    .where('endpoint_changes.state', '=', 'announced')
+    .where('takes_effect_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/** Sets the date of an announced change, counted from now, when its emails are sent. */
+export async function setDate(sql: Sql, changeId: number): Promise<void> {
+  await sql.transaction().execute(async (trx) => {
+    const change = await trx
+      .updateTable('endpoint_changes')
+      .set({ takes_effect_at: raw<Date>`clock_timestamp() + ${CHANGE_DELAY_HOURS} * interval '1 hour'` })
+      .where('id', '=', changeId)
+      .where('state', '=', 'announced')
+      .where('takes_effect_at', 'is', null)
+      .returning('endpoint_id')
+      .executeTakeFirst()
+    if (change !== undefined) await auditChange(trx, changeId, 'endpoint.change_announced')
+  })
+}
+
+/** Carries out an announced change whose date has come. @returns the endpoint; `undefined` if there is nothing to do. */
+export async function applyAnnounced(sql: Sql, changeId: number): Promise<number | undefined> {
+  return sql.transaction().execute(async (trx) => {
+    const endpointId = await lockEndpointOf(trx, changeId)
+    const due = await trx
+      .selectFrom('endpoint_changes')
+      .select('id')
+      .where('id', '=', changeId)
+      .where('state', '=', 'announced')
+      .where('takes_effect_at', '<=', raw<Date>`clock_timestamp()`)
+      .executeTakeFirst()
+    if (due === undefined) return undefined
+    await applyChange(trx, changeId)
+    return endpointId
+  })
+}
+
+/** Locks the endpoint that a change is of. @throws if there is no such change. */
+export async function lockEndpointOf(trx: Sql, changeId: number): Promise<number> {
+  const { id } = await trx
+    .selectFrom('endpoints')
+    .select('id')
+    .where('id', '=', (eb) =>
+      eb.selectFrom('endpoint_changes').select('endpoint_id').where('endpoint_changes.id', '=', changeId),
+    )
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked. */
+export async function applyChange(trx: Sql, changeId: number): Promise<void> {
+  const change = await trx
+    .updateTable('endpoint_changes')
+    .set({ state: 'applied', settled_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', changeId)
+    .returning(['endpoint_id', 'url', 'ciphertext', 'overlap_hours'])
+    .executeTakeFirstOrThrow()
+  const { endpoint_id: endpointId, url, ciphertext, overlap_hours: hours } = change
+  if (url === null) await rotateSecret(trx, endpointId, ciphertext, hours * HOUR_MS)
+  else await changeOver(trx, endpointId, url, ciphertext)
+  await auditChange(trx, changeId, 'endpoint.change_applied')
+}
+
+/** Held webhooks are sent in order from here on, unless staff paused the endpoint. */
+async function changeOver(trx: Sql, endpointId: number, url: string, ciphertext: string): Promise<void> {
+  const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
+  const lifted = await endpoint
+    .set({ url, ...columnsOf('certified') })
+    .where('paused_by', 'is distinct from', 'staff')
+    .returning('id')
+    .executeTakeFirst()
+  if (lifted === undefined)
+    await endpoint.set({ url, revision: raw<number>`endpoints.revision + 1` }).execute()
+  await replaceSecrets(trx, endpointId, ciphertext)
+}
+
+/** The audit row of a step that follows from what a key asked for. */
+async function auditChange(trx: Sql, changeId: number, action: string): Promise<void> {
+  const change = await trx
+    .selectFrom('endpoint_changes')
+    .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
+    .select(['requested_by', 'partner_id', 'kind', 'endpoint_changes.url'])
+    .where('endpoint_changes.id', '=', changeId)
+    .executeTakeFirstOrThrow()
+  const { requested_by: actor, partner_id: partnerId, kind, url } = change
+  const detail = { change_id: changeId, kind, ...(url !== null && { origin: new URL(url).origin }) }
+  await recordAudit(trx, actor, { action, outcome: 'done', partnerId, detail })
+}
+
+/** Announced changes, whose workflows carry them out. */
+export async function announcedChanges(sql: Sql, limit: number): Promise<number[]> {
+  const rows = await sql
+    .selectFrom('endpoint_changes')
+    .select('id')
+    .where('state', '=', 'announced')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,24 @@
+import { certificationChecks, type CheckReport } from '../../domain/certification.ts'
+import type { Sql } from '../orm.ts'
+import { latestCertification } from './certifications.ts'
+import { openChanges } from './changes.ts'
+import { latestPing } from './pings.ts'
+
+/** What a partner has asked for its endpoint, and what came of it. */
+export async function requestsOf(sql: Sql, endpointId: number) {
+  const [changes, certification, ping] = await Promise.all([
+    openChanges(sql, endpointId),
+    latestCertification(sql, endpointId),
+    latestPing(sql, endpointId),
+  ])
+  return {
+    candidate: changes.find(({ kind }) => kind === 'url'),
+    newSecret: changes.find(({ kind }) => kind === 'secret'),
+    certification: certification && { ...certification, reports: inOrder(certification.reports) },
+    ping,
+  }
+}
+
+function inOrder(reports: Partial<Record<string, CheckReport>>): CheckReport[] {
+  return certificationChecks.flatMap((check) => reports[check] ?? [])
+}

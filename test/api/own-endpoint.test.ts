@@ -1,0 +1,267 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { pauseOrResume } from '../../src/db/endpoints/states.ts'
+import { decryptSecret, encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { type Api, type ApiPartner, ENCRYPTION_KEY, prepareApi } from './api.ts'
+
+const URL_NOW = 'https://lender.example/now'
+const URL_NEXT = 'https://lender.example/next?token=not-for-logs'
+
+const paths = [
+  'set-endpoint',
+  'certify-endpoint',
+  'rotate-endpoint-secret',
+  'test-endpoint',
+  'pause-endpoint',
+  'resume-endpoint',
+]
+
+/** A partner with an endpoint that staff set. */
+async function addPartnerAt(api: Api, url: string | null = URL_NOW): Promise<ApiPartner> {
+  const partner = await api.addPartner()
+  const ciphertext = encryptSecret(generateSecret(), [ENCRYPTION_KEY])
+  if (url !== null) await setEndpoint(api.sql, partner.id, { url, ciphertext })
+  return partner
+}
+
+const endpointOf = (api: Api, { id }: ApiPartner) =>
+  api.sql.selectFrom('endpoints').selectAll().where('partner_id', '=', id).executeTakeFirstOrThrow()
+
+async function secretsOf(api: Api, partner: ApiPartner) {
+  const { id } = await endpointOf(api, partner)
+  const rows = await api.sql
+    .selectFrom('endpoint_secrets')
+    .select(['ciphertext', 'expires_at'])
+    .where('endpoint_id', '=', id)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    secret: decryptSecret(row.ciphertext, [ENCRYPTION_KEY]),
+    hoursLeft: row.expires_at && (Math.round((row.expires_at.getTime() - Date.now()) / 3_600_000) || 0),
+  }))
+}
+
+const auditOf = (api: Api, { id }: ApiPartner) =>
+  api.sql
+    .selectFrom('audit')
+    .select(['actor', 'action', 'outcome', 'detail'])
+    .where('partner_id', '=', id)
+    .orderBy('id')
+    .execute()
+
+describe('a partner’s own endpoint, in a sandbox', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi()
+  })
+  beforeEach(async () => {
+    partner = await addPartnerAt(api)
+  })
+
+  it('stores a candidate with a secret of its own, shown once, and changes nothing yet', async () => {
+    const before = await endpointOf(api, partner)
+    const { status, body } = await partner.post('set-endpoint', { url: URL_NEXT })
+    expect([status, body.data.url, body.data.candidate]).toEqual([
+      200,
+      URL_NOW,
+      { url: URL_NEXT, state: 'uncertified', requested_at: expect.any(String), takes_effect_at: null },
+    ])
+    const { secret } = body.data
+    expect(secret).toMatch(/^whsec_/)
+    expect(await endpointOf(api, partner)).toEqual(before)
+    expect((await secretsOf(api, partner)).map((known) => known.secret)).not.toContain(secret)
+    const read = await partner.post('get-endpoint', {})
+    expect(read.body.data.candidate.url).toBe(URL_NEXT)
+    expect(read.text).not.toContain('whsec_')
+    expect(api.logged.join('')).not.toMatch(/whsec_|not-for-logs/)
+    expect(await auditOf(api, partner)).toEqual([
+      {
+        actor: `key ${partner.keyId}`,
+        action: 'endpoint.propose',
+        outcome: 'done',
+        detail: { key_id: partner.keyId, change_id: expect.any(Number), origin: 'https://lender.example' },
+      },
+    ])
+  })
+
+  it('keeps the latest candidate only', async () => {
+    await partner.post('set-endpoint', { url: 'https://lender.example/first' })
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    const changes = await api.sql
+      .selectFrom('endpoint_changes')
+      .select(['url', 'state'])
+      .where('endpoint_id', '=', (await endpointOf(api, partner)).id)
+      .orderBy('id')
+      .execute()
+    expect(changes.map(({ state }) => state)).toEqual(['replaced', 'candidate'])
+  })
+
+  it.each([
+    [{}, 'url is required'],
+    [{ url: 5 }, 'url must be a string'],
+    [{ url: 'lender.example' }, 'it is not an absolute URL'],
+    [{ url: 'http://127.0.0.1/webhooks' }, 'the URL must point to a public internet address'],
+    [{ url: 'http://[::ffff:10.0.0.1]/' }, 'the URL must point to a public internet address'],
+    [{ url: 'https://user:pass@lender.example/' }, 'the URL must not contain a user name or password'],
+  ])('refuses %j as a URL and says why', async (body, why) => {
+    const answer = await partner.post('set-endpoint', body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(answer.body.error.message).toContain(why)
+  })
+
+  it('starts one certification for a candidate, however often it is asked for', async () => {
+    expect((await partner.post('certify-endpoint', {})).body.error.code).toBe('NO_CANDIDATE')
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => partner.post('certify-endpoint', {})))
+    for (const { body } of answers) {
+      expect(body.data.certification).toMatchObject({ url: URL_NEXT, state: 'running', checks: [] })
+    }
+    const audited = (await auditOf(api, partner)).filter(({ action }) => action === 'endpoint.certify')
+    expect(audited).toHaveLength(1)
+    const id = audited[0]?.detail?.certification_id
+    expect(new Set(api.requested.filter((what) => what.startsWith('certify')))).toContain(`certify ${id}`)
+  })
+
+  it.each([
+    [{}, 24],
+    [{ overlap_hours: 0 }, 0],
+    [{ overlap_hours: 168 }, 168],
+  ])('rotates the secret at once, with the overlap of %j', async (body, hours) => {
+    const [old] = await secretsOf(api, partner)
+    const { data } = (await partner.post('rotate-endpoint-secret', body)).body
+    expect(await secretsOf(api, partner)).toEqual([
+      { secret: old?.secret, hoursLeft: hours },
+      { secret: data.secret, hoursLeft: null },
+    ])
+    expect(data.new_secret).toBeNull()
+  })
+
+  it.each([-1, 169, 1.5, '24'])('refuses an overlap of %j hours', async (hours) => {
+    const { status } = await partner.post('rotate-endpoint-secret', { overlap_hours: hours })
+    expect(status).toBe(400)
+    expect(await secretsOf(api, partner)).toHaveLength(1)
+  })
+
+  it('asks for one test request at a time', async () => {
+    const { body } = await partner.post('test-endpoint', {})
+    await partner.post('test-endpoint', {})
+    expect(body.data.last_test).toMatchObject({ state: 'running', status: null })
+    const { id } = await endpointOf(api, partner)
+    const pings = await api.sql
+      .selectFrom('endpoint_pings')
+      .select('id')
+      .where('endpoint_id', '=', id)
+      .execute()
+    expect(pings).toHaveLength(1)
+    expect(api.requested).toContain(`ping ${pings[0]?.id}`)
+  })
+
+  it('pauses and resumes', async () => {
+    const paused = await partner.post('pause-endpoint', {})
+    expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'the partner paused it' })
+    const { revision } = await endpointOf(api, partner)
+    await partner.post('pause-endpoint', {})
+    expect((await endpointOf(api, partner)).revision).toBe(revision)
+    const resumed = await partner.post('resume-endpoint', {})
+    expect(resumed.body.data).toMatchObject({ health: 'draining', reason: 'the partner resumed it' })
+    expect(api.requested).toContain(`endpoint ${(await endpointOf(api, partner)).id}`)
+    const again = await partner.post('resume-endpoint', {})
+    expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])
+    const actions = (await auditOf(api, partner)).map(({ action }) => action)
+    expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
+  })
+
+  it('leaves to staff what staff paused', async () => {
+    await pauseOrResume(api.sql, partner.id, 'pausedByStaff')
+    const { body } = await partner.post('pause-endpoint', {})
+    expect(body.data.reason).toBe('our staff paused it')
+    const resumed = await partner.post('resume-endpoint', {})
+    expect([resumed.status, resumed.body.error.code]).toEqual([409, 'PAUSED_BY_STAFF'])
+    expect((await endpointOf(api, partner)).paused_by).toBe('staff')
+  })
+
+  it.each(['rotate-endpoint-secret', 'test-endpoint', 'pause-endpoint', 'resume-endpoint'])(
+    'needs a URL for %s',
+    async (path) => {
+      const without = await addPartnerAt(api, null)
+      const { status, body } = await without.post(path, {})
+      expect([status, body.error.code]).toEqual([409, 'NO_ENDPOINT'])
+    },
+  )
+
+  it.each([
+    ['changes', ['set-endpoint', { url: URL_NEXT }]],
+    ['certifications', ['certify-endpoint', {}]],
+  ] as const)('takes twenty %s a day of a partner, also at once', async (what, [path, body]) => {
+    const other = await addPartnerAt(api)
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    const already = what === 'changes' ? 1 : 0
+    const ask = async () => {
+      const answer = await partner.post(path, body)
+      // a running one would be answered
+      await api.sql
+        .updateTable('certifications')
+        .set({ result: 'failed' })
+        .where('result', 'is', null)
+        .execute()
+      return answer
+    }
+    const answers = what === 'changes' ? await Promise.all(Array.from({ length: 25 }, ask)) : []
+    while (answers.length < 25) answers.push(await ask())
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(5 + already)
+    expect(refused[0]?.body.error.message).toMatch(/^At most 20 /)
+    const seconds = Number(refused[0]?.headers['retry-after'])
+    expect(seconds).toBeGreaterThan(86_000)
+    expect(seconds).toBeLessThanOrEqual(86_400)
+    expect((await other.post('set-endpoint', { url: URL_NEXT })).status).toBe(200)
+  })
+})
+
+describe('a partner’s own endpoint, in production', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi({ environment: 'production' })
+  })
+  beforeEach(async () => {
+    partner = await addPartnerAt(api)
+  })
+  const turnOn = () =>
+    api.sql.updateTable('partners').set({ self_service: true }).where('id', '=', partner.id).execute()
+
+  it.each(paths)('refuses %s while self-service is off', async (path) => {
+    const { status, body } = await partner.post(path, { url: URL_NEXT })
+    expect([status, body.error.code]).toEqual([403, 'SELF_SERVICE_OFF'])
+    expect(await auditOf(api, partner)).toEqual([])
+  })
+
+  it('never accepts failures', async () => {
+    await turnOn()
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    const { status, body } = await partner.post('certify-endpoint', { accept_failures: true })
+    expect([status, body.error.message]).toEqual([
+      400,
+      'Invalid request: accept_failures is possible in a sandbox only.',
+    ])
+  })
+
+  it('takes https only', async () => {
+    await turnOn()
+    const { body } = await partner.post('set-endpoint', { url: 'http://lender.example/' })
+    expect(body.error.message).toContain('production endpoints must use https')
+  })
+
+  it('announces a new secret, and signs with the old one until then', async () => {
+    await turnOn()
+    const before = await secretsOf(api, partner)
+    const { body } = await partner.post('rotate-endpoint-secret', {})
+    expect(body.data).toMatchObject({
+      secret: expect.stringMatching(/^whsec_/),
+      new_secret: { takes_effect_at: null },
+    })
+    expect(await secretsOf(api, partner)).toEqual(before)
+    expect(api.requested.filter((what) => what.startsWith('change'))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,219 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { certificationChecks, type CheckReport } from '../../src/domain/certification.ts'
+import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
+import { leadsOf } from '../support/leads.ts'
+import { type Arrival, type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import type { ServiceProcess } from '../support/processes.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+interface View {
+  url: string
+  health: string
+  candidate: { url: string } | null
+  certification: { state: string; checks: CheckReport[] } | null
+  secret: string
+}
+
+describe('certification', () => {
+  let service: Service
+  let worker: ServiceProcess
+  let partner: TestPartner
+  let next: PartnerEndpoint
+  let post: (path: string, body: object) => Promise<View>
+  let port: number | undefined
+
+  beforeAll(async () => {
+    service = await prepareService()
+    ;[{ port }, worker] = await Promise.all([service.startApi(), service.startWorker()])
+  }, 60_000)
+
+  beforeEach(async () => {
+    partner = await service.addPartner()
+    next = await startPartnerEndpoint()
+    next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
+    const calls = partnerCalls(port, partner.key)
+    post = async (path, body) => (await calls.post(path, body)).body.data as object as View
+  })
+
+  const propose = async () => (next.secret = (await post('set-endpoint', { url: next.url })).secret)
+  const ended = async () => {
+    const report = await until(async () => {
+      const { certification } = await post('get-endpoint', {})
+      return certification !== null && certification.state !== 'running' && certification
+    })
+    return { ...report, failed: report.checks.filter(({ passed }) => !passed).map(({ check }) => check) }
+  }
+  const certify = async (body: object = {}) => {
+    await propose()
+    await post('certify-endpoint', body)
+    return ended()
+  }
+
+  it('passes an endpoint that verifies with the public library, and changes over', async () => {
+    const { state, checks } = await certify()
+    expect(state).toBe('passed')
+    expect(checks.map(({ check }) => check)).toEqual(certificationChecks)
+    expect(checks[0]).toEqual({
+      check: 'valid',
+      passed: true,
+      expected: 'a 2xx status',
+      received: 'status 200',
+      duration_ms: expect.any(Number),
+      advice: null,
+    })
+    expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
+    expect(partner.endpoint.arrivals).toEqual([])
+  })
+
+  it('sends no lead, and the same bytes twice where it repeats', async () => {
+    await certify()
+    const [valid, repeated, unknown, ...rest] = next.arrivals as [Arrival, Arrival, Arrival, ...Arrival[]]
+    expect([valid.id, valid.body]).toEqual([repeated.id, repeated.body])
+    expect(valid.event).toMatchObject({
+      type: 'endpoint.certification',
+      data: { partner_id: partner.id, environment: 'sandbox' },
+    })
+    expect(unknown.event.type).not.toBe('endpoint.certification')
+    const ids = [valid, unknown, ...rest].map(({ id }) => id)
+    expect(new Set(ids).size).toBe(5)
+    expect(next.arrivals.map(({ verified }) => verified)).toEqual([true, true, true, false, false, false])
+    expect(next.arrivals.map(({ body }) => body).join('')).not.toMatch(/lead|Ada|Miller/)
+  })
+
+  it('sends what was held, in order, once it has changed over', async () => {
+    const leads = leadsOf(service, partner)
+    await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
+    const leadId = await leads.start()
+    await service.referrals.signal(leadId, 'contract_signed')
+    await leads.recorded(leadId, 'contract_signed')
+    await certify()
+    const sequences = () =>
+      next.arrivals
+        .filter(({ event }) => event.data.lead_id === leadId)
+        .map(({ event }) => event.data.sequence)
+    await next.until(() => sequences().length === 2)
+    expect(sequences()).toEqual([1, 2])
+    expect(next.arrivals.slice(6).every(({ verified }) => verified)).toBe(true)
+    expect(leads.arrivals(leadId)).toEqual([])
+  })
+
+  it('does not lift a pause by staff', async () => {
+    await pauseEndpoint(service.sql, partner.id)
+    expect((await certify()).state).toBe('passed')
+    expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, health: 'paused' })
+    expect((await endpointOf(service, partner).row()).paused_by).toBe('staff')
+  })
+
+  it('fails an endpoint that verifies nothing, says what to change, and leaves the URL as it is', async () => {
+    next.answer = (_, response) => void response.writeHead(200).end()
+    const { state, failed, checks } = await certify()
+    expect([state, failed]).toEqual(['failed', ['forged_signature', 'old_timestamp', 'changed_body']])
+    for (const { passed, received, advice } of checks) {
+      expect(received).toBe('status 200')
+      expect(advice).toEqual(passed ? null : expect.stringMatching(/ 400 /))
+    }
+    expect(await post('get-endpoint', {})).toMatchObject({
+      url: partner.endpoint.url,
+      candidate: { url: next.url },
+    })
+  })
+
+  it('fails an endpoint that takes everything, but each id once', async () => {
+    const taken = new Set<string>()
+    next.answer = ({ id }, response) => {
+      response.writeHead(taken.has(id) ? 409 : 200).end()
+      taken.add(id)
+    }
+    const { failed } = await certify()
+    expect(failed).toEqual(['repeated', 'forged_signature', 'old_timestamp', 'changed_body'])
+  })
+
+  it('fails an endpoint that crashes on what it should refuse', async () => {
+    next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 500).end()
+    const { failed } = await certify()
+    expect(failed).toEqual(['forged_signature', 'old_timestamp', 'changed_body'])
+  })
+
+  it('fails an endpoint that cannot be reached, and says why', async () => {
+    await propose()
+    await next.close()
+    await post('certify-endpoint', {})
+    const { failed, checks } = await ended()
+    expect(failed).toEqual(certificationChecks)
+    expect(checks[0]?.received).toContain('refused the connection')
+  })
+
+  it('changes over all the same where a sandbox asks for it', async () => {
+    next.answer = (_, response) => void response.writeHead(200).end()
+    expect((await certify({ accept_failures: true })).state).toBe('failed')
+    expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
+  })
+
+  it('counts for nothing once the candidate was replaced', async () => {
+    const answered = Promise.withResolvers<void>()
+    next.answer = ({ verified }, response) =>
+      void answered.promise.then(() => response.writeHead(verified ? 200 : 400).end())
+    await propose()
+    await post('certify-endpoint', {})
+    await next.until((arrivals) => arrivals.length === 1)
+    await post('set-endpoint', { url: 'https://lender.example/other' })
+    answered.resolve()
+    expect((await ended()).state).toBe('superseded')
+    expect(await post('get-endpoint', {})).toMatchObject({ url: partner.endpoint.url })
+    expect(next.arrivals).toHaveLength(1)
+  })
+
+  it('goes on where a worker was killed in the middle', async () => {
+    const reached = Promise.withResolvers<void>()
+    next.answer = (_, response) => {
+      if (next.arrivals.length < 3) response.writeHead(200).end()
+      else reached.resolve()
+    }
+    await propose()
+    await post('certify-endpoint', {})
+    await reached.promise
+    await worker.kill()
+    next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
+    worker = await service.startWorker()
+    expect(await ended()).toMatchObject({ state: 'passed', failed: [] })
+    // the third again, and no other
+    expect(next.arrivals.map(({ verified }) => verified)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+    expect(next.arrivals[2]?.id).toBe(next.arrivals[3]?.id)
+  }, 60_000)
+
+  it('shows operators its checks, without the URL', async () => {
+    await certify()
+    const { id } = await service.sql
+      .selectFrom('certifications')
+      .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
+      .select('certifications.id')
+      .where('url', '=', next.url)
+      .executeTakeFirstOrThrow()
+    const handle = service.client.workflow.getHandle(`certification-${id}`)
+    const { events } = await handle.fetchHistory()
+    const text = JSON.stringify(events)
+    expect(text).not.toContain(new URL(next.url).port)
+    expect(text).not.toContain('whsec_')
+    expect(await handle.result()).toBe('passed')
+  })
+
+  it('sends a test request, and tells what came of it', async () => {
+    await post('test-endpoint', {})
+    const [arrival] = await partner.endpoint.until((arrivals) => arrivals.length === 1)
+    expect(arrival).toMatchObject({ verified: true, event: { type: 'endpoint.ping' } })
+    const test = await until(async () => {
+      const { last_test: last } = (await post('get-endpoint', {})) as View & { last_test: { state: string } }
+      return last.state !== 'running' && last
+    })
+    expect(test).toMatchObject({ state: 'accepted', status: 200, webhook_id: arrival?.id, error_code: null })
+  })
+})

@@ -1,0 +1,40 @@
+import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
+import { type CertificationCheck, certificationChecks, describeCheck } from '../src/domain/certification.ts'
+import { type Activities, certify, endCertification } from './activities.ts'
+
+type Outcome = NonNullable<Awaited<ReturnType<Activities['certify']>>>
+
+/**
+ * Certifies the URL that a partner wants its webhooks at: id `certification-<certification_id>`. One call after the other,
+ * each with its report in PostgreSQL; in a sandbox, a URL that passes then takes effect.
+ */
+export async function certification(certificationId: number): Promise<string> {
+  setDefaultSignalHandler(() => {})
+  const outcomes = new Map<CertificationCheck, Outcome>()
+  for (const check of certificationChecks) {
+    show(certificationId, outcomes)
+    const summary = `send ${describeCheck(check)}`
+    const outcome = await certify.executeWithOptions({ summary }, [certificationId, check])
+    if (outcome === null) break
+    outcomes.set(check, outcome)
+  }
+  const result = await endCertification(certificationId)
+  show(certificationId, outcomes, result)
+  return result
+}
+
+/** What an operator reads in the Temporal Web UI. */
+function show(certificationId: number, outcomes: Map<CertificationCheck, Outcome>, result = 'running'): void {
+  const lines = certificationChecks.map((check) => {
+    const outcome = outcomes.get(check)
+    if (outcome === undefined) return `- … ${check}: ${describeCheck(check)}`
+    return `- ${outcome.passed ? '✓' : '✗'} ${check}: ${describeCheck(check)}: ${outcome.received}`
+  })
+  setCurrentDetails(
+    [
+      `Certification ${certificationId}: **${result}**`,
+      lines.join('\n'),
+      'It is in PostgreSQL: canceled or terminated, this workflow is started again until the certification has a result.',
+    ].join('\n\n'),
+  )
+}
