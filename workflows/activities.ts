@@ -88,7 +88,7 @@ export const { endCertification, reviewChange, applyChange } = proxyActivities<A
 /** Nothing takes effect before somebody was told of it. */
 export const { announceChange } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
+  retry: { initialInterval: '1 second', maximumInterval: '1 hour' },
   cancellationType: TRY_CANCEL,
 })
 

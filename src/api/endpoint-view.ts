@@ -142,9 +142,10 @@ function describeTest({ requested_at: requestedAt, finished_at: finishedAt, outc
     error_code = null,
     hint = null,
   } = outcome ?? {}
-  const state = outcome === null ? 'running' : outcome.ok ? 'accepted' : 'failed'
+  const ended = outcome?.ok ? ('accepted' as const) : ('failed' as const)
+  const state = outcome === null ? ('running' as const) : ended
   return {
-    state: state as 'running' | 'accepted' | 'failed',
+    state,
     requested_at: formatTimestamp(requestedAt),
     finished_at: orNull(finishedAt),
     webhook_id,

@@ -36,7 +36,7 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .description('set who receives mails about the endpoint')
     .argument('<partner>', 'its id', partnerId)
     .argument('<email>')
-    .action(run(contact))
+    .action(run(setContact))
   partner.command('list').description('all partners').action(run(list))
 }
 
@@ -68,7 +68,7 @@ function requireEmail(email: string): void {
   throw new Refusal(`${printable(email)} is not an email address.`)
 }
 
-export async function contact(context: StaffContext, partner: number, email: string) {
+async function setContact(context: StaffContext, partner: number, email: string) {
   requireEmail(email)
   const name = await requirePartner(context.sql, partner)
   await context.change(async ({ sql, audit }) => {
@@ -126,8 +126,8 @@ async function list({ sql }: StaffContext) {
 }
 
 /** The partner's name. */
-export async function requirePartner(sql: Sql, partnerId: number): Promise<string> {
-  const partner = await findPartner(sql, partnerId)
-  if (partner === undefined) throw new Refusal(`There is no partner ${partnerId}: see "partner list".`)
-  return printable(partner.name)
+export async function requirePartner(sql: Sql, partner: number): Promise<string> {
+  const found = await findPartner(sql, partner)
+  if (found === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  return printable(found.name)
 }

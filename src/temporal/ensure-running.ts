@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client'
 import type { SignalDefinition } from '@temporalio/common'
-import type * as workflows from '../../workflows/index.ts'
 import { TASK_QUEUE } from './names.ts'
 
 /** The limit of a call while Temporal is down: the sweep starts what was skipped. */
@@ -16,7 +15,8 @@ interface Wanted {
 }
 
 /** Workflows that do what the record says, by the id of what it is for. */
-type Type = Exclude<keyof typeof workflows, 'referral' | 'replay'>
+type Type = 'endpoint' | 'resend' | 'certification' | 'endpointChange' | 'endpointPing'
+type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */
 export async function ensureRunning(
@@ -33,7 +33,7 @@ export async function ensureRunning(
     staticSummary: summary,
   }
   await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
-    if (signal === undefined) await client.workflow.start<(typeof workflows)[Type]>(type, options)
-    else await client.workflow.signalWithStart<(typeof workflows)[Type]>(type, { ...options, signal })
+    if (signal === undefined) await client.workflow.start<Workflow>(type, options)
+    else await client.workflow.signalWithStart<Workflow>(type, { ...options, signal })
   })
 }

@@ -109,10 +109,8 @@ describe('certification', () => {
     next.answer = (_, response) => void response.writeHead(200).end()
     const { state, failed, checks } = await certify()
     expect([state, failed]).toEqual(['failed', ['forged_signature', 'old_timestamp', 'changed_body']])
-    for (const { passed, received, advice } of checks) {
-      expect(received).toBe('status 200')
-      expect(advice).toEqual(passed ? null : expect.stringMatching(/ 400 /))
-    }
+    expect(checks.every(({ received }) => received === 'status 200')).toBe(true)
+    for (const { passed, advice } of checks) expect(advice === null).toBe(passed)
     expect(await post('get-endpoint', {})).toMatchObject({
       url: partner.endpoint.url,
       candidate: { url: next.url },

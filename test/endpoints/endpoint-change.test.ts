@@ -2,10 +2,11 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { endCertification, requestCertification } from '../../src/db/endpoints/certifications.ts'
 import { openChange } from '../../src/db/endpoints/changes.ts'
-import { cancelChange } from '../../src/staff/endpoint.ts'
+import { cancelChange, set } from '../../src/staff/endpoint.ts'
 import { selfService } from '../../src/staff/partner.ts'
 import { certificationChecks, judgeCheck } from '../../src/domain/certification.ts'
 import { jsonb } from '../../src/db/jsonb.ts'
+import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
@@ -90,7 +91,10 @@ describe('a change that a partner asked for in production', () => {
   }
   const changeOf = (id: number) =>
     service.sql.selectFrom('endpoint_changes').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-  const announced = (id: number) => until(async () => (await changeOf(id)).takes_effect_at ?? undefined)
+  const announced = async (id: number) => {
+    await createEndpointRequests(service.client).change(id)
+    return until(async () => (await changeOf(id)).takes_effect_at ?? undefined)
+  }
   const letTimePass = async (id: number) => {
     await service.sql
       .updateTable('endpoint_changes')
@@ -175,6 +179,7 @@ describe('a change that a partner asked for in production', () => {
   it('waits until the partner’s contact could be told', async () => {
     mails.refusing = true
     const changeId = await open({ kind: 'secret', overlapHours: 0 })
+    // the sweep starts it
     await until(async () => mails.refused.includes(contact))
     expect((await changeOf(changeId)).takes_effect_at).toBeNull()
     mails.refusing = false
@@ -185,7 +190,6 @@ describe('a change that a partner asked for in production', () => {
   it('gives way to what staff set meanwhile', async () => {
     const changeId = await certified()
     await announced(changeId)
-    const { set } = await import('../../src/staff/endpoint.ts')
     await set(context, partner.id, 'https://lender.example/by-staff')
     expect((await changeOf(changeId)).state).toBe('replaced')
   })
