@@ -118,6 +118,7 @@ async function list({ sql }: StaffContext) {
     contact: 'contact_email',
     leads: 'leads',
     'live keys': 'live_keys',
+    'self-service': (row) => (row.self_service ? 'on' : 'off'),
     endpoint: (row) => row.endpoint_url && row.endpoint_state,
     added: 'created_at',
   })

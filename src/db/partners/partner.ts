@@ -40,6 +40,7 @@ export async function listPartners(sql: Sql) {
     .selectFrom('partners')
     .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
     .select(['partners.id as partner_id', 'partners.name', 'partners.contact_email', 'partners.created_at'])
+    .select('partners.self_service')
     .select(['endpoints.url as endpoint_url', 'endpoints.state as endpoint_state'])
     .select([
       raw<number>`(select count(*)::int from leads where partner_id = partners.id)`.as('leads'),
