@@ -89,8 +89,9 @@ describe('metrics', () => {
         .returning('event_id')
         .executeTakeFirstOrThrow()
       await raw`
-        insert into attempts (id, event_id, number, trigger, endpoint_revision, started_at, finished_at, error_code)
-        select 'att_' || ${eventId} || n, ${eventId}, n, 'scheduled', 1, now() - interval '1 hour',
+        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, started_at, finished_at,
+          error_code)
+        select 'att_' || ${eventId} || n, ${eventId}, ${partner.id}::int, n, 'scheduled', 1, now() - interval '1 hour',
           now() - interval '1 hour', 'http_error'
         from generate_series(1, ${failures}::int) n`.execute(service.sql)
       await service.referrals.startFromRecord(leadId)

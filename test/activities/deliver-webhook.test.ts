@@ -314,7 +314,7 @@ describe('delivering a webhook', () => {
 
   /** What a worker leaves that is killed after it has committed an attempt. */
   async function interruptedAttempt(trigger: 'scheduled' | 'resend' = 'scheduled') {
-    const { event_id } = await delivery()
+    const { event_id, partner_id } = await delivery()
     await sql
       .updateTable('attempts')
       .set({ finished_at: new Date(), error_code: 'interrupted' })
@@ -327,6 +327,7 @@ describe('delivering a webhook', () => {
       .values({
         id: `att_${event_id}_${number}`,
         event_id,
+        partner_id,
         number,
         trigger,
         endpoint_revision: 1,

@@ -43,6 +43,7 @@ describe('the endpoints beyond the specification', () => {
         .values({
           id: 'att_1',
           event_id: data[1].event_id,
+          partner_id: partner.id,
           number: 1,
           trigger: 'scheduled',
           endpoint_revision: 1,

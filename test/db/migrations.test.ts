@@ -62,6 +62,19 @@ describe('the migrations', () => {
     expect(await difference()).toBe('')
   })
 
+  it('give attempts from before the partner of their delivery', async () => {
+    const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+    await raw`alter table attempts drop column partner_id`.execute(sql)
+    await raw`delete from mikro_orm_migrations where name ~ 'attempts_(of_a|by)_partner'`.execute(sql)
+    await raw`insert into attempts (id, event_id, number, trigger, endpoint_revision)
+      select 'att_1', event_id, 1, 'scheduled', 1 from deliveries where lead_id = ${leadId}`.execute(sql)
+    expect(await migrate(orm)).toBe(2)
+    expect(await sql.selectFrom('attempts').select(['id', 'partner_id']).execute()).toEqual([
+      { id: 'att_1', partner_id: partnerId },
+    ])
+    expect(await difference()).toBe('')
+  })
+
   it('make an index anew of which a process that was cut off left an invalid one', async () => {
     await withoutIndex()
     for (let count = 0; count < 2; count += 1)

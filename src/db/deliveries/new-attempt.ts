@@ -46,7 +46,7 @@ type Endpoint = Pick<
 
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  { eventId, body }: { eventId: string; body: string },
+  { eventId, partnerId, body }: { eventId: string; partnerId: number; body: string },
   { url, revision, secrets: ciphertexts }: Endpoint,
   trigger: AttemptTrigger,
   readSecrets: ReadSecrets,
@@ -54,7 +54,8 @@ export function newAttempt(
   const read = readSecrets(ciphertexts)
   if ('unreadable' in read) return read
   const attemptId = `att_${uuidv7()}`
-  const row = { id: attemptId, event_id: eventId, trigger, endpoint_revision: revision }
+  const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
+  const row = { ...ids, trigger, endpoint_revision: revision }
   const beganAt = performance.now()
   const request = { eventId, url: url ?? '', body, secrets: read.secrets, beganAt }
   const started: StartedAttempt = { kind: 'send', attemptId, ...request }

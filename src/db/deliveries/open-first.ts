@@ -43,7 +43,7 @@ export async function openFirst(
   const facts = { ...NEW, nextAttemptAt: now }
   const decision = decideAttempt(facts, { ...endpoint, ...load }, 'scheduled', { now, random })
   if (decision.kind !== 'send') return undefined
-  const opened = newAttempt({ eventId, body }, endpoint, 'scheduled', readSecrets)
+  const opened = newAttempt({ eventId, partnerId, body }, endpoint, 'scheduled', readSecrets)
   if ('unreadable' in opened) return undefined
   return { attempt: { ...opened.row, number: 1 }, started: opened.started }
 }

@@ -11,6 +11,8 @@ export const Attempt = defineEntity({
     /** `att_<uuidv7>` */
     id: p.text().primary(),
     event: () => p.manyToOne(LeadEvent).deleteRule('restrict'),
+    /** Its event's, which has the foreign key: a second one would lock the partner's row for every attempt. */
+    partnerId: p.integer(),
     /** 1 for the delivery's first. */
     number: p.integer(),
     trigger: p.text().$type<AttemptTrigger>(),
@@ -29,4 +31,5 @@ export const Attempt = defineEntity({
   },
   checks: [{ name: 'attempts_trigger_check', expression: oneOf('trigger', attemptTriggers) }],
   uniques: [{ name: 'attempts_number_unique', properties: ['event', 'number'] }],
+  indexes: [{ name: 'attempts_partner_id_index', properties: ['partnerId', 'id'] }],
 })
