@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/deliveries/replays.ts'
 import { resendPage } from '../src/db/deliveries/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
-import { reviewEndpoint } from '../src/db/endpoints/review.ts'
+import { reviewEndpoint, setNextProbe } from '../src/db/endpoints/review.ts'
 import { closeLead } from '../src/db/leads/lifecycle.ts'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
@@ -67,6 +67,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     notify: notifyActivity(dependencies),
     /** `null` if the endpoint has no URL. */
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
+    setNextProbe: async (endpointId: number, since: string, atMs: number) =>
+      setNextProbe(sql, endpointId, since, new Date(atMs)),
     async finishDraining(endpointId: number, since: string) {
       if (!(await finishDraining(sql, endpointId, since))) throw again('webhooks from before are still due')
     },

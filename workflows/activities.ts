@@ -44,7 +44,7 @@ export const { sendOnboardingEmail } = proxyActivities<Activities>({
   summary: 'onboarding email to the borrower',
 })
 
-export const { reviewEndpoint } = proxyActivities<Activities>({
+export const { reviewEndpoint, setNextProbe } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   cancellationType: TRY_CANCEL,

@@ -13,6 +13,7 @@ import {
   notify,
   probeEndpoint,
   reviewEndpoint,
+  setNextProbe,
   wakeLeads,
 } from './activities.ts'
 import { lookSignal, probeSignal } from './messages.ts'
@@ -89,7 +90,10 @@ async function rest(memory: Memory, review: EndpointReview, looks: number): Prom
     await condition(looked)
     return
   }
-  const waitMs = Math.max(1, memory.nextProbeAt - Date.now())
+  const { endpointId, nextProbeAt } = memory
+  // for its partner and staff to read
+  if (review.nextProbeAt !== nextProbeAt) await setNextProbe(endpointId, review.since, nextProbeAt)
+  const waitMs = Math.max(1, nextProbeAt - Date.now())
   const summary = `probe ${memory.probes + 1}`
   const news = await condition(() => looked() || memory.probeNow, waitMs, { summary })
   if (news && !memory.probeNow) return

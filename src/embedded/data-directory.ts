@@ -11,7 +11,7 @@ export const defaultDataDirectory = path.resolve('.data')
 /** What Temporal's data is made for; with other data the service starts its workflows again from the record. */
 export const temporalData = {
   /** Raised with every change of the workflows that cannot replay older histories. */
-  histories: 4,
+  histories: 5,
   /** Temporal's development server makes them together with its data. */
   searchAttributes: Object.keys(searchAttributes),
 }

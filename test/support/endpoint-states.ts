@@ -18,6 +18,7 @@ export async function putEndpoints(
   await sql
     .updateTable('endpoints')
     .set({ state, paused_by: pausedBy, reason: pausedBy, failing_since: null, blocked_until: null })
+    .set({ next_probe_at: null })
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
     .execute()
 }

@@ -89,7 +89,7 @@ async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<
 interface ApiAnswer {
   success: boolean
   lead_id: number
-  data: { status: string } & { event_name: string }[]
+  data: { status: string; next_probe_at: string | null } & { event_name: string }[]
 }
 
 /** Calls the API as a partner does; answers status and body. */

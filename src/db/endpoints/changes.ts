@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { CHANGE_DELAY_HOURS, type EndpointChangeKind } from '../../domain/endpoint-change.ts'
 import { recordAudit } from '../audit.ts'
-import { columnsOf } from './states.ts'
+import { columnsOf, columnsOfUrl, nextRevision } from './states.ts'
 import { replaceSecrets, rotateSecret } from './secrets.ts'
 import type { Sql } from '../orm.ts'
 
@@ -170,12 +170,11 @@ export async function applyChange(trx: Sql, changeId: number): Promise<void> {
 async function changeOver(trx: Sql, endpointId: number, url: string, ciphertext: string): Promise<void> {
   const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
   const lifted = await endpoint
-    .set({ url, ...columnsOf('certified') })
+    .set({ ...columnsOfUrl(url), ...columnsOf('certified') })
     .where('paused_by', 'is distinct from', 'staff')
     .returning('id')
     .executeTakeFirst()
-  if (lifted === undefined)
-    await endpoint.set({ url, revision: raw<number>`endpoints.revision + 1` }).execute()
+  if (lifted === undefined) await endpoint.set({ ...columnsOfUrl(url), revision: nextRevision }).execute()
   await replaceSecrets(trx, endpointId, ciphertext)
 }
 

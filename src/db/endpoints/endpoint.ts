@@ -3,7 +3,7 @@ import { endpointTransitions } from '../../domain/endpoint.ts'
 import { cancelPages, cancelRest } from '../deliveries/cancel-open.ts'
 import { settleOpenChanges } from './changes.ts'
 import { addSecret } from './secrets.ts'
-import { columnsOf } from './states.ts'
+import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../orm.ts'
 
 /** The reason after deliveries were canceled: their leads have to be woken too. */
@@ -24,7 +24,7 @@ export async function setEndpoint(
     const endpoint = await trx
       .updateTable('endpoints')
       .set({
-        url,
+        ...columnsOfUrl(url),
         ...columnsOf(fromNow ? 'setFromNow' : 'set'),
         // wakeLeads recognizes canceled deliveries by it
         since: before.began,

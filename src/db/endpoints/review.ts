@@ -10,6 +10,8 @@ export interface EndpointReview {
   reason: string | null
   pausedBy: EndpointPauser | null
   since: string
+  /** In milliseconds since 1970, as the record has it. */
+  nextProbeAt: number | null
   /** Open deliveries. */
   waiting: number
   /** Mails to be sent now. */
@@ -24,6 +26,7 @@ export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<Endp
   const row = await sql
     .selectFrom('endpoints')
     .select(['partner_id as partnerId', 'state', 'reason', 'paused_by as pausedBy'])
+    .select('next_probe_at')
     .select(raw<string>`since::text`.as('since'))
     .select((eb) =>
       eb
@@ -38,7 +41,19 @@ export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<Endp
     .executeTakeFirst()
   if (row === undefined) return undefined
   const { length: unsent } = await unsentNotices(sql, row.partnerId)
-  return { ...row, waiting: row.waiting ?? 0, unsent, owed }
+  const { next_probe_at: nextProbe, ...review } = row
+  return { ...review, nextProbeAt: nextProbe?.getTime() ?? null, waiting: row.waiting ?? 0, unsent, owed }
+}
+
+/** Writes down when the endpoint is probed next, unless the pause that began at `since` is over. */
+export async function setNextProbe(sql: Sql, endpointId: number, since: string, at: Date): Promise<void> {
+  await sql
+    .updateTable('endpoints')
+    .set({ next_probe_at: at })
+    .where('id', '=', endpointId)
+    .where('paused_by', '=', 'service')
+    .where('since', '=', raw<Date>`${since}::timestamptz`)
+    .execute()
 }
 
 /** The oldest open delivery, the first of its lead, for a probe. */

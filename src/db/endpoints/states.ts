@@ -4,15 +4,22 @@ import { incidentAfterResume } from './incidents.ts'
 import { hasNotices } from './notices.ts'
 import type { Sql } from '../orm.ts'
 
-/** What a transition writes: the endpoint's state, and a new revision. */
+/** A change of the URL, a pause or a resume begins a new revision. */
+export const nextRevision = raw<number>`endpoints.revision + 1`
+
+/** What a new URL writes, beside the new revision. */
+export const columnsOfUrl = (url: string) => ({ url, url_revision: nextRevision })
+
+/** What a transition writes: the endpoint's state, and a new revision. A pause's probes are planned by its workflow. */
 export function columnsOf(transition: EndpointTransition) {
   const { state, reason, pausedBy, worksAgain } = endpointTransitions[transition]
   return {
     state,
     reason,
     paused_by: pausedBy,
-    revision: raw<number>`endpoints.revision + 1`,
+    revision: nextRevision,
     since: raw<Date>`clock_timestamp()`,
+    next_probe_at: null,
     ...(worksAgain && { failing_since: null, blocked_until: null, incident: incidentAfterResume }),
   }
 }

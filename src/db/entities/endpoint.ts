@@ -23,6 +23,8 @@ export const Endpoint = defineEntity({
     pausedBy: p.text().$type<EndpointPauser>().nullable(),
     /** Rises with every change of the URL, pause and resume: what an older one answered says nothing of this one. */
     revision: p.integer().default(1),
+    /** The revision that set the current URL. */
+    urlRevision: p.integer().default(1),
     /** Since when it is in this state. */
     since: instant().defaultRaw('now()'),
     /** The first failure after the last success; null while it works. */
@@ -30,6 +32,8 @@ export const Endpoint = defineEntity({
     blockedUntil: instant().nullable(),
     /** Its open incident, if there is one. */
     incident: p.text().$type<EndpointIncident>().nullable(),
+    /** When its workflow probes it next; null unless the service paused it. */
+    nextProbeAt: instant().nullable(),
   },
   checks: [
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
