@@ -78,7 +78,7 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
   it('look at webhooks, at the endpoint and at the feed, and have a webhook sent again', async () => {
     const headings = [
       'Know when a webhook counts as delivered',
-      'Recover after an outage',
+      'Check your endpoint',
       'Poll for events instead',
     ]
     const commands = headings.flatMap((heading) => blocksOf(webhooks, heading))

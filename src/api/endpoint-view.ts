@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { findEndpoint } from '../db/endpoints/endpoint.ts'
+import { readHealth } from '../db/endpoints/health.ts'
 import { requestsOf } from '../db/endpoints/own-endpoint.ts'
 import type { Sql } from '../db/orm.ts'
 import { certificationChecks, certificationResults } from '../domain/certification.ts'
 import { describeReason, endpointHealths, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
+import { exampleHealth, healthFields, healthToWire } from './endpoint-health.ts'
 import { ApiError } from './errors.ts'
 import { timestamp } from './fields.ts'
 
@@ -58,7 +60,10 @@ export const endpointView = z.object({
     ),
   reason: z.string().describe('For people.'),
   since: timestamp,
-  open_deliveries: z.int(),
+  open_deliveries: z
+    .int()
+    .describe('How many webhooks are not settled: neither delivered, given up nor canceled.'),
+  ...healthFields,
   candidate: z
     .object({
       url: z.string(),
@@ -94,6 +99,7 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
     reason: describeReason(reason),
     since: formatTimestamp(since),
     open_deliveries: endpoint.open_deliveries ?? 0,
+    ...healthToWire(await readHealth(sql, partnerId)),
     ...describeRequests(await requestsOf(sql, endpoint.id)),
   }
 }
@@ -163,6 +169,7 @@ export const exampleView: EndpointView = {
   reason: describeReason(null),
   since: '2026-03-02 09:00:00',
   open_deliveries: 0,
+  ...exampleHealth,
   candidate: null,
   new_secret: null,
   certification: null,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import type { Sql } from '../db/orm.ts'
 import { describeReason } from '../domain/endpoint.ts'
+import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
@@ -12,7 +13,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Get your endpoint and its health',
   description:
-    'Returns the URL of your endpoint, its health and the reason, how many deliveries are open, and what you have asked for: a new URL and its certification, a new secret, a test request.',
+    'Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and what you have asked for: a new URL and its certification, a new secret, a test request.',
   body: z.object({}, 'must be a JSON object').describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
@@ -26,13 +27,14 @@ const schema = operation({
         reason: describeReason('failing'),
         since: '2026-03-09 10:30:00',
         open_deliveries: 12,
+        ...examplePausedHealth,
       },
     },
   },
   errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
 })
 
-/** POST /get-endpoint (extension): where a partner's webhooks go, and the endpoint's health. */
+/** POST /get-endpoint (extension): where a partner's webhooks go, and how the endpoint is doing. */
 export const getEndpoint: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-endpoint', {
     schema,

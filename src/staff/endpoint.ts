@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../db/endpoints/endpoint.ts'
+import { readHealth } from '../db/endpoints/health.ts'
 import { liveSecrets, rotateSecret } from '../db/endpoints/secrets.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
@@ -9,6 +10,7 @@ import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
 import { fields } from './answer.ts'
 import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
+import { describeHealth } from './endpoint-health.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { test } from './endpoint-test.ts'
 import { requirePartner } from './partner.ts'
@@ -25,7 +27,7 @@ export function addEndpointCommands(program: Command, run: Run): void {
     .argument('<url>', 'https://… on the partner’s server')
     .option('--from-now', 'cancel the open webhooks: they are never sent')
     .action(run(set))
-  named('show').description('URL, health and open webhooks').action(run(show))
+  named('show').description('URL, health, recent attempts and open webhooks').action(run(show))
   named('rotate-secret')
     .description('create a new signing secret; the previous one also signs during the overlap')
     .addOption(overlapOption('how long both secrets sign'))
@@ -80,12 +82,14 @@ export async function show({ sql }: StaffContext, partner: number) {
   const secrets = await liveSecrets(sql, id)
   const changes = await openChanges(sql, id)
   const { health, reason, since } = healthOf({ ...endpoint, failingSince: endpoint.failing_since })
+  const reading = await readHealth(sql, partner)
   return {
     json: {
       partner_id: partner,
       endpoint_id: id,
       ...rest,
       health,
+      ...reading,
       changes: changes.map(({ id: change_id, ...change }) => ({ change_id, ...change })),
       secrets: secrets.map(({ created_at, expires_at }) => ({ created_at, expires_at })),
     },
@@ -95,6 +99,7 @@ export async function show({ sql }: StaffContext, partner: number) {
       health: `${health}: ${describeReason(reason)}`,
       since,
       'open webhooks': endpoint.open_deliveries,
+      ...describeHealth(reading),
       'live secrets': secrets.length,
       'asked for': changes.map(describeChange).join('; ') || null,
     }),

@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { recordedAt } from '../../src/db/leads/new-lead.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
+import { formatTimestamp } from '../../src/domain/timestamps.ts'
+import { addAttempts } from '../support/attempts.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 import { pauseEndpoint } from '../support/endpoint-states.ts'
@@ -127,6 +130,34 @@ describe('the endpoints beyond the specification', () => {
       expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })
       await pauseEndpoint(api.sql, partner.id)
       expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'our staff paused it' })
+    })
+
+    it('tells how recent attempts went, what waits and when it is probed', async () => {
+      const lender = await api.addPartner()
+      const answer = async () => (await lender.post('get-endpoint', {})).body.data
+      const none = { count: 0, success_rate: null, duration_p50_ms: null, duration_p95_ms: null }
+      const nothing = { recent_attempts: none, oldest_waiting: null, next_probe_at: null }
+      expect(await answer()).toMatchObject({ open_deliveries: 0, ...nothing })
+      const lead_id = await lender.createLead()
+      await addAttempts(api.sql, lender.id, [
+        { durationMs: 900, errorCode: 'http_error' },
+        { durationMs: 40 },
+      ])
+      const next_probe_at = new Date('2026-03-09T11:30:00Z')
+      const ours = api.sql.updateTable('endpoints').where('partner_id', '=', lender.id)
+      await ours.set({ next_probe_at }).execute()
+      const [{ event_id }] = (await deliveries({}, lender)).data
+      expect(await answer()).toMatchObject({
+        open_deliveries: 1,
+        recent_attempts: { count: 2, success_rate: 0.5, duration_p50_ms: 40, duration_p95_ms: 900 },
+        oldest_waiting: {
+          event_id,
+          event_name: 'lead_received',
+          lead_id,
+          waiting_since: formatTimestamp(recordedAt(event_id)),
+        },
+        next_probe_at: '2026-03-09 11:30:00',
+      })
     })
   })
 

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { findDeliveries } from '../../src/db/deliveries/list.ts'
+import { readHealth } from '../../src/db/endpoints/health.ts'
 import { deliveryStates, type DeliveryStatus } from '../../src/domain/delivery.ts'
 import { findEvents } from '../../src/db/leads/partner-reads.ts'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Orm, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -18,11 +19,11 @@ const LIMIT = { page: 1000, few: 150 }
 
 describe('the pages that PostgreSQL reads', () => {
   let sql: Sql
+  let orm: Orm
   const partners = { delivered: 0, pending: 0 }
 
   beforeAll(async () => {
-    const { sql: database, orm } = await openDatabase()
-    sql = database
+    ;({ sql, orm } = await openDatabase())
     for (const common of ['delivered', 'pending'] as const) {
       const { id } = await addPartner(orm.em.fork(), { name: 'Large Lender' })
       partners[common] = id
@@ -51,6 +52,10 @@ describe('the pages that PostgreSQL reads', () => {
       select ${eventId}, ${lead}, ${partnerId}, 1 + n / ${LEADS}, repeat('x', 300), now(), state,
         case state when 'pending' then null else now() end
       from ${number}, lateral (select coalesce(${rare}, ${common}) as state) as of_it`.execute(sql)
+    await raw`
+      insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, finished_at, duration_ms)
+      select replace(${eventId}, 'evt', 'att'), ${eventId}, ${partnerId}, 1, 'scheduled', 1, now(), n
+      from ${number}`.execute(sql)
   }
 
   const setEndpoint = (partnerId: number, state: 'active' | 'paused') =>
@@ -109,6 +114,29 @@ describe('the pages that PostgreSQL reads', () => {
       })
     },
   )
+
+  it.each(['delivered', 'pending'] as const)(
+    'are as many for the health of an endpoint as its latest 1,000 attempts need, of 50,000, with webhooks mostly %s',
+    async (common) => {
+      const health = (database: Sql) => readHealth(database, partners[common])
+      expect((await health(sql)).recent_attempts).toMatchObject({ count: 1000, duration_p50_ms: 49_499 })
+      expect(await buffersRead(sql, health)).toBeLessThan(LIMIT.few)
+    },
+  )
+
+  it('are few for the health of a new URL of 50,000 attempts to the old one, and of a new partner', async () => {
+    const { id: quiet } = await addPartner(orm.em.fork(), { name: 'New Lender' })
+    await sql
+      .updateTable('endpoints')
+      .set({ url_revision: 2 })
+      .where('partner_id', '=', partners.pending)
+      .execute()
+    for (const id of [partners.pending, quiet]) {
+      const health = (database: Sql) => readHealth(database, id)
+      expect((await health(sql)).recent_attempts.count).toBe(0)
+      expect(await buffersRead(sql, health)).toBeLessThan(LIMIT.few)
+    }
+  })
 
   it('are as many for another partner’s lead of 10,000 events as for one that nobody has', async () => {
     const { id: foreign } = await sql

@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+const HOUR_MS = 60 * 60 * 1000
 
 describe('a paused endpoint', () => {
   let service: Service
@@ -47,6 +50,30 @@ describe('a paused endpoint', () => {
     await endpoint.is('active')
     expect(await endpoint.open()).toBe(0)
     await (await endpoint.workflow()).result()
+  })
+
+  it('says when it is probed next, until staff pause it', async () => {
+    const other = await service.addPartner()
+    const own = endpointOf(service, other)
+    const { port } = await service.startApi()
+    const nextProbe = async () =>
+      (await partnerCalls(port, other.key).post('get-endpoint', {})).body.data.next_probe_at
+    const isIn = (hours: number) =>
+      until(async () => {
+        const at = await nextProbe()
+        return at !== null && Math.abs(Date.parse(`${at}Z`) - Date.now() - hours * HOUR_MS) < 60_000
+      })
+    expect(await nextProbe()).toBeNull()
+    other.endpoint.answer = (_, response) => void response.writeHead(410).end()
+    await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
+    await leadsOf(service, other).start()
+    await createEndpointStarter(service.client)((await own.row()).id)
+    await isIn(1)
+    await (await own.workflow()).signal('probe')
+    await isIn(2)
+    expect(await own.probes()).toHaveLength(1)
+    await pauseEndpoint(service.sql, other.id)
+    expect(await nextProbe()).toBeNull()
   })
 
   it('is not probed when staff paused it', async () => {

@@ -82,6 +82,28 @@ describe('an endpoint', () => {
     ])
   })
 
+  it('shows how its recent attempts went, and what waits', async () => {
+    await set()
+    await active()
+    expect((await endpoint.show(context, id)).text).toMatch(/^recent attempts +none to this URL$/m)
+    const leadId = await leads.start()
+    await service.referrals.signal(leadId, 'contract_signed')
+    await receiver.until(() => leads.arrivals(leadId).length === 2)
+    await until(async () => (await endpoint.show(context, id)).json.open_deliveries === 0)
+    const { json, text } = await endpoint.show(context, id)
+    expect(json).toMatchObject({
+      recent_attempts: { count: 2, success_rate: 1, duration_p95_ms: expect.any(Number) },
+      oldest_waiting: null,
+      next_probe_at: null,
+    })
+    expect(text).toMatch(/^recent attempts +2, of which 100% succeeded; p50 \d+ ms, p95 \d+ ms$/m)
+    await pause(context, id)
+    const waiting = await leads.start()
+    expect((await endpoint.show(context, id)).text).toMatch(
+      new RegExp(`^oldest waiting +lead_received of lead ${waiting} since 20.*, evt_`, 'm'),
+    )
+  })
+
   it('that is set while Temporal is away drains as soon as a worker can', async () => {
     const waiting = await waitingLead()
     const answer = await endpoint.set(away, id, receiver.url)

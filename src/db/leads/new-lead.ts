@@ -17,6 +17,10 @@ export type WebhookBody = (facts: WebhookFacts) => string
 
 export const newEventId = () => `evt_${uuidv7()}`
 
+/** When the event was recorded, from the milliseconds at the beginning of its id: a lead's own clock may be ahead. */
+export const recordedAt = (eventId: string) =>
+  new Date(Number.parseInt(eventId.slice(4, 17).replace('-', ''), 16))
+
 /** The `Idempotency-Key` of a request. */
 export interface Idempotency {
   key: string

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { EndpointReading } from '../db/endpoints/health.ts'
+import { milestoneNames } from '../domain/milestones.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { timestamp } from './fields.ts'
+
+const milliseconds = z.int().min(0).nullable()
+
+/** What an endpoint's view tells about recent attempts, waiting webhooks and probes. */
+export const healthFields = {
+  recent_attempts: z
+    .object({
+      count: z.int().min(0).describe('At most 1,000.'),
+      success_rate: z
+        .number()
+        .min(0)
+        .max(1)
+        .nullable()
+        .describe('The share that your endpoint accepted, from 0 to 1. `null` if `count` is 0.'),
+      duration_p50_ms: milliseconds.describe('Half of the attempts took at most this long.'),
+      duration_p95_ms: milliseconds.describe('95% of the attempts took at most this long.'),
+    })
+    .describe(
+      'The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.',
+    ),
+  oldest_waiting: z
+    .object({
+      event_id: z.string(),
+      event_name: z.enum(milestoneNames),
+      lead_id: z.int(),
+      waiting_since: timestamp.describe(
+        'When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead.',
+      ),
+    })
+    .nullable()
+    .describe('The open delivery that has waited longest; `null` if there is none.'),
+  next_probe_at: timestamp
+    .nullable()
+    .describe('When the service tries the endpoint again, if it paused it; otherwise `null`.'),
+}
+
+/** Of an endpoint that works. */
+export const exampleHealth = {
+  recent_attempts: { count: 1000, success_rate: 0.998, duration_p50_ms: 84, duration_p95_ms: 310 },
+  oldest_waiting: null,
+  next_probe_at: null,
+}
+
+/** Of one that accepted no webhook for three days. */
+export const examplePausedHealth = {
+  recent_attempts: { count: 1000, success_rate: 0.964, duration_p50_ms: 84, duration_p95_ms: 15_000 },
+  oldest_waiting: {
+    event_id: 'evt_019cc26d-3351-7c31-9d2e-3f4a5b6c7d8e',
+    event_name: 'contract_signed',
+    lead_id: 1042,
+    waiting_since: '2026-03-06 09:14:22',
+  },
+  next_probe_at: '2026-03-09 11:30:00',
+}
+
+export function healthToWire({ recent_attempts, oldest_waiting, next_probe_at }: EndpointReading) {
+  return {
+    recent_attempts,
+    oldest_waiting: oldest_waiting && {
+      ...oldest_waiting,
+      waiting_since: formatTimestamp(oldest_waiting.waiting_since),
+    },
+    next_probe_at: next_probe_at && formatTimestamp(next_probe_at),
+  }
+}

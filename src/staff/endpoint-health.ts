@@ -1,0 +1,23 @@
+import type { EndpointReading } from '../db/endpoints/health.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+
+/** What `endpoint show` prints about recent attempts, waiting webhooks and probes. */
+export function describeHealth({ recent_attempts, oldest_waiting: oldest, next_probe_at }: EndpointReading) {
+  return {
+    'recent attempts': describeAttempts(recent_attempts),
+    'oldest waiting':
+      oldest &&
+      `${oldest.event_name} of lead ${oldest.lead_id} since ${formatTimestamp(oldest.waiting_since)}, ${oldest.event_id}`,
+    'next probe': next_probe_at,
+  }
+}
+
+function describeAttempts({
+  count,
+  success_rate: rate,
+  duration_p50_ms: p50,
+  duration_p95_ms: p95,
+}: EndpointReading['recent_attempts']): string {
+  if (rate === null) return 'none to this URL'
+  return `${count}, of which ${Number((rate * 100).toFixed(2))}% succeeded; p50 ${p50} ms, p95 ${p95} ms`
+}
