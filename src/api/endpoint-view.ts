@@ -24,6 +24,7 @@ const certification = z
       .array(
         z.object({
           check: z.enum(certificationChecks),
+          sent: z.string().describe('For people: what we sent.'),
           passed: z.boolean(),
           expected: z.string().describe('For people: what your endpoint must respond.'),
           received: z.string().describe('For people: what it responded.'),

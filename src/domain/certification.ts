@@ -28,7 +28,7 @@ const checks = {
       'Webhooks are delivered at least once. Respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
   },
   unknown_type: {
-    sends: 'a webhook of a type that you do not know',
+    sends: 'a webhook of an unknown type',
     expects: 'accepted',
     advice: 'Respond with 200 to types that you do not know, and ignore them: new types may be added.',
   },
@@ -61,6 +61,8 @@ export const describeCheck = (check: CertificationCheck): string => checks[check
 /** What came of a check. */
 export interface CheckReport {
   check: CertificationCheck
+  /** For people. */
+  sent: string
   passed: boolean
   /** For people. */
   expected: string
@@ -74,13 +76,14 @@ export interface CheckReport {
 const EXPECTED = { accepted: 'a 2xx status', refused: 'a 4xx status' }
 
 export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): CheckReport {
-  const { expects, advice } = checks[check]
+  const { sends, expects, advice } = checks[check]
   const { ok, status, hint, durationMs } = outcome
   const isRefusal = status !== null && status >= 400 && status <= 499
   const passed = expects === 'accepted' ? ok : isRefusal
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
   return {
     check,
+    sent: sends,
     passed,
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,

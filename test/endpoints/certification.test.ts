@@ -56,6 +56,7 @@ describe('certification', () => {
     expect(checks.map(({ check }) => check)).toEqual(certificationChecks)
     expect(checks[0]).toEqual({
       check: 'valid',
+      sent: 'a webhook with a valid signature',
       passed: true,
       expected: 'a 2xx status',
       received: 'status 200',

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
 import { cross, crossing, otherScenes, prepareFixture, scenes, type Fixture } from './scenes.ts'
 
@@ -18,7 +19,8 @@ describe('histories', () => {
     let fixture: Fixture
 
     beforeAll(async () => {
-      fixture = await prepareFixture()
+      const { url } = await startMailServer()
+      fixture = await prepareFixture({ SMTP_URL: url, SMTP_CATCHER: 'true' })
     })
 
     it.each(Object.entries(scenes))('%s', async (name, play) => {

@@ -1,7 +1,20 @@
 import { advanceClock } from '../../src/db/leads/lifecycle.ts'
+import { sql as raw } from 'kysely'
 import { requestResends } from '../../src/db/deliveries/resend-marks.ts'
+import { requestCertification } from '../../src/db/endpoints/certifications.ts'
+import { openChange, settleOpenChanges } from '../../src/db/endpoints/changes.ts'
+import { requestPing } from '../../src/db/endpoints/pings.ts'
+import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
-import { endpointWorkflowId, replayId, resendId } from '../../src/temporal/names.ts'
+import {
+  certificationId,
+  endpointChangeId,
+  endpointPingId,
+  endpointWorkflowId,
+  replayId,
+  resendId,
+} from '../../src/temporal/names.ts'
+import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { startReplay } from '../../src/temporal/replay.ts'
 import { createResendStarter } from '../../src/temporal/resend.ts'
 import { probeSignal } from '../../workflows/messages.ts'
@@ -151,6 +164,24 @@ export const scenes: Record<string, Scene> = {
   },
 }
 
+const encryptionKeys = ({ environment }: Service) => [Buffer.from(environment.ENCRYPTION_KEY, 'base64')]
+
+/** A new secret that a partner asked for in production, and its endpoint. */
+async function newSecretOf(service: Service) {
+  const partner = await service.addPartner()
+  const email = { contact_email: 'tech@lender.example' }
+  await service.sql.updateTable('partners').set(email).where('id', '=', partner.id).execute()
+  const { id: endpointId } = await endpointOf(service, partner).row()
+  const id = await openChange(service.sql, endpointId, {
+    kind: 'secret',
+    state: 'announced',
+    ciphertext: encryptSecret(generateSecret(), encryptionKeys(service)),
+    overlapHours: 24,
+    requestedBy: 'key 1',
+  })
+  return { id, endpointId }
+}
+
 /** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
   async 'endpoint-probed-then-drained'(service) {
@@ -168,6 +199,61 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await handle.signal(probeSignal)
     await handle.result()
     return handle.workflowId
+  },
+  async certification(service) {
+    const partner = await service.addPartner()
+    const { id: endpointId } = await endpointOf(service, partner).row()
+    const changeId = await openChange(service.sql, endpointId, {
+      kind: 'url',
+      state: 'candidate',
+      url: partner.endpoint.url,
+      ciphertext: encryptSecret(partner.endpoint.secret, encryptionKeys(service)),
+      requestedBy: 'key 1',
+    })
+    const { id } = await requestCertification(service.sql, changeId, {
+      acceptFailures: false,
+      requestedBy: 'key 1',
+    })
+    await createEndpointRequests(service.client).certify(id)
+    await service.client.workflow.getHandle(certificationId(id)).result()
+    return certificationId(id)
+  },
+  async 'endpoint-change-announced-then-applied'(service) {
+    const { id: changeId } = await newSecretOf(service)
+    const requests = createEndpointRequests(service.client)
+    await requests.change(changeId)
+    const change = service.sql.updateTable('endpoint_changes').where('id', '=', changeId)
+    await until(async () => {
+      const past = raw<Date>`takes_effect_at - interval '1 day'`
+      const moved = await change
+        .set({ takes_effect_at: past })
+        .where('takes_effect_at', 'is not', null)
+        .executeTakeFirst()
+      return moved.numUpdatedRows > 0n
+    })
+    await requests.change(changeId)
+    await service.client.workflow.getHandle(endpointChangeId(changeId)).result()
+    return endpointChangeId(changeId)
+  },
+  async 'endpoint-change-canceled'(service) {
+    const { id: changeId, endpointId } = await newSecretOf(service)
+    const requests = createEndpointRequests(service.client)
+    await requests.change(changeId)
+    await until(async () => {
+      const change = service.sql.selectFrom('endpoint_changes').select('takes_effect_at')
+      return (await change.where('id', '=', changeId).executeTakeFirst())?.takes_effect_at ?? undefined
+    })
+    await settleOpenChanges(service.sql, endpointId, 'canceled')
+    await requests.change(changeId)
+    await service.client.workflow.getHandle(endpointChangeId(changeId)).result()
+    return endpointChangeId(changeId)
+  },
+  async 'endpoint-ping'(service) {
+    const partner = await service.addPartner()
+    const id = await requestPing(service.sql, (await endpointOf(service, partner).row()).id)
+    await createEndpointRequests(service.client).ping(id)
+    await service.client.workflow.getHandle(endpointPingId(id)).result()
+    return endpointPingId(id)
   },
   async resends(service) {
     const { id } = await service.addPartner()
