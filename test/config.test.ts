@@ -32,17 +32,21 @@ const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => 
 describe('defaults', () => {
   const everywhere = { ENVIRONMENT: 'sandbox', DATABASE_URL: sandbox.DATABASE_URL, ALLOW_PLAINTEXT: [] }
   const processes = { HOST: '127.0.0.1', LOG_LEVEL: 'info', STARTS_IN_FLIGHT: 8 }
-  const senders = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
+  const secrets = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
 
   test.each<[Program, NodeJS.ProcessEnv, object]>([
-    ['api', database, { ...everywhere, ...processes, PORT: 3000, RATE_LIMIT: 0, MAX_CONNECTIONS: 1000 }],
+    [
+      'api',
+      sandbox,
+      { ...everywhere, ...processes, ...secrets, PORT: 3000, RATE_LIMIT: 0, MAX_CONNECTIONS: 1000 },
+    ],
     [
       'worker',
       sandbox,
       {
         ...everywhere,
         ...processes,
-        ...senders,
+        ...secrets,
         SMTP_CATCHER: false,
         MAIL_FROM: 'Partner Referral Service <no-reply@localhost>',
         MAIL_ALLOW_DOMAINS: [],
@@ -51,12 +55,15 @@ describe('defaults', () => {
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],
-    ['staff', sandbox, { ...everywhere, ...senders }],
+    ['staff', sandbox, { ...everywhere, ...secrets }],
     ['migrate', database, everywhere],
     ['setup-temporal', database, everywhere],
-  ])('%s needs its environment and database, and a key where it sends', (program, environment, expected) => {
-    expect(readConfig(program, {}, environment)).toEqual(expected)
-  })
+  ])(
+    '%s needs its environment and database, and an encryption key where it handles signing secrets',
+    (program, environment, expected) => {
+      expect(readConfig(program, {}, environment)).toEqual(expected)
+    },
+  )
 
   test('the environment comes before the defaults of the caller', () => {
     expect(readConfig('api', { PORT: '1', LOG_LEVEL: 'debug' }, { ...sandbox, PORT: '2' })).toMatchObject({
@@ -74,7 +81,7 @@ describe('defaults', () => {
   })
 
   test.each<[Program, NodeJS.ProcessEnv]>([
-    ['api', { ...database, ENVIRONMENT: 'production' }],
+    ['api', { ...sandbox, ENVIRONMENT: 'production' }],
     ['migrate', { ...database, ENVIRONMENT: 'production' }],
     ['staff', { ...sandbox, ENVIRONMENT: 'production' }],
   ])(

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { atEnd } from './support/at-end.ts'
 import { LEAD } from './support/leads.ts'
-import { type ServiceProcess, startProcess } from './support/processes.ts'
+import type { ServiceProcess } from './support/processes.ts'
 import { holdRow } from './support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { makeCertificate } from './webhooks/certificate.ts'
@@ -34,9 +34,7 @@ describe('a deployment', () => {
     writeFileSync(files.TLS_KEY_FILE, key)
     service = await prepareService({ ...files, METRICS_PORT: '0' })
     partner = await service.addPartner()
-    // the API gets no secret that it does not use
-    const ofApi = { ...service.environment, ENCRYPTION_KEY: '' }
-    ;[api, worker] = await Promise.all([startProcess('src/server.ts', ofApi), service.startWorker()])
+    ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   })
 
   const runEntry = (entry: string, environment: Record<string, string> = {}) =>

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { errorCatalogue } from '../../src/api/errors.ts'
-import { type Answer, type Api, prepareApi } from './api.ts'
+import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { type Answer, type Api, ENCRYPTION_KEY, prepareApi } from './api.ts'
 
 interface Content {
   content: {
@@ -44,14 +46,20 @@ describe('GET /v1/openapi.json', () => {
   it('describes every endpoint, with examples of requests and answers and every error', () => {
     const { paths, components } = answer.body
     expect(Object.keys(paths).toSorted()).toEqual([
+      '/certify-endpoint',
       '/create-lead',
       '/get-deliveries',
       '/get-endpoint',
       '/get-events',
       '/get-lead',
       '/list-events',
+      '/pause-endpoint',
       '/ping',
       '/resend-webhook',
+      '/resume-endpoint',
+      '/rotate-endpoint-secret',
+      '/set-endpoint',
+      '/test-endpoint',
       '/update-partner-info',
     ])
     for (const [name, { post }] of posts(paths)) {
@@ -125,6 +133,8 @@ describe('GET /v1/openapi.json', () => {
   it('has examples of requests that the service takes', async () => {
     const partner = await api.addPartner()
     const lead_id = await partner.createLead()
+    const ciphertext = encryptSecret(generateSecret(), [ENCRYPTION_KEY])
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', ciphertext })
     const { data } = (await partner.post('get-deliveries', { lead_id })).body
     for (const [name, { post }] of posts(answer.body.paths)) {
       for (const { value } of Object.values(post.requestBody.content['application/json'].examples)) {

@@ -152,7 +152,7 @@ describe('an endpoint', () => {
     const { json } = await endpoint.rotate(context, id, { overlap: 60_000 })
     const sent = await test(context, id)
     expect(sent.json).toMatchObject({ ok: true, status: 200 })
-    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true, event: { type: 'endpoint_test' } })
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true, event: { type: 'endpoint.ping' } })
     receiver.secret = json.secret
     await test(context, id)
     expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true })
