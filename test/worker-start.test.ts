@@ -113,6 +113,15 @@ describe('a worker', () => {
     expect(await worker.stop()).toBe(0)
   })
 
+  it('does not start without the key of a secret that a partner is changing to', async () => {
+    await raw`
+      insert into endpoint_changes (endpoint_id, kind, state, ciphertext, requested_by)
+      select id, 'secret', 'announced', 'v1.00000001.asked', 'key 1' from endpoints`.execute(service.sql)
+    const refused = await runToEnd('src/worker.ts', service.environment)
+    expect(refused.stderr).toContain('ENCRYPTION_KEY lacks the key 00000001')
+    await service.sql.updateTable('endpoint_changes').set({ state: 'canceled' }).execute()
+  })
+
   it('is live from its start, and ready once it polls', async () => {
     const released = Promise.withResolvers<void>()
     const address = await temporalProxy(service.environment.TEMPORAL_ADDRESS, async (call) => {
