@@ -53,8 +53,8 @@ export const testEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (ap
       const { id } = await orRefusal(
         actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
-          const pingId = await requestPing(trx, endpoint.id)
-          return { id: pingId, audit: { ping_id: pingId } }
+          const asked = await requestPing(trx, endpoint.id)
+          return { id: asked.id, audit: asked.isNew ? { ping_id: asked.id } : null }
         }),
       )
       startRequest((requests) => requests.ping(id))

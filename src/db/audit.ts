@@ -2,7 +2,7 @@ import type { auditOutcomes } from './entities/audit-entry.ts'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
 
-/** An action by staff. `detail` holds ids, settings and counts, never secrets or personal data. */
+/** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */
 export interface AuditedAction {
   action: string
   partnerId?: number

@@ -155,6 +155,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       .execute()
     expect(pings).toHaveLength(1)
     expect(api.requested).toContain(`ping ${pings[0]?.id}`)
+    expect((await auditOf(api, partner)).map(({ action }) => action)).toEqual(['endpoint.ping'])
   })
 
   it('pauses and resumes', async () => {

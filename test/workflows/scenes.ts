@@ -250,7 +250,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   },
   async 'endpoint-ping'(service) {
     const partner = await service.addPartner()
-    const id = await requestPing(service.sql, (await endpointOf(service, partner).row()).id)
+    const { id } = await requestPing(service.sql, (await endpointOf(service, partner).row()).id)
     await createEndpointRequests(service.client).ping(id)
     await service.client.workflow.getHandle(endpointPingId(id)).result()
     return endpointPingId(id)

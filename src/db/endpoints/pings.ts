@@ -4,20 +4,20 @@ import { jsonb } from '../jsonb.ts'
 import type { Sql } from '../orm.ts'
 
 /** Requests a test request, or answers the one that is under way. The caller's transaction has the endpoint locked. */
-export async function requestPing(trx: Sql, endpointId: number): Promise<number> {
+export async function requestPing(trx: Sql, endpointId: number): Promise<{ id: number; isNew: boolean }> {
   const running = await trx
     .selectFrom('endpoint_pings')
     .select('id')
     .where('endpoint_id', '=', endpointId)
     .where('finished_at', 'is', null)
     .executeTakeFirst()
-  if (running !== undefined) return running.id
+  if (running !== undefined) return { id: running.id, isNew: false }
   const { id } = await trx
     .insertInto('endpoint_pings')
     .values({ endpoint_id: endpointId })
     .returning('id')
     .executeTakeFirstOrThrow()
-  return id
+  return { id, isNew: true }
 }
 
 /** Where a test request goes; `undefined` if it was made. */

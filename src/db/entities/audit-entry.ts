@@ -5,7 +5,7 @@ import { instant, oneOf } from './columns.ts'
 export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 
 /**
- * What staff did, when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
+ * What staff did, and what partners did to their own endpoints: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
  * two: `begun` before, and one that names it by `begunId` and says what came of it. Rows are never changed.
  */
 export const AuditEntry = defineEntity({
