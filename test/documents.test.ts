@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { CommanderError } from 'commander'
+import { certificationChecks } from '../src/domain/certification.ts'
 import { milestoneNames } from '../src/domain/milestones.ts'
 import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
@@ -73,6 +74,12 @@ describe('docs/webhooks.md', () => {
       ([, count, unit = '']) => Number(count) * (unitsMs[unit] ?? 0),
     )
     expect([0, ...listed]).toEqual(RETRY_DELAYS_MS)
+  })
+
+  it('lists the checks of a certification, in their order', () => {
+    const [, section = ''] = sourceOf('docs/webhooks.md').split('\n## Pass the certification\n')
+    const listed = Array.from(section.matchAll(/^\| `(\w+)`/gm), ([, check = '']) => check)
+    expect(listed.slice(0, certificationChecks.length)).toEqual(certificationChecks)
   })
 })
 

@@ -5,8 +5,6 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../src/db/endpoints/endpoint.ts'
-import { encryptSecret } from '../src/webhooks/secrets.ts'
 import { anyPort } from './support/any-port.ts'
 import { atEnd } from './support/at-end.ts'
 import { temporaryFolder } from './support/folder.ts'
@@ -38,10 +36,6 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     const [{ port }] = await Promise.all([service.startApi(), service.startWorker()])
     api = `http://127.0.0.1:${port}/v1`
     partner = await service.addPartner()
-    receiver = await startReceiver(partner.endpoint.secret)
-    const key = Buffer.from(service.environment.ENCRYPTION_KEY, 'base64')
-    const ciphertext = encryptSecret(partner.endpoint.secret, [key])
-    await setEndpoint(service.sql, partner.id, { url: receiver.url, ciphertext })
   })
 
   /** Runs commands as a newcomer's shell does, with the address and the key that `npm start` would have printed. */
@@ -57,6 +51,36 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     return output
   }
 
+  it('set an endpoint and certify its receiver', async () => {
+    const [set = '', , certify = '', read = ''] = blocksOf(webhooks, 'Set up your endpoint')
+    const port = await anyPort()
+    const { data } = JSON.parse(await run(set.replace(':4000/', `:${port}/`))) as { data: { secret: string } }
+    receiver = await startReceiver(data.secret, port)
+    expect(await run(certify)).toContain('"state":"running"')
+    const report = await until(async () => {
+      const answer = await run(read)
+      return !answer.includes('"state":"running"') && answer
+    })
+    expect(report).toContain(`"url":"${receiver.url}"`)
+    expect(report).toContain('"state":"passed"')
+    expect(report.match(/"passed":true/g)).toHaveLength(6)
+    expect(receiver.lines).toEqual([
+      'Waiting for webhooks',
+      expect.stringMatching(/^endpoint\.certification \{"partner_id":\d+,/),
+      expect.stringMatching(/^endpoint\.certification\.unknown_type /),
+    ])
+    receiver.lines.length = 0
+  })
+
+  it('look after the endpoint', async () => {
+    const [commands = ''] = blocksOf(webhooks, 'Look after your endpoint')
+    const answers = await run(commands)
+    expect(answers.match(/"success":true/g)).toHaveLength(4)
+    expect(answers).toContain('"health":"paused"')
+    await receiver.until(/^endpoint\.ping /)
+    receiver.lines.length = 0
+  })
+
   it('refer a borrower, record milestones and read the lead', async () => {
     const [create = ''] = blocksOf(readme, 'Refer a borrower')
     expect(await run(create)).toMatch(/"success":true,.*"lead_id":1\b/)
@@ -64,7 +88,6 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     await run(record)
     await receiver.until(/^escrow_funded /)
     expect(receiver.lines).toEqual([
-      'Waiting for webhooks',
       expect.stringMatching(/^lead_received .*"lead_id":1,/),
       expect.stringMatching(/^contract_signed .*"lead_id":1,/),
       expect.stringMatching(/^escrow_funded .*"lead_id":1,/),
@@ -101,7 +124,7 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
         .execute()
     await until(async () => (await attempts()).some(({ status }) => status === 200))
     // the receiver knows its id
-    expect(receiver.lines).toHaveLength(4)
+    expect(receiver.lines).toHaveLength(3)
   })
 
   it('refuse a webhook that is forged', async () => {
@@ -115,14 +138,13 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
   })
 })
 
-/** The Node server of docs/webhooks.md, as it is printed there. */
-async function startReceiver(secret: string) {
-  const [code = ''] = blocksOf(webhooks, 'Create an endpoint', 'js')
+/** The Fastify server of docs/webhooks.md, as it is printed there. */
+async function startReceiver(secret: string, port: number) {
+  const [code = ''] = blocksOf(webhooks, 'Set up your endpoint', 'js')
   const folder = temporaryFolder()
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
   writeFileSync(path.join(folder, 'receiver.mjs'), code)
-  const port = String(await anyPort())
-  const env = { WEBHOOK_SECRET: secret, PORT: port }
+  const env = { WEBHOOK_SECRET: secret, PORT: String(port) }
   const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env })
   atEnd(async () => void child.kill())
   const lines: string[] = []
