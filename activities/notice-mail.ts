@@ -22,10 +22,12 @@ export function describeNotice(
   const about = [...whatHappened(kind, facts), ...latestAttempt(kind, facts)]
   return {
     subject: `${subjects[kind]}: ${facts.name}`,
-    forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner[kind]].join('\n\n'),
-    forStaff: [`Partner ${partnerId}, ${facts.name}.`, ...about, adviceForStaff(partnerId)[kind]].join(
-      '\n\n',
-    ),
+    forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner(facts.reason)[kind]].join('\n\n'),
+    forStaff: [
+      `Partner ${partnerId}, ${facts.name}.`,
+      ...about,
+      adviceForStaff(partnerId, facts.reason)[kind],
+    ].join('\n\n'),
   }
 }
 
@@ -45,7 +47,7 @@ function whatHappened(kind: NoticeKind, { url, reason, since, failing_since: fai
       'The event is still recorded, and later webhooks about this borrower are sent without it.',
     ],
     paused: [
-      `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}.`,
+      `On ${formatTimestamp(since)} UTC, ${where} was paused${reason === 'partner' ? ' with POST /v1/pause-endpoint' : `: ${describeReason(reason)}`}.`,
       `No webhook is lost. ${webhooks} held, and webhooks for new events are held with them until the endpoint is resumed.`,
     ],
     recovered: [`Webhooks to ${where} are accepted again. ${rest}`],
@@ -66,18 +68,32 @@ function latestAttempt(kind: NoticeKind, { sample }: NoticeFacts): string[] {
   ]
 }
 
-const adviceForPartner: Record<NoticeKind, string> = {
+const adviceForPartner = (reason: string | null): Record<NoticeKind, string> => ({
   failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. If your endpoint accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
   given_up:
     'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To read the event itself, call POST /v1/get-events.',
-  paused:
-    'What to do: fix your endpoint. We test it with the oldest held webhook after an hour, and then with exponential backoff, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, contact us. If our staff paused the endpoint, we do not test it: contact us to resume.',
+  paused: (reason !== null && adviceWhenPausedBy[reason]) || adviceWhenPausedByService,
   recovered: 'No action is needed.',
+})
+
+/** In production, resume-endpoint says whom to ask while self-service is off. */
+const adviceWhenPausedByService =
+  'What to do: fix your endpoint. We test it with the oldest held webhook after an hour, and then with exponential backoff, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint; if self-service is off for you, contact us.'
+
+/** By the endpoint's reason. */
+const adviceWhenPausedBy: Record<string, string> = {
+  partner:
+    'What to do: to send all held webhooks in order, call POST /v1/resume-endpoint. Until then, we do not test the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.',
+  staff:
+    'What to do: contact us. What our staff paused, only our staff can resume, and we do not test the endpoint until then.',
 }
 
-const adviceForStaff = (partnerId: number): Record<NoticeKind, string> => ({
+const adviceForStaff = (partnerId: number, reason: string | null): Record<NoticeKind, string> => ({
   failing: `To see the webhooks: npm run staff -- delivery list --partner ${partnerId} --state pending`,
   given_up: `To send it again: npm run staff -- delivery replay --partner ${partnerId} --state given-up`,
-  paused: `When the endpoint works again: npm run staff -- endpoint resume ${partnerId}`,
+  paused:
+    reason === 'partner'
+      ? `The partner can resume it. To resume it for them: npm run staff -- endpoint resume ${partnerId}`
+      : `When the endpoint works again: npm run staff -- endpoint resume ${partnerId}`,
   recovered: 'No action is needed.',
 })

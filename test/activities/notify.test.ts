@@ -4,7 +4,7 @@ import { createMailer } from '../../activities/mailer.ts'
 import { notifyActivity } from '../../activities/notify.ts'
 import { type EndpointReview, reviewEndpoint } from '../../src/db/endpoints/review.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { endpointsAtWork } from '../../src/db/endpoints/states.ts'
+import { columnsOf, endpointsAtWork } from '../../src/db/endpoints/states.ts'
 import { finishDraining } from '../../src/db/endpoints/draining.ts'
 import { oweNotice } from '../../src/db/endpoints/notices.ts'
 import type { Sql } from '../../src/db/orm.ts'
@@ -132,6 +132,20 @@ describe('telling a partner and staff of an endpoint', () => {
     await notify(endpointId)
     expect(subjects('tech@lender.example').at(-1)).toMatch(/works again/)
     expect(await endpointsAtWork(sql, 10)).toEqual([])
+  })
+
+  it.each([
+    ['pausedByPartner', 'was paused with POST /v1/pause-endpoint.', /call POST \/v1\/resume-endpoint/],
+    ['pausedByStaff', 'was paused: our staff paused it.', /only our staff can resume/],
+    ['gone', 'was paused: it answered 410 Gone.', /To resume sooner, call POST \/v1\/resume-endpoint/],
+  ] as const)('says after %s who can resume the endpoint', async (transition, happened, advice) => {
+    await sql.updateTable('endpoints').set(columnsOf(transition)).execute()
+    await review(endpointId)
+    await notify(endpointId)
+    const [mail] = mailServer.mails
+    expect(mail?.to).toBe('tech@lender.example')
+    expect(mail?.content).toContain(happened)
+    expect(mail?.content).toMatch(advice)
   })
 
   it('says nothing of an endpoint that was only set', async () => {

@@ -160,12 +160,12 @@ describe('a partner’s own endpoint, in a sandbox', () => {
 
   it('pauses and resumes', async () => {
     const paused = await partner.post('pause-endpoint', {})
-    expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'the partner paused it' })
+    expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'it was paused by API' })
     const { revision } = await endpointOf(api, partner)
     await partner.post('pause-endpoint', {})
     expect((await endpointOf(api, partner)).revision).toBe(revision)
     const resumed = await partner.post('resume-endpoint', {})
-    expect(resumed.body.data).toMatchObject({ health: 'draining', reason: 'the partner resumed it' })
+    expect(resumed.body.data).toMatchObject({ health: 'draining', reason: 'it was resumed by API' })
     expect(api.requested).toContain(`endpoint ${(await endpointOf(api, partner)).id}`)
     const again = await partner.post('resume-endpoint', {})
     expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])
