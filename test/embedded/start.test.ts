@@ -5,6 +5,7 @@ import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, test } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
 import { requireDeployment } from '../../src/db/deployment.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
@@ -12,6 +13,7 @@ import { postgresFolder } from '../../src/embedded/data-directory.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { partnerCalls } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const folder = realpathSync(temporaryFolder())
@@ -57,6 +59,18 @@ interface Recorded {
   environment: Record<string, string>
 }
 
+interface View {
+  url: string
+  secret: string
+  certification: { state: string }
+}
+
+/** A line of webhooks.jsonl. */
+interface Received {
+  body: string
+  headers: Record<string, string>
+}
+
 const runFile = (): Recorded => JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8'))
 const recorded = () => runFile().processes
 
@@ -100,6 +114,32 @@ test('runs everything, refuses a second start, survives being killed and stops w
   expect(existsSync(path.join(dataDirectory, 'run.json'))).toBe(false)
   expect(third.lines).toHaveLength(1)
 }, 90_000)
+
+test('has a demo endpoint that passes certification, and verifies with its new secret', async () => {
+  const { sandbox } = await ready()
+  const calls = partnerCalls(Number(new URL(String(sandbox.api)).port), String(sandbox.key))
+  const post = async (route: string, body: object = {}) =>
+    (await calls.post(route, body)).body.data as object as View
+  const { url } = await post('get-endpoint')
+  const { secret } = await post('set-endpoint', { url })
+  await post('certify-endpoint')
+  const { certification } = await until(async () => {
+    const view = await post('get-endpoint')
+    return view.certification.state !== 'running' && view
+  })
+  expect(certification).toMatchObject({ url, state: 'passed' })
+
+  const leadId = await calls.createLead()
+  const received = await until(async () =>
+    readFileSync(path.join(dataDirectory, 'webhooks.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Received)
+      .find(({ body }) => body.includes(`"lead_id":${leadId},`)),
+  )
+  expect(received).not.toHaveProperty('problem')
+  expect(new Webhook(secret).verify(received.body, received.headers)).toMatchObject({ type: 'lead_received' })
+}, 60_000)
 
 test('uses running servers that the environment names, and starts none', async () => {
   const { url } = await freshDatabase()
