@@ -88,8 +88,13 @@ export type EndpointView = z.output<typeof endpointView>
 
 const orNull = (at: Date | null) => at && formatTimestamp(at)
 
-/** Reads a partner's endpoint. */
+/** Reads a partner's endpoint in one snapshot: a certification that has passed is never shown with the previous URL. */
 export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView> {
+  const snapshot = sql.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+  return snapshot.execute((trx) => read(trx, partnerId))
+}
+
+async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
   const endpoint = await findEndpoint(sql, partnerId)
   // every partner has one from the start
   if (endpoint === undefined) throw new ApiError('INTERNAL_ERROR')

@@ -1,7 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { pauseOrResume } from '../../src/db/endpoints/states.ts'
 import { decryptSecret, encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, ENCRYPTION_KEY, prepareApi } from './api.ts'
 
 const URL_NOW = 'https://lender.example/now'
@@ -121,6 +123,23 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(audited).toHaveLength(1)
     const id = Number(audited[0]?.detail?.certification_id)
     expect(api.requested).toContain(`certify ${id}`)
+  })
+
+  it('is read in one snapshot, also while it changes over', async () => {
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    await partner.post('certify-endpoint', {})
+    const { id } = await endpointOf(api, partner)
+    const reading = await api.sql.transaction().execute(async (trx) => {
+      await raw`lock table certifications in access exclusive mode`.execute(trx)
+      const answer = partner.post('get-endpoint', {})
+      const waiting = raw`select from pg_locks where not granted and relation = 'certifications'::regclass`
+      await until(async () => (await waiting.execute(api.sql)).rows.length > 0)
+      await trx.updateTable('endpoints').set({ url: URL_NEXT }).where('id', '=', id).execute()
+      await trx.updateTable('certifications').set({ result: 'passed' }).where('result', 'is', null).execute()
+      return { answer }
+    })
+    const { url, certification } = (await reading.answer).body.data
+    expect([url, certification.state]).toEqual([URL_NOW, 'running'])
   })
 
   it.each([

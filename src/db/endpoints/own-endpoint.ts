@@ -6,11 +6,9 @@ import { latestPing } from './pings.ts'
 
 /** What a partner has asked for its endpoint, and what came of it. */
 export async function requestsOf(sql: Sql, endpointId: number) {
-  const [changes, certification, ping] = await Promise.all([
-    openChanges(sql, endpointId),
-    latestCertification(sql, endpointId),
-    latestPing(sql, endpointId),
-  ])
+  const changes = await openChanges(sql, endpointId)
+  const certification = await latestCertification(sql, endpointId)
+  const ping = await latestPing(sql, endpointId)
   return {
     candidate: changes.find(({ kind }) => kind === 'url'),
     newSecret: changes.find(({ kind }) => kind === 'secret'),
