@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { certificationChecks } from '../src/domain/certification.ts'
 import { startMailServer } from './support/mail-server.ts'
 import { ownTemporal } from './support/own-temporal.ts'
+import { startPartnerEndpoint } from './support/partner-endpoint.ts'
 import type { ServiceProcess } from './support/processes.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { until } from './support/until.ts'
@@ -33,6 +35,7 @@ describe('after a whole journey with every kind of failure in it', () => {
   let mail: Awaited<ReturnType<typeof startMailServer>>
   let processes: ServiceProcess[]
   let leadId: number
+  let newSecret: string
   const failures: { status: number; text: string }[] = []
   const kept: Record<string, Buffer> = {}
 
@@ -53,6 +56,7 @@ describe('after a whole journey with every kind of failure in it', () => {
     await reachMilestones()
     await failInTheDatabase()
     await failToAuthenticate()
+    await changeEndpoint()
     await Promise.all(processes.map((each) => each.stop()))
     await temporal.kill()
     for (const file of temporal.dataFiles()) kept[file] = readFileSync(file)
@@ -128,6 +132,22 @@ describe('after a whole journey with every kind of failure in it', () => {
     await post(canary('Path'), {})
   }
 
+  /** The URL's query is a password: where the new endpoint is, only PostgreSQL knows. */
+  async function changeEndpoint(): Promise<void> {
+    await post('set-endpoint', { url: `https://user:${canary('UrlPassword')}@lender.example/` })
+    const next = await startPartnerEndpoint()
+    next.answer = (_, response) => void response.writeHead(500).end(canary('ResponseBody'))
+    const set = (await post('set-endpoint', { url: `${next.url}?token=${canary('Token')}` })) as object
+    newSecret = (set as { data: { secret: string } }).data.secret
+    await post('certify-endpoint', { accept_failures: true })
+    await next.until(({ length }) => length === certificationChecks.length)
+    const changes = service.sql.selectFrom('endpoint_changes').select('state')
+    await until(async () => (await changes.execute()).every(({ state }) => state === 'applied'))
+    await post('test-endpoint', {})
+    const pings = service.sql.selectFrom('endpoint_pings').select('outcome')
+    await until(async () => (await pings.execute()).every(({ outcome }) => outcome !== null))
+  }
+
   /** Whatever must stay where it was given. */
   const secrets = (): Record<string, string> => ({
     'a canary': `canary${mark}`,
@@ -136,6 +156,7 @@ describe('after a whole journey with every kind of failure in it', () => {
     'the API key': partner.key,
     'the endpoint’s secret': partner.endpoint.secret,
     'the endpoint’s address': partner.endpoint.url,
+    'the new endpoint’s secret': newSecret,
     'the encryption key': service.environment.ENCRYPTION_KEY,
     'the database’s password': new URL(service.environment.DATABASE_URL).password || 'no password',
   })
@@ -145,13 +166,14 @@ describe('after a whole journey with every kind of failure in it', () => {
   const isKept = (needle: string) => Object.values(kept).some((bytes) => bytes.includes(needle))
 
   it('everything happened that could have given something away', async () => {
-    expect(failures.map(({ status }) => status)).toEqual([422, 400, 400, 500, 401, 401, 404])
+    expect(failures.map(({ status }) => status)).toEqual([422, 400, 400, 500, 401, 401, 404, 400])
     expect(mail.mails[0]?.content).toContain(LEAD.first_name)
     expect(mail.refused).toContain(REFUSED.email)
     const attempts = await service.sql.selectFrom('attempts').select(['status', 'response_body']).execute()
     expect(attempts).toContainEqual({ status: 503, response_body: canary('ResponseBody') })
     for (const { output } of processes) expect(output()).toContain('broken')
     expect(isKept('not_mailed')).toBe(true)
+    expect(isKept('endpoint-ping-1')).toBe(true)
   })
 
   it('no error answer holds anything that was sent, nor a secret', () => {
@@ -169,6 +191,12 @@ describe('after a whole journey with every kind of failure in it', () => {
 
   it('Temporal’s files would show it: they hold the workflow’s id and what senders typed', () => {
     expect([`lead-${leadId}`, ...SIGNAL_IDS].map(isKept)).toEqual([true, true, true])
+  })
+
+  it('the audit holds none of it, only where an endpoint is', async () => {
+    const rows = JSON.stringify(await service.sql.selectFrom('audit').selectAll().execute())
+    expect(rows).toContain('endpoint.change_applied')
+    expect(found(rows)).toEqual([])
   })
 
   it('no webhook holds the borrower’s name, email address, phone number or notes', () => {
