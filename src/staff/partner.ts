@@ -23,7 +23,7 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .command('add')
     .description('add a partner; then issue its key and set its endpoint')
     .argument('<name>', 'the name that staff and borrowers know')
-    .option('--contact <email>', 'receives mails about failing webhooks')
+    .option('--contact <email>', 'receives mails about the endpoint')
     .action(run(add))
   partner
     .command('self-service')

@@ -32,6 +32,27 @@ describe('the staff command', () => {
     expect(JSON.stringify(second)).not.toContain('prs_test_')
   })
 
+  it('sets whom mails about an endpoint go to, which self-service needs', async () => {
+    const { stdout } = await staff(environment, ['partner', 'add', 'Acme', '--json'])
+    const partner = String(JSON.parse(stdout).partner_id)
+    const on = () => staff(environment, ['partner', 'self-service', partner, 'on', '--json'])
+    expect(await on()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`partner contact ${partner}`),
+    })
+    const malformed = await staff(environment, ['partner', 'contact', partner, 'no-address'])
+    expect(malformed).toMatchObject({ code: 1, stderr: expect.stringContaining('is not an email address') })
+    expect(await staff(environment, ['partner', 'contact', partner, 'tech@acme.example'])).toMatchObject({
+      code: 0,
+      stdout: 'Mails about the endpoint of Acme go to tech@acme.example.\n',
+    })
+    expect(JSON.parse((await on()).stdout)).toMatchObject({ self_service: true })
+    const actions = (await auditOf(await contextOf(environment)))
+      .filter(({ partner_id: id }) => String(id) === partner)
+      .map(({ action }) => action)
+    expect(actions).toEqual(['partner.add', 'partner.contact', 'partner.self_service'])
+  })
+
   it('helps at every level, without a database', async () => {
     const levels = [[], ['endpoint'], ['key', 'rotate']]
     const answers = await Promise.all(levels.map((args) => staff({}, [...args, '--help'])))
