@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { openChangesBy } from '../db/endpoints/changes.ts'
+import { auditName } from '../db/endpoints/self-service.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { table } from './answer.ts'
@@ -74,11 +76,23 @@ export async function revoke(context: StaffContext, named: string) {
     return found
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
+  const changes = await openChangesBy(context.sql, auditName(id))
+  const outcome = already
+    ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
+    : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
+  const left =
+    changes.length === 0
+      ? ''
+      : `\nWhat it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`
   return {
-    json: { key_id: id, partner_id: partner, revoked_at: revokedAt, already_revoked: already },
-    text: already
-      ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
-      : `Revoked key ${id} of partner ${partner}. It stops working within a second.`,
+    json: {
+      key_id: id,
+      partner_id: partner,
+      revoked_at: revokedAt,
+      already_revoked: already,
+      open_change_ids: changes,
+    },
+    text: `${outcome}${left}`,
   }
 }
 

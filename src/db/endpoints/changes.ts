@@ -69,6 +69,18 @@ export async function openChanges(sql: Sql, endpointId: number) {
     .execute()
 }
 
+/** Open changes that a key asked for, by its name in the audit. */
+export async function openChangesBy(sql: Sql, requestedBy: string): Promise<number[]> {
+  const rows = await sql
+    .selectFrom('endpoint_changes')
+    .select('id')
+    .where('requested_by', '=', requestedBy)
+    .where('state', 'in', OPEN)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** An announced change as its workflow sees it; `undefined` once it is settled. */
 export interface AnnouncedChange {
   partnerId: number

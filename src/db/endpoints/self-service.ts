@@ -48,7 +48,7 @@ export interface SelfServiceActor {
 type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
 
 /** The audit's name of a key. */
-const auditName = (keyId: number) => `key ${keyId}`
+export const auditName = (keyId: number) => `key ${keyId}`
 
 /**
  * Lets a partner do something to its endpoint, in one transaction with its audit row.
