@@ -1,4 +1,4 @@
-import type { changeToAnnounce } from '../src/db/endpoints/changes.ts'
+import type { changeToAnnounce } from '../src/db/endpoints/announced-changes.ts'
 import { CHANGE_DELAY_HOURS } from '../src/domain/endpoint-change.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 

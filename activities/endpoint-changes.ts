@@ -5,7 +5,7 @@ import {
   changeToAnnounce,
   findAnnounced,
   setDate,
-} from '../src/db/endpoints/changes.ts'
+} from '../src/db/endpoints/announced-changes.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { again } from './again.ts'
 import { describeChange } from './change-mail.ts'
