@@ -67,15 +67,18 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
     schema: pauseSchema,
     handler: async (request) => {
       const actor = actorOf(request, policy.environment)
-      await orRefusal(
+      const { paused } = await orRefusal(
         actOnOwnEndpoint(sql, 'pause', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           // a pause by staff stays theirs
-          if (endpoint.pausedBy === 'staff' || endpoint.pausedBy === 'partner') return { audit: null }
+          const isTheirs = endpoint.pausedBy === 'staff' || endpoint.pausedBy === 'partner'
+          if (isTheirs) return { paused: undefined, audit: null }
           await pauseOrResume(trx, request.partnerId, 'pausedByPartner')
-          return { audit: {} }
+          return { paused: endpoint.id, audit: {} }
         }),
       )
+      // it sends the email about the pause; if the service had paused it before, it waits for the next probe
+      if (paused !== undefined) startEndpoint(paused)
       return { success: true as const, data: await viewOf(sql, request.partnerId) }
     },
   })
