@@ -76,7 +76,6 @@ const adviceForPartner = (reason: string | null): Record<NoticeKind, string> => 
   recovered: 'No action is needed.',
 })
 
-/** In production, resume-endpoint says whom to ask while self-service is off. */
 const adviceWhenPausedByService =
   'What to do: fix your endpoint. We test it with the oldest held webhook after an hour, and then with exponential backoff, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint; if self-service is off for you, contact us.'
 
