@@ -30,8 +30,11 @@ export function describeChange(change: Change): { subject: string; forPartner: s
   }
 }
 
-function details({ kind, url, currentUrl }: Change): string {
-  if (kind === 'secret') return '  signing secret  a new one, which the caller has received'
+function details({ kind, url, currentUrl, overlapHours }: Change): string {
+  if (kind === 'secret') {
+    const then = overlapHours === 0 ? 'stops signing then' : `also signs for ${overlapHours} hours after that`
+    return [`  new secret      the caller has received it`, `  current secret  ${then}`].join('\n')
+  }
   const to = url === null ? '' : new URL(url).origin
   const from = currentUrl === null ? 'none' : new URL(currentUrl).origin
   return [`  from  ${from}`, `  to    ${to}, with a signing secret of its own`].join('\n')

@@ -106,8 +106,9 @@ describe('GET /v1/openapi.json', () => {
     })
   })
 
-  it('describes the seven webhooks with their headers and bodies', () => {
+  it('describes the seven webhooks, and what is no event, with their headers and bodies', () => {
     const { webhooks } = answer.body
+    const others = ['endpoint.ping', 'endpoint.certification']
     expect(Object.keys(webhooks)).toEqual([
       'lead_received',
       'client_account_created',
@@ -116,11 +117,12 @@ describe('GET /v1/openapi.json', () => {
       'escrow_funded',
       'score_update',
       'mortgage_ready',
+      ...others,
     ])
     for (const [name, { post }] of Object.entries<Operation>(webhooks)) {
       expect(post.requestBody.content['application/json'].example).toMatchObject({
         type: name,
-        data: { event_name: name },
+        data: others.includes(name) ? { environment: 'sandbox' } : { event_name: name },
       })
       expect(post.parameters.map((header) => header.name)).toEqual([
         'webhook-id',

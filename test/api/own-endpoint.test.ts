@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { liveSecrets } from '../../src/db/endpoints/secrets.ts'
 import { pauseOrResume } from '../../src/db/endpoints/states.ts'
 import { decryptSecret, encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
 import { until } from '../support/until.ts'
@@ -154,6 +155,17 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       { secret: data.secret, hoursLeft: null },
     ])
     expect(data.new_secret).toBeNull()
+  })
+
+  it('keeps few secrets, however often they are rotated', async () => {
+    const newest: string[] = []
+    for (let count = 0; count < 6; count += 1)
+      newest.unshift((await partner.post('rotate-endpoint-secret', { overlap_hours: 168 })).body.data.secret)
+    const { id } = await endpointOf(api, partner)
+    const live = (await liveSecrets(api.sql, id)).map(({ ciphertext }) =>
+      decryptSecret(ciphertext, [ENCRYPTION_KEY]),
+    )
+    expect(live).toEqual(newest.slice(0, 5))
   })
 
   it.each([-1, 169, 1.5, '24'])('refuses an overlap of %j hours', async (hours) => {

@@ -3,6 +3,7 @@ import { REQUEST_LIMIT_MS } from '../../domain/delivery.ts'
 import { environments } from '../../domain/environment.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../../domain/milestones.ts'
 import { webhookBody } from '../../webhooks/body.ts'
+import { CERTIFICATION_TYPE, PING_TYPE, serviceCallBody } from '../../webhooks/service-calls.ts'
 import { id, timestamp } from '../fields.ts'
 import { scoreGains } from '../schemas.ts'
 
@@ -58,12 +59,42 @@ const responses = {
   410: { description: 'Gone: the endpoint is paused and its webhooks are held.' },
 }
 
-/** All webhooks by event name. */
-export const webhooks = Object.fromEntries(
-  milestoneNames
-    .filter((name) => milestones[name].webhook)
-    .map((name, index) => [name, { post: operationOf(name, index + 1) }]),
-)
+/** All requests to an endpoint by their type: the webhooks, and those that are no events. */
+export const webhooks = {
+  ...Object.fromEntries(
+    milestoneNames
+      .filter((name) => milestones[name].webhook)
+      .map((name, index) => [name, { post: operationOf(name, index + 1) }]),
+  ),
+  [PING_TYPE]: {
+    post: serviceCall(PING_TYPE, 'A test request, which test-endpoint or our staff asked for: no event'),
+  },
+  [CERTIFICATION_TYPE]: {
+    post: serviceCall(
+      CERTIFICATION_TYPE,
+      'A request of a certification: no event. Those that must be refused are not signed correctly',
+    ),
+  },
+}
+
+function serviceCall(type: string, summary: string) {
+  const at = new Date('2026-03-02T15:04:05Z')
+  const body = z.object({
+    type: z.literal(type),
+    timestamp: z.string().meta({ format: 'date-time' }),
+    data: z.object({ partner_id: id, environment: z.enum(environments) }),
+  })
+  const schema = { ...z.toJSONSchema(body, { override: allowAdditions }), $schema: undefined }
+  const example = JSON.parse(serviceCallBody(type, at, { partner_id: 1, environment: 'sandbox' })) as object
+  return {
+    operationId: `webhook_${type.replaceAll('.', '_')}`,
+    summary,
+    security: [],
+    parameters,
+    requestBody: { required: true, content: { 'application/json': { schema, example } } },
+    responses: { 200: { description: `Received. Respond within ${REQUEST_LIMIT_MS / 1000} seconds.` } },
+  }
+}
 
 function operationOf(name: MilestoneName, sequence: number) {
   return {

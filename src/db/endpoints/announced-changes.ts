@@ -36,7 +36,7 @@ export async function changeToAnnounce(sql: Sql, changeId: number) {
     .innerJoin('partners', 'partners.id', 'endpoints.partner_id')
     .select(['partners.id as partnerId', 'partners.name', 'partners.contact_email as contactEmail'])
     .select(['kind', 'endpoint_changes.url', 'endpoints.url as currentUrl'])
-    .select(['requested_by as requestedBy', 'requested_at as requestedAt'])
+    .select(['requested_by as requestedBy', 'requested_at as requestedAt', 'overlap_hours as overlapHours'])
     .where('endpoint_changes.id', '=', changeId)
     .where('endpoint_changes.state', '=', 'announced')
     .where('takes_effect_at', 'is', null)

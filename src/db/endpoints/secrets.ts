@@ -18,9 +18,12 @@ export async function addSecret(trx: Sql, endpointId: number, ciphertext: string
   await trx.insertInto('endpoint_secrets').values({ endpoint_id: endpointId, ciphertext }).execute()
 }
 
+/** Proxies refuse long headers, and each live secret adds a signature of 50 bytes. */
+const MOST_LIVE = 5
+
 /**
- * Makes `ciphertext` the signing secret. The one before it also signs for `overlapMs`. The caller's transaction has the
- * endpoint locked.
+ * Makes `ciphertext` the signing secret. The one before it also signs for `overlapMs`; of those before, the latest few to
+ * the end of their overlaps. The caller's transaction has the endpoint locked.
  */
 export async function rotateSecret(
   trx: Sql,
@@ -35,6 +38,21 @@ export async function rotateSecret(
     .where('expires_at', 'is', null)
     .execute()
   await addSecret(trx, endpointId, ciphertext)
+  await trx
+    .updateTable('endpoint_secrets')
+    .set({ expires_at: raw<Date>`clock_timestamp()` })
+    .where('endpoint_id', '=', endpointId)
+    .where(isLiveSecret)
+    .where('id', 'not in', (eb) =>
+      eb
+        .selectFrom('endpoint_secrets')
+        .select('id')
+        .where('endpoint_id', '=', endpointId)
+        .where(isLiveSecret)
+        .orderBy('id', 'desc')
+        .limit(MOST_LIVE),
+    )
+    .execute()
 }
 
 /** Makes `ciphertext` the only secret that signs. The caller's transaction has the endpoint locked. */

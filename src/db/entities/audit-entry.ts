@@ -31,5 +31,8 @@ export const AuditEntry = defineEntity({
     },
   ],
   uniques: [{ name: 'audit_begun_id_unique', properties: ['begunId'] }],
-  indexes: [{ name: 'audit_at_index', properties: ['at'] }],
+  indexes: [
+    { name: 'audit_at_index', properties: ['at'] },
+    { name: 'audit_partner_id_index', properties: ['partnerId', 'at'] },
+  ],
 })
