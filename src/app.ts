@@ -23,6 +23,10 @@ import { securityHeaders } from './api/plugins/security-headers.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
 import { rotateEndpointSecret } from './api/rotate-endpoint-secret.ts'
 import type { StartRequest } from './api/self-service.ts'
+import { getSink } from './api/sandbox/get-sink.ts'
+import { setSink } from './api/sandbox/set-sink.ts'
+import { sink } from './api/sandbox/sink.ts'
+import { useSink } from './api/sandbox/use-sink.ts'
 import { setEndpoint } from './api/set-endpoint.ts'
 import { testEndpoint } from './api/test-endpoint.ts'
 import type { TlsFiles } from './api/tls.ts'
@@ -50,6 +54,8 @@ export interface AppDependencies {
   encryptionKeys: readonly Buffer[]
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
+  /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
+  sinkBase?: (() => string) | undefined
   observeRequest: ObserveRequest
   /** Requests per minute for each partner, and for each address without a key; 0 means no limit. */
   rateLimit: number
@@ -85,9 +91,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi)
   const { startReferral, resendWebhook: resend, startEndpoint } = dependencies
-  const { encryptionKeys, startRequest, allowPrivateNetwork } = dependencies
+  const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   await app.register(ping, { prefix: '/v1', environment })
+  if (environment === 'sandbox' && sinkBase !== undefined)
+    await app.register(sink, { prefix: '/v1', sql, encryptionKeys })
   await app.register(
     async (withKey) => {
       withKey.addHook('onRequest', (request) => withKey.authenticate(request))
@@ -105,6 +113,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(testEndpoint, selfService)
       await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
       await withKey.register(listEvents, { sql })
+      if (environment === 'sandbox' && sinkBase !== undefined) {
+        await withKey.register(useSink, { ...selfService, sinkBase })
+        await withKey.register(setSink, { sql })
+        await withKey.register(getSink, { sql, sinkBase })
+      }
     },
     { prefix: '/v1' },
   )

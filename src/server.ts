@@ -58,6 +58,7 @@ const app = await buildApp({
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
   encryptionKeys: config.ENCRYPTION_KEY,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
+  sinkBase: sinkBaseOf(config),
   observeRequest,
   rateLimit: config.RATE_LIMIT,
   limits: { maxConnections: config.MAX_CONNECTIONS },
@@ -85,6 +86,17 @@ async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
   }
   const { port } = app.server.address() as AddressInfo
   process.send?.({ type: 'ready', port, metricsPort: health.port })
+}
+
+/** Where the worker reaches this API: at SINK_URL, or where both are on one machine at the port itself. */
+function sinkBaseOf({
+  SINK_URL: url,
+  WEBHOOK_ALLOW_PRIVATE_NETWORK: isLocal,
+  TLS_CERT_FILE: cert,
+}: Config<'api'>) {
+  if (url !== undefined) return () => `${url.replace(/\/$/, '')}/v1`
+  if (!isLocal || cert !== undefined) return undefined
+  return () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1`
 }
 
 function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {

@@ -17,6 +17,7 @@ const app = await buildApp({
   startEndpoint: () => {},
   encryptionKeys: [],
   allowPrivateNetwork: false,
+  sinkBase: () => '',
   observeRequest: () => {},
   rateLimit: 0,
 })

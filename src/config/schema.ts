@@ -63,6 +63,7 @@ export const programs = {
     ...processes,
     ...endpoints,
     PORT: port.default(3000),
+    SINK_URL: webUrl.optional(),
     TLS_CERT_FILE: text.optional(),
     TLS_KEY_FILE: text.optional(),
     TRUST_PROXY: text

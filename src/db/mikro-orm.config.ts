@@ -16,6 +16,8 @@ import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
 import { Notice } from './entities/notice.ts'
 import { Partner } from './entities/partner.ts'
+import { Sink } from './entities/sink.ts'
+import { SinkWebhook } from './entities/sink-webhook.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 
@@ -35,6 +37,8 @@ export const entities = [
   Notice,
   AuditEntry,
   Deployment,
+  Sink,
+  SinkWebhook,
 ] as const
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`

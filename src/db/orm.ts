@@ -43,7 +43,13 @@ type Tables = Omit<Inferred, Numbered> & {
 }
 /** Tables whose ids PostgreSQL gives. */
 type Numbered =
-  'leads' | 'endpoint_secrets' | 'endpoint_changes' | 'certifications' | 'endpoint_pings' | 'audit'
+  | 'leads'
+  | 'endpoint_secrets'
+  | 'endpoint_changes'
+  | 'certifications'
+  | 'endpoint_pings'
+  | 'audit'
+  | 'sink_webhooks'
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
 export type Sql = Kysely<Tables>

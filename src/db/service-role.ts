@@ -2,14 +2,15 @@ import { sql as raw } from 'kysely'
 import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
 import { scramVerifier } from './scram.ts'
 
-/** Nothing of the service deletes rows. */
+/** Almost nothing of the service deletes rows. */
 const RIGHTS = 'select, insert, update'
-/** Tables on which the service has fewer: what is written there stays as it is. */
-const FEWER_RIGHTS: Record<string, string> = {
+/** Tables on which the service has others: what is written there mostly stays as it is. */
+const OTHER_RIGHTS: Record<string, string> = {
   audit: 'select, insert',
   deployment: 'select, insert',
   lead_events: 'select, insert',
   mikro_orm_migrations: 'select',
+  sink_webhooks: 'select, insert, delete',
 }
 const LOCK = 7_247_003
 const INSUFFICIENT_PRIVILEGE = '42501'
@@ -93,7 +94,7 @@ async function grantRights(trx: Sql, role: string): Promise<void> {
   await raw`grant usage on all sequences in schema ${raw.id(schema)} to ${to}`.execute(trx)
   await raw`revoke all on all tables in schema ${raw.id(schema)} from ${to}`.execute(trx)
   for (const table of tables) {
-    const rights = raw.raw(FEWER_RIGHTS[table] ?? RIGHTS)
+    const rights = raw.raw(OTHER_RIGHTS[table] ?? RIGHTS)
     await raw`grant ${rights} on ${raw.id(schema, table)} to ${to}`.execute(trx)
   }
 }

@@ -72,6 +72,7 @@ export async function prepareApi({
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     encryptionKeys: [ENCRYPTION_KEY],
     allowPrivateNetwork: false,
+    sinkBase: () => 'http://127.0.0.1:1/v1',
     observeRequest: () => {},
     rateLimit,
     ...more,

@@ -28,6 +28,11 @@ const base = {
       name: 'Extensions',
       description: 'Beyond the interface specification: inspect and resend webhooks, or poll for events.',
     },
+    {
+      name: 'Sandbox',
+      description:
+        'In a sandbox only: try the service without borrowers, and without an endpoint of your own.',
+    },
     { name: 'Service', description: 'The status of the service.' },
   ],
   components: {

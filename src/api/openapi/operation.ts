@@ -13,7 +13,7 @@ type Examples = Record<string, object>
 
 interface Operation<Body, Response> {
   operationId: string
-  tags: ['Leads' | 'Endpoint' | 'Extensions' | 'Service']
+  tags: ['Leads' | 'Endpoint' | 'Extensions' | 'Sandbox' | 'Service']
   summary: string
   description: string
   /** Set where a request needs no key. */

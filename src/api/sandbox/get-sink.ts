@@ -1,0 +1,110 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { findSink, readArrivals } from '../../db/sinks.ts'
+import { formatTimestamp } from '../../domain/timestamps.ts'
+import { invalidPayload } from '../errors.ts'
+import { timestamp } from '../fields.ts'
+import { operation } from '../openapi/operation.ts'
+import { success } from '../schemas.ts'
+import { noSink } from './set-sink.ts'
+import type { SinkOptions } from './use-sink.ts'
+import { sinkPath } from './sink.ts'
+
+const webhook = z.object({
+  webhook_id: z.string(),
+  received_at: timestamp,
+  attempt: z.int().describe('The how-manieth request with this `webhook_id` it was.'),
+  verified: z.boolean().describe('Whether its signature is valid.'),
+  problem: z.string().nullable().describe('Why it is not valid.'),
+  status: z.int().describe('What the sink answered.'),
+  delay_ms: z.int().describe('How long it waited before.'),
+  headers: z.record(z.string(), z.string()),
+  body: z.string().describe('The bytes that were signed.'),
+  event: z.unknown().describe('The body, parsed; `null` if it is not JSON.'),
+})
+
+const schema = operation({
+  operationId: 'getSink',
+  tags: ['Sandbox'],
+  summary: 'Read the webhooks at the sink',
+  description: 'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers.',
+  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({
+    success,
+    data: z.object({
+      url: z.string(),
+      status: z.int(),
+      times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
+      delay_ms: z.int(),
+      webhooks: z.array(webhook),
+    }),
+  }),
+  responseDescription: 'The sink and its webhooks.',
+  responseExamples: {
+    one: {
+      success: true,
+      data: {
+        url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
+        status: 200,
+        times: null,
+        delay_ms: 0,
+        webhooks: [
+          {
+            webhook_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+            received_at: '2026-03-02 15:04:05',
+            attempt: 1,
+            verified: true,
+            problem: null,
+            status: 200,
+            delay_ms: 0,
+            headers: { 'webhook-id': 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' },
+            body: '{"type":"lead_received"}',
+            event: { type: 'lead_received' },
+          },
+        ],
+      },
+    },
+  },
+  errors: [invalidPayload('Invalid request: the request body must be a JSON object.'), noSink()],
+})
+
+/** POST /sandbox/get-sink: what arrived at the sink. */
+export const getSink: FastifyPluginAsyncZod<Pick<SinkOptions, 'sql' | 'sinkBase'>> = async (
+  app,
+  { sql, sinkBase },
+) => {
+  app.post('/sandbox/get-sink', {
+    schema,
+    handler: async ({ partnerId }) => {
+      const found = await findSink(sql, partnerId)
+      if (found === undefined) throw noSink()
+      const { token, status, times, delayMs } = found
+      const arrivals = await readArrivals(sql, partnerId)
+      return {
+        success: true as const,
+        data: {
+          url: `${sinkBase()}${sinkPath(token)}`,
+          status,
+          times,
+          delay_ms: delayMs,
+          webhooks: arrivals.map(({ received_at: receivedAt, problem, ...arrival }) => ({
+            ...arrival,
+            received_at: formatTimestamp(receivedAt),
+            verified: problem === null,
+            problem,
+            event: parse(arrival.body),
+          })),
+        },
+      }
+    },
+  })
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
+  }
+}

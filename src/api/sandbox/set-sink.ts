@@ -1,0 +1,62 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import type { Sql } from '../../db/orm.ts'
+import { setSink as change } from '../../db/sinks.ts'
+import { ApiError, invalidPayload } from '../errors.ts'
+import { operation } from '../openapi/operation.ts'
+import { messageResponse } from '../schemas.ts'
+
+export const noSink = () =>
+  new ApiError('NO_ENDPOINT', 'You have no sink yet. Make one with POST /v1/sandbox/use-sink.')
+
+const integer = (min: number, max: number) =>
+  z.int('must be an integer').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
+
+const schema = operation({
+  operationId: 'setSink',
+  tags: ['Sandbox'],
+  summary: 'Decide how the sink answers',
+  description:
+    'Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400.',
+  body: z.object(
+    {
+      status: integer(200, 599)
+        .default(200)
+        .describe('The HTTP status that it answers with; 200 by default.'),
+      times: integer(1, 1000)
+        .nullable()
+        .default(null)
+        .describe('For how many webhooks, after which it answers 200 at once. `null`, the default: for all.'),
+      delay_ms: integer(0, 20_000)
+        .default(0)
+        .describe('How long it waits before it answers. Our time limit for an attempt is 15 seconds.'),
+    },
+    'must be a JSON object',
+  ),
+  bodyExamples: {
+    fails_twice: { status: 503, times: 2 },
+    hangs: { delay_ms: 20_000 },
+    works: {},
+  },
+  response: messageResponse,
+  responseDescription: 'The sink answers like that from now on.',
+  responseExamples: {
+    set: { success: true, message: 'The sink answers 503 to the next 2 webhooks, then 200.' },
+  },
+  errors: [invalidPayload('Invalid request: status must be at least 200.'), noSink()],
+})
+
+/** POST /sandbox/set-sink: how the sink answers. */
+export const setSink: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  app.post('/sandbox/set-sink', {
+    schema,
+    handler: async (request) => {
+      const { status, times, delay_ms: delayMs } = request.body
+      if (!(await change(sql, request.partnerId, { status, times, delayMs }))) throw noSink()
+      const after = delayMs === 0 ? '' : ` after ${delayMs} ms`
+      const what = times === null ? 'all webhooks' : `the next ${times} webhooks`
+      const then = times === null ? '' : ', then 200'
+      return { success: true as const, message: `The sink answers ${status}${after} to ${what}${then}.` }
+    },
+  })
+}

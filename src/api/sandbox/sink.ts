@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyPluginAsync } from 'fastify'
+import { Webhook } from 'standardwebhooks'
+import { findSinkByToken, keepArrival, takeAnswer } from '../../db/sinks.ts'
+import type { Sql } from '../../db/orm.ts'
+import { decryptSecret } from '../../webhooks/secrets.ts'
+import { ApiError } from '../errors.ts'
+
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+}
+
+/** The path of a sink, below `/v1`. */
+export const sinkPath = (token: string) => `/sandbox/sinks/${token}`
+
+/**
+ * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
+ * keeps it, and answers as it was told.
+ */
+export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKeys }) => {
+  // the signature is over the bytes as they came
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bytes)
+  app.post<{ Params: { token: string } }>(sinkPath(':token'), {
+    // not in the reference: it is the worker that calls it
+    schema: { hide: true, 'x-failures': {} },
+    handler: async (request, reply) => {
+      const found = await findSinkByToken(sql, request.params.token)
+      if (found === undefined) {
+        await app.limitAddress(request)
+        throw new ApiError('NOT_FOUND')
+      }
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      )
+      const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
+      const secrets = found.ciphertexts.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
+      const problem = refuse(secrets, body, headers)
+      const answer = problem === null ? await takeAnswer(sql, found.partnerId) : { status: 400, delayMs: 0 }
+      const webhookId = headers['webhook-id'] ?? ''
+      await keepArrival(sql, found.partnerId, { webhookId, headers, body, problem, ...answer })
+      await delay(answer.delayMs)
+      return reply.code(answer.status).send({ received: true, verified: problem === null })
+    },
+  })
+}
+
+/** Why a webhook is not valid; `null` if it is signed with one of the secrets. */
+function refuse(secrets: string[], body: string, headers: Record<string, string>): string | null {
+  let problem = 'there is no signing secret'
+  for (const secret of secrets) {
+    try {
+      new Webhook(secret).verify(body, headers)
+      return null
+    } catch (error) {
+      problem = (error as Error).message
+    }
+  }
+  return problem
+}

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { latestCertification, requestCertification } from '../../db/endpoints/certifications.ts'
+import { openChange } from '../../db/endpoints/changes.ts'
+import { actOnOwnEndpoint } from '../../db/endpoints/self-service.ts'
+import { provideSink } from '../../db/sinks.ts'
+import { endpointView, exampleView, viewOf } from '../endpoint-view.ts'
+import { invalidPayload, unavailable } from '../errors.ts'
+import { operation } from '../openapi/operation.ts'
+import { success } from '../schemas.ts'
+import { actorOf, newSecret, orRefusal, type SelfServiceOptions, tooManyChanges } from '../self-service.ts'
+import { sinkPath } from './sink.ts'
+
+export interface SinkOptions extends SelfServiceOptions {
+  /** Where the worker reaches this API, with `/v1`. */
+  sinkBase: () => string
+}
+
+const WAIT_MS = 10_000
+const POLL_MS = 50
+
+const schema = operation({
+  operationId: 'useSink',
+  tags: ['Sandbox'],
+  summary: 'Receive webhooks at a sink of ours',
+  description:
+    'Makes an endpoint of ours yours, for a partner without a public address. It passes certification, verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. The response comes once webhooks go there. Calling it again has the sink answer 200 again.',
+  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({ success, data: endpointView }),
+  responseDescription: 'Webhooks go to the sink.',
+  responseExamples: {
+    sink: {
+      success: true,
+      data: {
+        ...exampleView,
+        url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
+        health: 'draining',
+        reason: 'its new URL was certified',
+      },
+    },
+  },
+  errors: [invalidPayload('Invalid request: the request body must be a JSON object.'), tooManyChanges()],
+})
+
+/** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
+export const useSink: FastifyPluginAsyncZod<SinkOptions> = async (app, options) => {
+  const { sql, policy, encryptionKeys, startRequest, sinkBase } = options
+  app.post('/sandbox/use-sink', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
+      const { url: current, health } = await viewOf(sql, partnerId)
+      if (current !== url || health === 'paused') {
+        const actor = actorOf(request, policy.environment)
+        const { endpointId, id } = await orRefusal(
+          actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
+            const { ciphertext } = newSecret(encryptionKeys)
+            const change = { kind: 'url', state: 'candidate', url, ciphertext, requestedBy } as const
+            const changeId = await openChange(trx, endpoint.id, change)
+            const asked = await requestCertification(trx, changeId, { acceptFailures: false, requestedBy })
+            return { endpointId: endpoint.id, id: asked.id, audit: { change_id: changeId, sink: true } }
+          }),
+        )
+        startRequest((requests) => requests.certify(id))
+        await certified(endpointId)
+      }
+      return { success: true as const, data: await viewOf(sql, partnerId) }
+    },
+  })
+
+  /** @throws {ApiError} if no worker certifies it in time; it may come later. */
+  async function certified(endpointId: number): Promise<void> {
+    for (const end = performance.now() + WAIT_MS; performance.now() < end; await delay(POLL_MS)) {
+      const latest = await latestCertification(sql, endpointId)
+      if (latest?.result) return
+    }
+    throw unavailable()
+  }
+}

@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from './columns.ts'
+import { Partner } from './partner.ts'
+
+/** A request that arrived at a sink: the last hundred of each are kept. */
+export const SinkWebhook = defineEntity({
+  name: 'SinkWebhook',
+  tableName: 'sink_webhooks',
+  properties: {
+    id: p.integer().primary().generated('by default as identity'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    receivedAt: instant().defaultRaw('clock_timestamp()'),
+    webhookId: p.text(),
+    headers: p.json<Record<string, string>>(),
+    body: p.text(),
+    /** Why its signature is not valid; null if it is. */
+    problem: p.text().nullable(),
+    status: p.integer(),
+    delayMs: p.integer(),
+  },
+  indexes: [{ name: 'sink_webhooks_partner_index', properties: ['partner', 'id'] }],
+})

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { sql as raw } from 'kysely'
+import type { Sql } from './orm.ts'
+
+/** How many webhooks of a sink are kept. */
+const WEBHOOKS_KEPT = 100
+
+/** How a sink answers webhooks with a valid signature. */
+export interface SinkAnswer {
+  status: number
+  /** For how many webhooks, before it answers 200 again; `null` for all. */
+  times: number | null
+  delayMs: number
+}
+
+/** Makes a partner's sink, or has the one that is there answer 200 again. @returns the last part of its URL. */
+export async function provideSink(sql: Sql, partnerId: number): Promise<string> {
+  const { token } = await sql
+    .insertInto('sinks')
+    .values({ partner_id: partnerId, token: randomBytes(16).toString('hex') })
+    .onConflict((conflict) =>
+      conflict.column('partner_id').doUpdateSet({ status: 200, times_left: null, delay_ms: 0 }),
+    )
+    .returning('token')
+    .executeTakeFirstOrThrow()
+  return token
+}
+
+/** @returns false if the partner has no sink. */
+export async function setSink(
+  sql: Sql,
+  partnerId: number,
+  { status, times, delayMs }: SinkAnswer,
+): Promise<boolean> {
+  const { numUpdatedRows } = await sql
+    .updateTable('sinks')
+    .set({ status, times_left: times, delay_ms: delayMs })
+    .where('partner_id', '=', partnerId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function findSink(sql: Sql, partnerId: number) {
+  return sql
+    .selectFrom('sinks')
+    .select(['token', 'status', 'times_left as times', 'delay_ms as delayMs'])
+    .where('partner_id', '=', partnerId)
+    .executeTakeFirst()
+}
+
+/** Whose sink has this token, and the secrets that its webhooks may be signed with. */
+export async function findSinkByToken(sql: Sql, token: string) {
+  const sink = await sql
+    .selectFrom('sinks')
+    .select('partner_id as partnerId')
+    .where('token', '=', token)
+    .executeTakeFirst()
+  if (sink === undefined) return undefined
+  const stored = await sql
+    .selectFrom('endpoint_secrets')
+    .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
+    .select('ciphertext')
+    .where('partner_id', '=', sink.partnerId)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', raw<Date>`clock_timestamp()`)]))
+    .unionAll(
+      sql
+        .selectFrom('endpoint_changes')
+        .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
+        .select('ciphertext')
+        .where('partner_id', '=', sink.partnerId)
+        .where('endpoint_changes.state', '=', 'candidate'),
+    )
+    .execute()
+  return { ...sink, ciphertexts: stored.map(({ ciphertext }) => ciphertext) }
+}
+
+/** Takes the answer to the next webhook, and counts it. */
+export async function takeAnswer(sql: Sql, partnerId: number): Promise<{ status: number; delayMs: number }> {
+  const { rows } = await raw<{ status: number; delayMs: number }>`
+    update sinks set times_left = case when sinks.times_left > 0 then sinks.times_left - 1 else sinks.times_left end
+    from (select * from sinks where partner_id = ${partnerId} for update) before
+    where sinks.partner_id = before.partner_id
+    returning case when before.times_left = 0 then 200 else before.status end as status,
+      case when before.times_left = 0 then 0 else before.delay_ms end as "delayMs"
+  `.execute(sql)
+  return rows[0] ?? { status: 200, delayMs: 0 }
+}
+
+interface Arrival {
+  webhookId: string
+  headers: Record<string, string>
+  body: string
+  problem: string | null
+  status: number
+  delayMs: number
+}
+
+/** Keeps what arrived, and forgets the oldest. */
+export async function keepArrival(sql: Sql, partnerId: number, arrival: Arrival): Promise<void> {
+  const { webhookId, headers, body, problem, status, delayMs } = arrival
+  const { id } = await sql
+    .insertInto('sink_webhooks')
+    .values({
+      partner_id: partnerId,
+      webhook_id: webhookId,
+      headers: raw<Record<string, string>>`${JSON.stringify(headers)}::jsonb`,
+      body,
+      problem,
+      status,
+      delay_ms: delayMs,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await sql
+    .deleteFrom('sink_webhooks')
+    .where('partner_id', '=', partnerId)
+    .where('id', '<=', (eb) =>
+      eb
+        .selectFrom('sink_webhooks')
+        .select('id')
+        .where('partner_id', '=', partnerId)
+        .where('id', '<=', id)
+        .orderBy('id', 'desc')
+        .offset(WEBHOOKS_KEPT)
+        .limit(1),
+    )
+    .execute()
+}
+
+/** The last webhooks of a partner's sink, newest first; `attempt` counts those with the same id. */
+export async function readArrivals(sql: Sql, partnerId: number) {
+  return sql
+    .selectFrom('sink_webhooks')
+    .select(['received_at', 'webhook_id', 'headers', 'body', 'problem', 'status', 'delay_ms'])
+    .select(raw<number>`(row_number() over (partition by webhook_id order by id))::int`.as('attempt'))
+    .where('partner_id', '=', partnerId)
+    .orderBy('id', 'desc')
+    .limit(WEBHOOKS_KEPT)
+    .execute()
+}

@@ -1,0 +1,149 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { leadsOf } from '../support/leads.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { endpointOf } from '../support/endpoint-states.ts'
+import { until } from '../support/until.ts'
+
+interface Webhook {
+  webhook_id: string
+  attempt: number
+  verified: boolean
+  status: number
+  headers: Record<string, string>
+  body: string
+  event: { type: string; data: { lead_id?: number; sequence?: number } }
+}
+
+interface View {
+  url: string
+  health: string
+  status: number
+  times: number | null
+  webhooks: Webhook[]
+}
+
+describe('a sink', () => {
+  let service: Service
+  let partner: TestPartner
+  let port: number | undefined
+  let post: (path: string, body: object) => Promise<{ status: number; data: View }>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+  }, 60_000)
+
+  beforeEach(async () => {
+    partner = await service.addPartner()
+    const calls = partnerCalls(port, partner.key)
+    post = async (path, body) => {
+      const answer = await calls.post(`sandbox/${path}`, body)
+      return { status: answer.status, data: answer.body.data as object as View }
+    }
+  })
+
+  const webhooks = async () => (await post('get-sink', {})).data.webhooks.toReversed()
+  const ofLead = async (leadId: number) =>
+    (await webhooks()).filter(({ event }) => event.data.lead_id === leadId)
+
+  it('is a partner’s endpoint after one call, and passes certification', async () => {
+    const { status, data } = await post('use-sink', {})
+    expect([status, data.health]).toEqual([200, expect.stringMatching(/draining|active/)])
+    const read = await post('get-sink', {})
+    expect(read.data.url).toBe(data.url)
+    expect((await webhooks()).map((webhook) => [webhook.verified, webhook.status])).toEqual([
+      [true, 200],
+      [true, 200],
+      [true, 200],
+      [false, 400],
+      [false, 400],
+      [false, 400],
+    ])
+  })
+
+  it('changes nothing when it is used again, and answers 200 again', async () => {
+    await post('use-sink', {})
+    await post('set-sink', { status: 500 })
+    const { revision } = await endpointOf(service, partner).row()
+    await until(async () => (await endpointOf(service, partner).row()).state === 'active')
+    await post('use-sink', {})
+    expect(await endpointOf(service, partner).row()).toMatchObject({ revision })
+    expect((await post('get-sink', {})).data.status).toBe(200)
+  })
+
+  it('keeps a lead’s webhooks with their headers and bytes', async () => {
+    await post('use-sink', {})
+    const leadId = await leadsOf(service, partner).start()
+    const [webhook] = await until(async () => {
+      const arrived = await ofLead(leadId)
+      return arrived.length === 1 && arrived
+    })
+    expect(webhook).toMatchObject({ verified: true, status: 200, attempt: 1 })
+    expect(JSON.parse(webhook?.body ?? '')).toEqual(webhook?.event)
+    expect(webhook?.headers).toMatchObject({ 'webhook-id': webhook?.webhook_id })
+  })
+
+  it('fails as often as it was told and then works, so that retries can be watched', async () => {
+    await post('use-sink', {})
+    await post('set-sink', { status: 503, times: 2 })
+    const leadId = await leadsOf(service, partner).start()
+    await until(async () => {
+      await endpointOf(service, partner).makeDue()
+      await service.referrals.signal(leadId, 'wake')
+      return (await ofLead(leadId)).length === 3
+    })
+    const arrived = await ofLead(leadId)
+    expect(arrived.map(({ status, attempt }) => [status, attempt])).toEqual([
+      [503, 1],
+      [503, 2],
+      [200, 3],
+    ])
+    expect(new Set(arrived.map(({ webhook_id: id, body }) => id + body)).size).toBe(1)
+  })
+
+  it('answers late as it was told', async () => {
+    await post('use-sink', {})
+    await post('set-sink', { delay_ms: 300 })
+    const leadId = await leadsOf(service, partner).start()
+    const attempt = await until(() =>
+      service.sql
+        .selectFrom('attempts')
+        .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+        .select('duration_ms')
+        .where('deliveries.lead_id', '=', leadId)
+        .where('finished_at', 'is not', null)
+        .executeTakeFirst(),
+    )
+    expect(attempt.duration_ms).toBeGreaterThanOrEqual(300)
+  })
+
+  it('keeps the last hundred of each partner', async () => {
+    const { url } = (await post('use-sink', {})).data
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) =>
+        fetch(url, { method: 'POST', headers: { 'webhook-id': `forged_${index}` }, body: '{}' }),
+      ),
+    )
+    const arrived = await webhooks()
+    expect(arrived).toHaveLength(100)
+    expect(arrived.every(({ verified, status }) => !verified && status === 400)).toBe(true)
+  })
+
+  it('is nobody else’s, and none before it was made', async () => {
+    expect((await post('get-sink', {})).status).toBe(409)
+    expect((await post('set-sink', { status: 500 })).status).toBe(409)
+    const unknown = await fetch(`http://127.0.0.1:${port}/v1/sandbox/sinks/none`, {
+      method: 'POST',
+      body: '{}',
+    })
+    expect(unknown.status).toBe(404)
+  })
+
+  it.each([{ status: 199 }, { status: 600 }, { delay_ms: 20_001 }, { times: 0 }, { delay_ms: -1 }])(
+    'refuses %j',
+    async (body) => {
+      await post('use-sink', {})
+      expect((await post('set-sink', body)).status).toBe(400)
+    },
+  )
+})
