@@ -89,7 +89,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(failures)
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
-  await app.register(openapi)
+  await app.register(openapi, { environment })
   const { startReferral, resendWebhook: resend, startEndpoint } = dependencies
   const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }

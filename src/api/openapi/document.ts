@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
+import type { Environment } from '../../domain/environment.ts'
 import { failureResponses, failureSchema } from './operation.ts'
 import { allowAdditions, webhooks } from './webhooks.ts'
 
@@ -12,29 +13,33 @@ Authenticate every request with the header \`Authorization: Service-Key <API_KEY
 boolean \`success\`; every error is \`{"success": false, "error": {"code", "message"}}\`. All times are UTC. Every \
 response has an \`X-Request-Id\`: quote it when you contact support.`
 
+const tags = [
+  { name: 'Leads', description: 'Refer borrowers and follow their progress.' },
+  {
+    name: 'Endpoint',
+    description:
+      'Beyond the interface specification: set, certify and test the endpoint that receives your webhooks.',
+  },
+  {
+    name: 'Extensions',
+    description: 'Beyond the interface specification: inspect and resend webhooks, or poll for events.',
+  },
+  {
+    name: 'Sandbox',
+    description: 'In a sandbox only: try the service without borrowers, and without an endpoint of your own.',
+  },
+  { name: 'Service', description: 'The status of the service.' },
+]
+
+/** The sandbox's routes exist in a sandbox only. */
+const tagsOf = (environment: Environment) =>
+  tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox')
+
 /** What the document says beside the routes. */
 const base = {
   openapi: '3.1.0',
   info: { title: 'Partner Referral Service', version: '1.0.0', description },
   servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
-  tags: [
-    { name: 'Leads', description: 'Refer borrowers and follow their progress.' },
-    {
-      name: 'Endpoint',
-      description:
-        'Beyond the interface specification: set, certify and test the endpoint that receives your webhooks.',
-    },
-    {
-      name: 'Extensions',
-      description: 'Beyond the interface specification: inspect and resend webhooks, or poll for events.',
-    },
-    {
-      name: 'Sandbox',
-      description:
-        'In a sandbox only: try the service without borrowers, and without an endpoint of your own.',
-    },
-    { name: 'Service', description: 'The status of the service.' },
-  ],
   components: {
     securitySchemes: {
       serviceKey: {
@@ -51,7 +56,7 @@ const base = {
 }
 
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs: the same for people. */
-export const openapi = plugin(async (app) => {
+export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
   let text: string | undefined
   // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
@@ -62,7 +67,7 @@ export const openapi = plugin(async (app) => {
     },
   })
   await app.register(swagger, {
-    openapi: base as object as OpenAPIV3_1.Document,
+    openapi: { ...base, tags: tagsOf(environment) } as object as OpenAPIV3_1.Document,
     transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowAdditions } }),
     transformObject: (found) => complete(found as { openapiObject: Document }) as OpenAPIV3_1.Document,
   })

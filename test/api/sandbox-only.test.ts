@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals'
+import { prepareApi } from './api.ts'
+
+it('offers nothing of the sandbox in production', async () => {
+  const [sandbox, production] = await Promise.all([prepareApi(), prepareApi({ environment: 'production' })])
+  const { paths } = (await sandbox.send({ method: 'GET', url: '/v1/openapi.json' })).body
+  const ofSandbox = Object.keys(paths).filter((path) => path.startsWith('/sandbox/'))
+  expect(ofSandbox).toContain('/sandbox/use-sink')
+  const document = await production.send({ method: 'GET', url: '/v1/openapi.json' })
+  expect(document.text).not.toMatch(/sandbox\/|"Sandbox"/)
+  const partner = await production.addPartner()
+  const unknown = await partner.post('sandbox/never-was', {})
+  expect(unknown.status).toBe(404)
+  for (const path of [...ofSandbox, '/sandbox/sinks/any']) {
+    const { status, text } = await partner.post(path.slice(1), {})
+    expect([path, status, text]).toEqual([path, 404, unknown.text])
+  }
+})
