@@ -9,6 +9,7 @@ import { getEvents } from './api/get-events.ts'
 import { getLead } from './api/get-lead.ts'
 import { type ConnectionLimits, connectionLimits, createHttpServer } from './api/http-server.ts'
 import { listEvents } from './api/list-events.ts'
+import { listLeads } from './api/list-leads.ts'
 import { openapi } from './api/openapi/document.ts'
 import { pauseEndpoint } from './api/pause-endpoint.ts'
 import { ping } from './api/ping.ts'
@@ -113,6 +114,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(testEndpoint, selfService)
       await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
       await withKey.register(listEvents, { sql })
+      await withKey.register(listLeads, { sql })
       if (environment === 'sandbox' && sinkBase !== undefined) {
         await withKey.register(useSink, { ...selfService, sinkBase })
         await withKey.register(setSink, { sql })

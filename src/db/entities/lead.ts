@@ -43,6 +43,12 @@ export const Lead = defineEntity({
   ],
   indexes: [
     { name: 'leads_partner_id_index', properties: ['partner', 'id'] },
+    { name: 'leads_status_index', properties: ['partner', 'status', 'id'] },
+    {
+      name: 'leads_partner_lead_id_index',
+      expression:
+        'create index leads_partner_lead_id_index on leads (partner_id, partner_lead_id, id) where partner_lead_id is not null',
+    },
     {
       name: 'leads_unstarted_index',
       expression:

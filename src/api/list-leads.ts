@@ -1,0 +1,108 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { leadDeliveries, listLeads as find } from '../db/leads/lead-list.ts'
+import type { Sql } from '../db/orm.ts'
+import { statuses } from '../domain/milestones.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { invalidPayload } from './errors.ts'
+import { id, leadId, optionalRules, timestamp } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { pageLimit, success } from './schemas.ts'
+
+const waiting = ['failing', 'held'] as const
+
+const body = z
+  .object(
+    {
+      limit: pageLimit,
+      before: leadId.optional().describe('The `next` of the previous response: only older leads.'),
+      status: z
+        .enum(statuses, `must be one of ${statuses.join(', ')}`)
+        .optional()
+        .describe('Only leads with this status.'),
+      partner_lead_id: optionalRules.partner_lead_id.rule
+        .optional()
+        .describe('Only leads with this identifier of yours.'),
+      delivery: z
+        .enum(waiting, `must be one of ${waiting.join(', ')}`)
+        .optional()
+        .describe('Only leads whose webhooks fail, or are held because your endpoint is paused.'),
+    },
+    'must be a JSON object',
+  )
+  .describe('All fields are optional.')
+
+const schema = operation({
+  operationId: 'listLeads',
+  tags: ['Extensions'],
+  summary: 'List your leads',
+  description:
+    'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `before` to get older ones.',
+  body,
+  bodyExamples: { newest: {}, 'failing webhooks': { delivery: 'failing', limit: 20 } },
+  response: z.object({
+    success,
+    data: z
+      .array(
+        z.object({
+          lead_id: id,
+          partner_lead_id: z.string().nullable(),
+          status: z.enum(statuses),
+          closed: z.boolean().describe('Whether the journey has ended: no more milestones are recorded.'),
+          delivery: z.enum(leadDeliveries),
+          open_deliveries: z.int(),
+          created_at: timestamp,
+          updated_at: timestamp,
+        }),
+      )
+      .describe('Newest first.'),
+    next: id.nullable().describe('The next page’s `before`; `null` on the last page.'),
+  }),
+  responseDescription: 'A page of leads.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          lead_id: 1042,
+          partner_lead_id: 'LOAN-2026-118',
+          status: 'contract_signed',
+          closed: false,
+          delivery: 'failing',
+          open_deliveries: 2,
+          created_at: '2026-03-02 15:04:05',
+          updated_at: '2026-03-09 10:30:00',
+        },
+      ],
+      next: null,
+    },
+  },
+  errors: [invalidPayload('Invalid request: limit must be at most 100.')],
+})
+
+/** POST /list-leads (extension): a partner's leads, without names. */
+export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  app.post('/list-leads', {
+    schema,
+    handler: async (request) => {
+      const { limit, before, status, delivery, partner_lead_id: partnerLeadId } = request.body
+      const found = await find(sql, request.partnerId, {
+        limit: limit + 1,
+        ...(before !== undefined && { before }),
+        ...(status !== undefined && { status }),
+        ...(delivery !== undefined && { delivery }),
+        ...(partnerLeadId !== undefined && { partnerLeadId }),
+      })
+      const page = found.slice(0, limit)
+      return {
+        success: true as const,
+        data: page.map(({ created_at, updated_at, ...lead }) => ({
+          ...lead,
+          created_at: formatTimestamp(created_at),
+          updated_at: formatTimestamp(updated_at),
+        })),
+        next: found.length > limit ? (page.at(-1)?.lead_id ?? null) : null,
+      }
+    },
+  })
+}

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { listLeads } from '../../src/db/leads/lead-list.ts'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { buffersRead } from '../support/buffers.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { type Api, type ApiPartner, prepareApi } from './api.ts'
+
+describe('list-leads', () => {
+  let api: Api
+  let partner: ApiPartner
+  let stranger: ApiPartner
+  const leads: number[] = []
+
+  beforeAll(async () => {
+    api = await prepareApi()
+    ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', ciphertext: 'none' })
+    for (let count = 0; count < 5; count += 1)
+      leads.push(await partner.createLead({ partner_lead_id: `LOAN-${count % 2}` }))
+    await stranger.createLead({ partner_lead_id: 'LOAN-1' })
+    await api.sql
+      .updateTable('deliveries')
+      .set({ state: 'delivered', settled_at: new Date() })
+      .where('lead_id', 'not in', leads.slice(3))
+      .execute()
+    await api.sql.updateTable('deliveries').set({ failures: 2 }).where('lead_id', '=', leads[4]!).execute()
+    await recordMilestones(
+      api.sql,
+      leads[1]!,
+      [{ name: 'client_account_created', dedupeKey: 'client_account_created' }],
+      () => '{}',
+    )
+  })
+
+  const list = async (body: object = {}, who = partner) => (await who.post('list-leads', body)).body
+  const ids = async (body: object = {}) =>
+    (await list(body)).data.map(({ lead_id: leadId }: { lead_id: number }) => leads.indexOf(leadId))
+
+  it('lists a partner’s leads, newest first, without personal data', async () => {
+    const { data, next } = await list()
+    expect(data.map((lead: { lead_id: number }) => lead.lead_id)).toEqual(leads.toReversed())
+    expect(data[0]).toEqual({
+      lead_id: leads[4],
+      partner_lead_id: 'LOAN-0',
+      status: 'lead_received',
+      closed: false,
+      delivery: 'failing',
+      open_deliveries: 1,
+      created_at: expect.stringMatching(/^\d{4}-/),
+      updated_at: expect.stringMatching(/^\d{4}-/),
+    })
+    expect(next).toBeNull()
+  })
+
+  it('goes on where the page before ended', async () => {
+    const first = await list({ limit: 2 })
+    const second = await list({ limit: 2, before: first.next })
+    const third = await list({ limit: 2, before: second.next })
+    const all = [first, second, third].flatMap(({ data }) =>
+      data.map((lead: { lead_id: number }) => lead.lead_id),
+    )
+    expect(all).toEqual(leads.toReversed())
+    expect(third.next).toBeNull()
+  })
+
+  it.each([
+    [{ status: 'client_account_created' }, [1]],
+    [{ status: 'mortgage_ready' }, []],
+    [{ partner_lead_id: 'LOAN-1' }, [3, 1]],
+    [{ partner_lead_id: 'LOAN-1', status: 'lead_received' }, [3]],
+    [{ delivery: 'failing' }, [4]],
+    [{ delivery: 'held' }, []],
+  ])('filters by %j', async (filter, expected) => {
+    expect(await ids(filter)).toEqual(expected)
+  })
+
+  it('shows as held what waits for a paused endpoint', async () => {
+    await putEndpoints(api.sql, 'paused', { partnerId: partner.id })
+    try {
+      expect(await ids({ delivery: 'failing' })).toEqual([])
+      // the webhook of the new milestone too
+      expect(await ids({ delivery: 'held' })).toEqual([4, 3, 1])
+      expect((await list({ delivery: 'held' })).data[0].delivery).toBe('held')
+    } finally {
+      await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    }
+  })
+
+  it.each([{ limit: 0 }, { limit: 101 }, { status: 'score_update_' }, { delivery: 'ok' }, { before: 'x' }])(
+    'refuses %j',
+    async (body) => {
+      expect((await partner.post('list-leads', body)).status).toBe(400)
+    },
+  )
+
+  it('finds none with an identifier that cannot be stored', async () => {
+    expect((await partner.post('list-leads', { partner_lead_id: 'a\0b' })).status).toBe(400)
+  })
+
+  it('reads no more pages for a partner with many leads', async () => {
+    const { id } = await api.addPartner()
+    await raw`
+      insert into leads (partner_id, partner_lead_id, first_name, last_name, email, phone, status, next_position,
+        next_sequence, last_event_at, created_at, updated_at)
+      select ${id}, 'L-' || n, 'Ada', 'Miller', 'ada@example.com', '555',
+        case when n < 5 then 'mortgage_ready' else 'lead_received' end, 2, 2, now(), now(), now()
+      from generate_series(1, 50000) n`.execute(api.sql)
+    await raw`vacuum analyze leads`.execute(api.sql)
+    const filters = [
+      {},
+      { status: 'mortgage_ready' as const },
+      { partnerLeadId: 'L-7' },
+      { delivery: 'failing' as const },
+      { delivery: 'held' as const },
+      { status: 'lead_received' as const, before: 1000 },
+    ]
+    for (const filter of filters) {
+      const read = (database: Sql) => listLeads(database, id, { ...filter, limit: 50 })
+      expect([filter, (await buffersRead(api.sql, read)) < 600]).toEqual([filter, true])
+    }
+  })
+})
