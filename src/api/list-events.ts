@@ -1,14 +1,18 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { eventsAfter, type FeedPosition } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { invalidPayload } from './errors.ts'
+import { ApiError, invalidPayload } from './errors.ts'
+import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
 import { event, pageLimit, success } from './schemas.ts'
 
 const CURSOR = /^\d{1,19}-\d{1,10}-\d{1,10}$/
 const BEGINNING = '0-0-0'
+/** Below the time after which proxies and clients usually give up. */
+const MOST_SECONDS = 25
 
 const body = z
   .object(
@@ -19,6 +23,14 @@ const body = z
         .optional()
         .describe('The `next` of the previous response; the first event by default.'),
       limit: pageLimit,
+      wait: z
+        .int('must be an integer')
+        .min(0, 'must be at least 0')
+        .max(MOST_SECONDS, `must be at most ${MOST_SECONDS}`)
+        .default(0)
+        .describe(
+          'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
+        ),
     },
     'must be a JSON object',
   )
@@ -29,9 +41,13 @@ const schema = operation({
   tags: ['Extensions'],
   summary: 'Poll for events of all leads',
   description:
-    'Returns the events of all your leads in the order in which they were committed. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page.',
+    'Returns the events of all your leads in the order in which they were committed. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page. With `wait`, the response comes as soon as there are events.',
   body,
-  bodyExamples: { 'from the beginning': {}, 'next page': { after: '81274-1042-3', limit: 100 } },
+  bodyExamples: {
+    'from the beginning': {},
+    'next page': { after: '81274-1042-3', limit: 100 },
+    'wait for news': { after: '81274-1042-3', wait: 25 },
+  },
   response: z.object({
     success,
     data: z
@@ -67,16 +83,26 @@ const schema = operation({
       has_more: false,
     },
   },
-  errors: [invalidPayload('Invalid request: after must be the next of an earlier response.')],
+  errors: [invalidPayload('Invalid request: after must be the next of an earlier response.'), tooManyWaits()],
 })
 
 /** POST /list-events (extension): events of all leads in commit order, for partners without a public address. */
 export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  const watch = createFeedWatch(sql)
+  app.addHook('preClose', async () => watch.close())
   app.post('/list-events', {
     schema,
-    handler: async (request) => {
-      const { after = BEGINNING, limit } = request.body
-      const found = await eventsAfter(sql, request.partnerId, parse(after), limit + 1)
+    handler: async (request, reply) => {
+      const { after = BEGINNING, limit, wait } = request.body
+      const { partnerId, keyId } = request
+      const place = { partnerId, after: parse(after) }
+      const read = () => eventsAfter(sql, partnerId, place.after, limit + 1)
+      let found = await read()
+      if (found.length === 0 && wait > 0) {
+        if (!watch.hasRoom(keyId)) throw tooManyWaits()
+        await watch.wait(keyId, place, wait * 1000, goneSignal(reply))
+        found = await read()
+      }
       const page = found.slice(0, limit)
       const last = page.at(-1)
       return {
@@ -90,6 +116,18 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       }
     },
   })
+}
+
+/** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
+function tooManyWaits(): ApiError {
+  const message = `${MOST_WAITS} requests of your key are waiting for events already, which is the maximum.`
+  return new ApiError('RATE_LIMITED', message, { 'retry-after': '1' })
 }
 
 function parse(cursor: string): FeedPosition {

@@ -31,3 +31,25 @@ export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPositi
     .limit(limit)
     .execute()
 }
+
+/** Which of the places have news after them, by their indexes. */
+export async function placesWithNews(
+  sql: Sql,
+  places: readonly { partnerId: number; after: FeedPosition }[],
+): Promise<number[]> {
+  const { rows } = await raw<{ index: number }>`
+    select (place.number - 1)::int as index
+    from unnest(
+      ${places.map(({ partnerId }) => partnerId)}::int[],
+      ${places.map(({ after }) => after.txid)}::text[],
+      ${places.map(({ after }) => after.leadId)}::bigint[],
+      ${places.map(({ after }) => after.position)}::bigint[]
+    ) with ordinality as place (partner_id, txid, lead_id, position, number)
+    where exists (
+      select from lead_events e
+      where e.partner_id = place.partner_id
+        and (e.txid, e.lead_id, e.position) > (place.txid::xid8, place.lead_id, place.position)
+        and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+    )`.execute(sql)
+  return rows.map(({ index }) => index)
+}

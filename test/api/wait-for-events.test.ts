@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
+import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { type Api, type ApiPartner, prepareApi } from './api.ts'
+
+describe('list-events that waits', () => {
+  let api: Api
+  let address: string
+  let partner: ApiPartner
+  let stranger: ApiPartner
+  let leadId: number
+
+  beforeAll(async () => {
+    api = await prepareApi()
+    address = await api.app.listen({ port: 0, host: '127.0.0.1' })
+    ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
+    leadId = await partner.createLead()
+  })
+
+  const record = (name: Exclude<MilestoneName, 'lead_received' | 'score_update'>) =>
+    recordMilestones(api.sql, leadId, [{ name, dedupeKey: name }], () => '{}')
+  const newest = async (who = partner): Promise<string> => (await who.post('list-events', {})).body.next
+  const list = async (body: object, who = partner, signal?: AbortSignal) => {
+    const began = performance.now()
+    const response = await fetch(`${address}/v1/list-events`, {
+      method: 'POST',
+      headers: { authorization: `Service-Key ${who.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    })
+    const answer = (await response.json()) as { data: { event_name: string }[]; next: string }
+    return { status: response.status, ...answer, ms: performance.now() - began }
+  }
+  /** Begins three waits with one key, of which one is refused; answers the two others once they wait. */
+  const beginTwo = async () => {
+    const after = await newest()
+    const all = Array.from({ length: 3 }, () => {
+      const gone = new AbortController()
+      return { gone, after, answer: list({ after, wait: 20 }, partner, gone.signal) }
+    })
+    const refused = await Promise.race(
+      all.map(async (one) => ({ one, answered: await one.answer.catch(() => undefined) })),
+    )
+    expect(refused.answered).toMatchObject({ status: 429, error: { code: 'RATE_LIMITED' } })
+    return all.filter((one) => one !== refused.one)
+  }
+
+  it('answers as soon as there is an event', async () => {
+    const after = await newest()
+    const answer = list({ after, wait: 20 })
+    await record('client_account_created')
+    const { data, ms } = await answer
+    expect(data.map(({ event_name: name }) => name)).toEqual(['client_account_created'])
+    expect(ms).toBeLessThan(3000)
+  })
+
+  it('answers at once when there are events already', async () => {
+    const { data, ms } = await list({ wait: 20 })
+    expect(data.length).toBeGreaterThan(0)
+    expect(ms).toBeLessThan(1000)
+  })
+
+  it('answers with nothing when the time is over, and where to go on', async () => {
+    const after = await newest()
+    const { status, data, next, ms } = await list({ after, wait: 1 })
+    expect([status, data, next]).toEqual([200, [], after])
+    expect(ms).toBeGreaterThanOrEqual(990)
+  })
+
+  it('waits for its own partner’s events only', async () => {
+    const answer = list({ after: await newest(stranger), wait: 1 }, stranger)
+    await record('contract_signed')
+    expect((await answer).data).toEqual([])
+  })
+
+  it('takes two waits of a key at a time, and forgets one whose client is gone', async () => {
+    const [first, second] = await beginTwo()
+    first?.gone.abort()
+    await expect(first?.answer).rejects.toThrow('abort')
+    let third = await list({ after: first?.after, wait: 1 })
+    while (third.status === 429) third = await list({ after: first?.after, wait: 1 })
+    expect(third.data).toEqual([])
+    await record('escrow_funded')
+    expect((await second?.answer)?.data).toHaveLength(1)
+  })
+
+  it.each([-1, 26, 1.5, '5'])('refuses to wait for %j seconds', async (wait) => {
+    expect((await list({ wait })).status).toBe(400)
+  })
+
+  it('answers everybody who waits when the process is told to stop', async () => {
+    const waiting = await beginTwo()
+    const closing = api.app.close()
+    for (const { answer, after } of waiting) {
+      expect(await answer).toMatchObject({ status: 200, data: [], next: after })
+    }
+    await closing
+  })
+})
