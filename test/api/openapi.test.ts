@@ -53,6 +53,7 @@ describe('GET /v1/openapi.json', () => {
       '/get-events',
       '/get-lead',
       '/list-events',
+      '/list-leads',
       '/pause-endpoint',
       '/ping',
       '/resend-webhook',
