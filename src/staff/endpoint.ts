@@ -11,6 +11,7 @@ import { fields } from './answer.ts'
 import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { describeHealth } from './endpoint-health.ts'
+import { cancelChange, describeChange } from './endpoint-changes.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { test } from './endpoint-test.ts'
 import { requirePartner } from './partner.ts'
@@ -121,33 +122,6 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
     text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\n${previous}`,
-  }
-}
-
-function describeChange(change: Awaited<ReturnType<typeof openChanges>>[number]): string {
-  const { kind, url, state, takes_effect_at: at } = change
-  const what = kind === 'url' ? `the URL ${url}` : 'a new secret'
-  if (state === 'candidate') return `${what}, not certified`
-  return `${what}, which takes effect ${at === null ? '24 hours after the emails about it' : `on ${formatTimestamp(at)} UTC`}`
-}
-
-/** What has not taken effect, never does. */
-export async function cancelChange(context: StaffContext, partner: number) {
-  const name = await requirePartner(context.sql, partner)
-  const canceled = await context.change(async ({ sql, audit }) => {
-    const { id } = required(partner, await lockEndpoint(sql, partner))
-    const changes = await settleOpenChanges(sql, id, 'canceled')
-    const detail = { change_ids: changes.map((change) => change.id) }
-    if (changes.length > 0) await audit({ action: 'endpoint.cancel_change', partnerId: partner, detail })
-    return changes
-  })
-  if (canceled.length === 0) throw new Refusal(`${name} has asked for no change that can still be canceled.`)
-  // their workflows find out at their date anyway
-  await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
-  const kinds = canceled.map(({ kind }) => (kind === 'url' ? 'the new URL' : 'the new secret'))
-  return {
-    json: { partner_id: partner, canceled: canceled.map(({ id, kind }) => ({ change_id: id, kind })) },
-    text: `Canceled ${kinds.join(' and ')} of ${name}. Webhooks go on as before.`,
   }
 }
 

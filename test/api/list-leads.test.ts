@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { sql as raw } from 'kysely'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { listLeads } from '../../src/db/leads/lead-list.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
-import type { Sql } from '../../src/db/orm.ts'
-import { buffersRead } from '../support/buffers.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
@@ -98,28 +94,5 @@ describe('list-leads', () => {
 
   it('finds none with an identifier that cannot be stored', async () => {
     expect((await partner.post('list-leads', { partner_lead_id: 'a\0b' })).status).toBe(400)
-  })
-
-  it('reads no more pages for a partner with many leads', async () => {
-    const { id } = await api.addPartner()
-    await raw`
-      insert into leads (partner_id, partner_lead_id, first_name, last_name, email, phone, status, next_position,
-        next_sequence, last_event_at, created_at, updated_at)
-      select ${id}, 'L-' || n, 'Ada', 'Miller', 'ada@example.com', '555',
-        case when n < 5 then 'mortgage_ready' else 'lead_received' end, 2, 2, now(), now(), now()
-      from generate_series(1, 50000) n`.execute(api.sql)
-    await raw`vacuum analyze leads`.execute(api.sql)
-    const filters = [
-      {},
-      { status: 'mortgage_ready' as const },
-      { partnerLeadId: 'L-7' },
-      { delivery: 'failing' as const },
-      { delivery: 'held' as const },
-      { status: 'lead_received' as const, before: 1000 },
-    ]
-    for (const filter of filters) {
-      const read = (database: Sql) => listLeads(database, id, { ...filter, limit: 50 })
-      expect([filter, (await buffersRead(api.sql, read)) < 600]).toEqual([filter, true])
-    }
   })
 })

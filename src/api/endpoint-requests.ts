@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { requestsOf } from '../db/endpoints/own-endpoint.ts'
+import { certificationChecks, certificationResults } from '../domain/certification.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { timestamp } from './fields.ts'
+
+const settled = timestamp.nullable()
+
+const certification = z
+  .object({
+    url: z.string(),
+    state: z
+      .enum(['running', ...certificationResults])
+      .describe('`superseded`: the candidate was replaced or canceled before the certification ended.'),
+    requested_at: timestamp,
+    finished_at: settled.describe('`null` while it runs.'),
+    checks: z
+      .array(
+        z.object({
+          check: z.enum(certificationChecks),
+          sent: z.string().describe('For people: what we sent.'),
+          passed: z.boolean(),
+          expected: z.string().describe('For people: what your endpoint must respond.'),
+          received: z.string().describe('For people: what it responded.'),
+          duration_ms: z.int(),
+          advice: z.string().nullable().describe('What to change; `null` if the check passed.'),
+        }),
+      )
+      .describe('The checks that were made so far, in their order.'),
+  })
+  .nullable()
+  .describe('The latest certification; `null` if none was requested.')
+
+const lastTest = z
+  .object({
+    state: z.enum(['running', 'accepted', 'failed']),
+    requested_at: timestamp,
+    finished_at: settled,
+    webhook_id: z.string().nullable(),
+    status: z.int().nullable().describe('The HTTP status; `null` if there was no response.'),
+    duration_ms: z.int().nullable(),
+    error_code: z.string().nullable(),
+    hint: z.string().nullable().describe('What to do about a failure.'),
+  })
+  .nullable()
+  .describe('The latest test request; `null` if none was made.')
+
+/** What a partner has asked for its endpoint, and what came of it. */
+export const requestFields = {
+  candidate: z
+    .object({
+      url: z.string(),
+      state: z
+        .enum(['uncertified', 'announced'])
+        .describe('`announced`: certified; it takes effect on `takes_effect_at`.'),
+      requested_at: timestamp,
+      takes_effect_at: settled.describe('`null` until the emails about the change are sent.'),
+    })
+    .nullable()
+    .describe('The URL that is to take the place of `url`; `null` if there is none.'),
+  new_secret: z
+    .object({ requested_at: timestamp, takes_effect_at: settled })
+    .nullable()
+    .describe('A signing secret that does not sign yet; `null` if there is none.'),
+  certification,
+  last_test: lastTest,
+}
+
+const orNull = (at: Date | null) => at && formatTimestamp(at)
+
+type Requests = Awaited<ReturnType<typeof requestsOf>>
+
+export function requestsToWire({ candidate, newSecret, certification: latest, ping }: Requests) {
+  return {
+    candidate: candidate
+      ? {
+          url: candidate.url ?? '',
+          state: candidate.state === 'announced' ? ('announced' as const) : ('uncertified' as const),
+          requested_at: formatTimestamp(candidate.requested_at),
+          takes_effect_at: orNull(candidate.takes_effect_at),
+        }
+      : null,
+    new_secret: newSecret
+      ? {
+          requested_at: formatTimestamp(newSecret.requested_at),
+          takes_effect_at: orNull(newSecret.takes_effect_at),
+        }
+      : null,
+    certification: latest
+      ? {
+          url: latest.url ?? '',
+          state: latest.result ?? ('running' as const),
+          requested_at: formatTimestamp(latest.requested_at),
+          finished_at: orNull(latest.finished_at),
+          checks: latest.reports,
+        }
+      : null,
+    last_test: ping ? describeTest(ping) : null,
+  }
+}
+
+function describeTest({
+  requested_at: requestedAt,
+  finished_at: finishedAt,
+  outcome,
+}: NonNullable<Requests['ping']>) {
+  const {
+    webhook_id = null,
+    status = null,
+    duration_ms = null,
+    error_code = null,
+    hint = null,
+  } = outcome ?? {}
+  const ended = outcome?.ok ? ('accepted' as const) : ('failed' as const)
+  const state = outcome === null ? ('running' as const) : ended
+  return {
+    state,
+    requested_at: formatTimestamp(requestedAt),
+    finished_at: orNull(finishedAt),
+    webhook_id,
+    status,
+    duration_ms,
+    error_code,
+    hint,
+  }
+}
+
+/** None, for examples. */
+export const noRequests = { candidate: null, new_secret: null, certification: null, last_test: null }

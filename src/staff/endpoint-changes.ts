@@ -1,0 +1,34 @@
+import { type openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
+import { lockEndpoint } from '../db/endpoints/endpoint.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import type { StaffContext } from './context.ts'
+import { requirePartner } from './partner.ts'
+import { Refusal } from './refusal.ts'
+
+/** A change that the partner asked for and that has not taken effect. */
+export function describeChange(change: Awaited<ReturnType<typeof openChanges>>[number]): string {
+  const { kind, url, state, takes_effect_at: at } = change
+  const what = kind === 'url' ? `the URL ${url}` : 'a new secret'
+  if (state === 'candidate') return `${what}, not certified`
+  return `${what}, which takes effect ${at === null ? '24 hours after the emails about it' : `on ${formatTimestamp(at)} UTC`}`
+}
+
+/** What has not taken effect, never does. */
+export async function cancelChange(context: StaffContext, partner: number) {
+  const name = await requirePartner(context.sql, partner)
+  const canceled = await context.change(async ({ sql, audit }) => {
+    const endpoint = await lockEndpoint(sql, partner)
+    const changes = endpoint === undefined ? [] : await settleOpenChanges(sql, endpoint.id, 'canceled')
+    const detail = { change_ids: changes.map((change) => change.id) }
+    if (changes.length > 0) await audit({ action: 'endpoint.cancel_change', partnerId: partner, detail })
+    return changes
+  })
+  if (canceled.length === 0) throw new Refusal(`${name} has asked for no change that can still be canceled.`)
+  // their workflows find out at their date anyway
+  await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
+  const kinds = canceled.map(({ kind }) => (kind === 'url' ? 'the new URL' : 'the new secret'))
+  return {
+    json: { partner_id: partner, canceled: canceled.map(({ id, kind }) => ({ change_id: id, kind })) },
+    text: `Canceled ${kinds.join(' and ')} of ${name}. Webhooks go on as before.`,
+  }
+}

@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { listLeads } from '../../src/db/leads/lead-list.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import { buffersRead } from '../support/buffers.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+it('a page of a partner’s leads costs the same however many there are', async () => {
+  const { sql, partnerId } = await openDatabase()
+  await raw`
+    insert into leads (partner_id, partner_lead_id, first_name, last_name, email, phone, status, next_position,
+      next_sequence, last_event_at, created_at, updated_at)
+    select ${partnerId}, 'L-' || n, 'Ada', 'Miller', 'ada@example.com', '555',
+      case when n < 5 then 'mortgage_ready' else 'lead_received' end, 2, 2, now(), now(), now()
+    from generate_series(1, 50000) n`.execute(sql)
+  await raw`vacuum analyze leads`.execute(sql)
+  const filters = [
+    {},
+    { status: 'mortgage_ready' as const },
+    { partnerLeadId: 'L-7' },
+    { delivery: 'failing' as const },
+    { delivery: 'held' as const },
+    { status: 'lead_received' as const, before: 1000 },
+  ]
+  for (const filter of filters) {
+    const read = (database: Sql) => listLeads(database, partnerId, { ...filter, limit: 50 })
+    expect([filter, (await buffersRead(sql, read)) < 600]).toEqual([filter, true])
+  }
+})
