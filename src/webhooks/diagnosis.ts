@@ -92,7 +92,7 @@ function advice(status: number): string {
   }
   if (status === 404) return 'check the path of the registered URL'
   if (status === 405) return 'it must accept POST'
-  if (status === 410) return '410 to a webhook pauses the endpoint until it accepts a probe'
+  if (status === 410) return 'for a webhook, this pauses the endpoint until it accepts a probe'
   if (status === 413) return 'it must accept bodies of up to 64 KiB'
   if (status === 415) return 'it must accept application/json'
   if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'

@@ -81,7 +81,7 @@ describe('an answer other than 2xx is a failure that says what to do', () => {
     [403, 'http_error', 'without a login'],
     [404, 'http_error', 'check the path'],
     [405, 'http_error', 'accept POST'],
-    [410, 'http_error', 'paused'],
+    [410, 'http_error', 'pauses the endpoint'],
     [413, 'http_error', '64 KiB'],
     [415, 'http_error', 'application/json'],
     [429, 'http_error', 'Retry-After'],
