@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { recordMilestones } from '../src/db/leads/recording.ts'
+import type { Environment } from '../src/domain/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
@@ -9,6 +10,8 @@ import type { FirstAttempts } from './first-attempts.ts'
 export interface RecordingDependencies {
   sql: Sql
   webhookBody: WebhookBody
+  /** Gains are made up in a sandbox only. */
+  environment: Environment
   firstAttempts: FirstAttempts
   observe: Pick<WorkerObserver, 'recorded'>
 }
@@ -17,10 +20,11 @@ export interface RecordingDependencies {
  * Records milestones, and sends the next webhook at once when it is told that all before it are `settled`: see `createFirstAttempts`.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
-  const { sql, webhookBody, firstAttempts, observe } = dependencies
+  const { sql, webhookBody, environment, firstAttempts, observe } = dependencies
+  const canMock = environment === 'sandbox'
   return async (leadId: number, items: MilestoneItem[], settled?: SettledUpTo): Promise<Recording> => {
     const recording = await firstAttempts.record(leadId, settled, (opening) =>
-      recordMilestones(sql, leadId, items, webhookBody, opening),
+      recordMilestones(sql, leadId, items, webhookBody, opening, { canMock }),
     )
     // somebody started the workflow by hand, or the database is another one
     if (recording === undefined)

@@ -1,23 +1,13 @@
-import { createHash } from 'node:crypto'
 import { request } from 'undici'
 import { parseScoreGains } from '../src/domain/event-payloads.ts'
+import { mockGains } from '../src/domain/mock-gains.ts'
 import type { ScoreProvider } from './record-score-update.ts'
 
 const TIMEOUT_MS = 15_000
 
 /** Sandbox: plausible gains that are the same for the same lead and update, however often they are asked for. */
-export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) => {
-  const [experian = 0, equifax = 0, transunion = 0] = createHash('sha256')
-    .update(`${leadId} ${dedupeKey}`)
-    .digest()
-  const monthsLeft = Math.max(1, 8 - period)
-  return {
-    experian_gain: experian % 25,
-    equifax_gain: equifax % 25,
-    transunion_gain: transunion % 25,
-    estimated_time_remaining: `${monthsLeft * 30}-${monthsLeft * 30 + 30} days`,
-  }
-}
+export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) =>
+  mockGains(leadId, dedupeKey, period)
 
 /** `POST url {lead_id, period}` with a bearer token; answers the four fields of a score update's payload. */
 export function httpScoreProvider(url: string, token: string | undefined): ScoreProvider {

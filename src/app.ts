@@ -26,6 +26,7 @@ import { rotateEndpointSecret } from './api/rotate-endpoint-secret.ts'
 import type { StartRequest } from './api/self-service.ts'
 import { getSink } from './api/sandbox/get-sink.ts'
 import { setSink } from './api/sandbox/set-sink.ts'
+import { simulateEvent } from './api/sandbox/simulate-event.ts'
 import { sink } from './api/sandbox/sink.ts'
 import { useSink } from './api/sandbox/use-sink.ts'
 import { setEndpoint } from './api/set-endpoint.ts'
@@ -38,6 +39,7 @@ import type { Environment } from './domain/environment.ts'
 import type { ReferralState } from './domain/referral.ts'
 import type { WebhookFacts } from './domain/webhook-facts.ts'
 import type { ObserveRequest } from './metrics/api.ts'
+import type { Referrals } from './temporal/referrals.ts'
 import type { ResendWebhook } from './temporal/resend.ts'
 import { webhookBody } from './webhooks/body.ts'
 
@@ -49,6 +51,8 @@ export interface AppDependencies {
   log: Logger
   startReferral: (state: ReferralState) => void
   resendWebhook: ResendWebhook
+  /** Sandbox only. */
+  simulate: Referrals['simulate']
   /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
   startRequest: StartRequest
   startEndpoint: (endpointId: number) => void
@@ -91,7 +95,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi, { environment })
-  const { startReferral, resendWebhook: resend, startEndpoint } = dependencies
+  const { startReferral, resendWebhook: resend, startEndpoint, simulate } = dependencies
   const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   await app.register(ping, { prefix: '/v1', environment })
@@ -115,6 +119,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
       await withKey.register(listEvents, { sql })
       await withKey.register(listLeads, { sql })
+      if (environment === 'sandbox') await withKey.register(simulateEvent, { sql, simulate })
       if (environment === 'sandbox' && sinkBase !== undefined) {
         await withKey.register(useSink, { ...selfService, sinkBase })
         await withKey.register(setSink, { sql })

@@ -29,7 +29,8 @@ await isSchemaCurrent().catch(() => false)
 await deployment().catch(() => undefined)
 const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
 
-const starts = boundedStarts(createReferrals({ client, sql }), config.STARTS_IN_FLIGHT, (err, leadId) => {
+const referrals = createReferrals({ client, sql })
+const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) => {
   // logged once, not for each lead
   if (err instanceof OtherDeployment) return
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
@@ -54,6 +55,7 @@ const app = await buildApp({
     onFailure: (err, partnerId) =>
       log.warn({ err, partner_id: partnerId }, 'resends not started yet: the sweep starts them'),
   }),
+  simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
   startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
   encryptionKeys: config.ENCRYPTION_KEY,

@@ -13,6 +13,7 @@ const app = await buildApp({
   log: createLogger('silent', 'api'),
   startReferral: () => {},
   resendWebhook: async () => 'accepted',
+  simulate: async () => 'unanswered',
   startRequest: () => {},
   startEndpoint: () => {},
   encryptionKeys: [],

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import type { ScoreGains } from '../src/domain/event-payloads.ts'
 import { type SignalledMilestone, signalledMilestones } from '../src/domain/milestones.ts'
 import type { RecordingOutcome, ReferralState } from '../src/domain/referral.ts'
 
@@ -44,6 +45,20 @@ export interface MilestoneAnswer {
 
 /** The same as the milestone's signal, with an answer. */
 export const milestoneUpdate = defineUpdate<MilestoneAnswer, [MilestoneRequest]>('milestone')
+
+/** What one request simulates, at most `MOST_SIMULATED` milestones: they are recorded in their order. */
+export interface SimulateRequest {
+  /** The same key counts once for each of its milestones. */
+  key: string
+  /** A score update without gains gets mock ones. */
+  events: { name: SignalledMilestone; gains?: ScoreGains }[]
+}
+
+/** Milestones that a partner simulates: sandbox only. */
+export const simulateUpdate = defineUpdate<MilestoneAnswer[], [SimulateRequest]>('simulate')
+
+/** The type of the failure with which an update is refused because the lead is closed. */
+export const LEAD_CLOSED = 'LeadClosed'
 
 /** Why something changed nothing. `what` is a name, never content. */
 export interface Note {

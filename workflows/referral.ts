@@ -17,6 +17,7 @@ import { type ReferralView, stateQuery } from './messages.ts'
 import { recordInbox } from './recording.ts'
 import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 import { show, showSoon } from './show.ts'
+import { receiveSimulations } from './simulating.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
@@ -35,6 +36,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   const journey = beginJourney(state, carried)
   receiveSignals(journey)
   receiveUpdates(journey)
+  receiveSimulations(journey)
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',
   })

@@ -15,6 +15,7 @@ const refusals = {
   repeated: 'already recorded: nothing changed',
   closed: 'not recorded: the lead is closed',
   mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
+  no_gains: 'not recorded: gains are made up in a sandbox only',
 }
 
 /** Applies the lead's state after a recording. */

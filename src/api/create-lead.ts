@@ -5,11 +5,11 @@ import { createLead as insert } from '../db/leads/create-lead.ts'
 import { leadIds } from '../db/leads/ids.ts'
 import type { Idempotency, NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
-import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../domain/lead-fields.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'
+import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
 import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
 
@@ -47,16 +47,7 @@ const schema = operation({
   summary: 'Refer a borrower',
   description:
     'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, and no second lead is created.',
-  'x-parameters': [
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description:
-        'Makes retries safe. 1 to 255 visible ASCII characters, unique to each lead, remembered for 24 hours.',
-      schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
-      example: '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
-    },
-  ],
+  'x-parameters': [idempotencyParameter('unique to each lead, remembered for 24 hours')],
   body,
   bodyExamples: {
     complete: {
@@ -96,7 +87,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
     schema,
     handler: async (request) => {
       const { body: lead, partnerId: partner } = request
-      const idempotency = readIdempotency(request.headers['idempotency-key'], lead)
+      const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
       const result = await insert(
         { sql, takeLeadId },
         partner,
@@ -118,12 +109,8 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
   })
 }
 
-function readIdempotency(key: string | string[] | undefined, lead: NewLead): Idempotency | undefined {
-  if (key === undefined) return undefined
-  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
-    throw invalidPayload('The Idempotency-Key header must have 1 to 255 visible ASCII characters.')
-  }
-  return { key, requestHash: hashOf(lead) }
+function readIdempotency(key: string | undefined, lead: NewLead): Idempotency | undefined {
+  return key === undefined ? undefined : { key, requestHash: hashOf(lead) }
 }
 
 /** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */

@@ -30,6 +30,14 @@ export const errorCatalogue = {
     status: 409,
     message: 'Our staff paused your endpoint. Contact us to resume it.',
   },
+  LEAD_CLOSED: {
+    status: 409,
+    message: 'The lead is closed. Create another one with POST /v1/create-lead.',
+  },
+  CLOCK_MOVING: {
+    status: 409,
+    message: 'The lead’s clock is moving already. POST /v1/sandbox/get-clock shows where it is.',
+  },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

@@ -1,5 +1,6 @@
 import { type EventPayload, takesPayload } from './event-payloads.ts'
 import { furthest, type MilestoneName, milestones } from './milestones.ts'
+import { simulatedGains } from './mock-gains.ts'
 import { isTimed, type MilestoneItem, type RecordedItem, type RecordingOutcome } from './referral.ts'
 
 /** Where a lead stands, under its lock. */
@@ -31,6 +32,12 @@ export interface RecordingDecision {
   lead: LeadStanding
 }
 
+export interface RecordingTools {
+  now: Date
+  newEventId: () => string
+  mock?: { leadId: number; scoreUpdates: number } | undefined
+}
+
 /**
  * What becomes of milestones that are sent to a lead.
  *
@@ -39,18 +46,20 @@ export interface RecordingDecision {
  * | its key is recorded, before or by an item before it          | `repeated`       |
  * | the lead is closed                                           | `closed`         |
  * | the timer's score update, and the borrower is mortgage ready | `mortgage_ready` |
+ * | it is to get mock gains, and there are none                  | `no_gains`       |
  * | otherwise                                                    | `recorded`       |
  *
  * Positions and sequences have no gaps, dates never go back, and the status is the furthest milestone reached.
  *
  * @param known event ids by the keys of the items that are recorded.
  * @param now the lead's time.
+ * @param mock the lead, and how many score updates it has; absent where no gains may be made up.
  */
 export function decideMilestones(
   lead: LeadStanding & { isClosed: boolean },
   known: ReadonlyMap<string, string>,
   items: readonly MilestoneItem[],
-  { now, newEventId }: { now: Date; newEventId: () => string },
+  { now, newEventId, mock }: RecordingTools,
 ): RecordingDecision {
   const { isClosed, ...standing } = lead
   const seen = new Map(known)
@@ -59,9 +68,10 @@ export function decideMilestones(
   const outcomes = items.map((item): RecordedItem => {
     const before = seen.get(item.dedupeKey)
     if (before !== undefined) return { outcome: 'repeated', eventId: before }
-    const outcome = admit(after.status, isClosed, item)
+    const outcome = admit(after.status, isClosed, item, mock !== undefined)
     if (outcome !== 'recorded') return { outcome }
-    const event = place(after, item, { now, eventId: newEventId() })
+    const gains = item.mock ? madeUp(mock, events) : item.gains
+    const event = place(after, { ...item, ...(gains && { gains }) }, { now, eventId: newEventId() })
     after = standingAfter(after, event)
     seen.set(item.dedupeKey, event.eventId)
     events.push(event)
@@ -72,9 +82,22 @@ export function decideMilestones(
 }
 
 /** The timer's score updates end with the journey; one that somebody signalled is a fact all the same. */
-function admit(status: MilestoneName, isClosed: boolean, item: MilestoneItem): RecordingOutcome {
+function admit(
+  status: MilestoneName,
+  isClosed: boolean,
+  item: MilestoneItem,
+  canMock: boolean,
+): RecordingOutcome {
   if (isClosed) return 'closed'
+  if (item.mock && !canMock) return 'no_gains'
   return isTimed(item) && status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
+}
+
+/** The gains of the lead's next score update. */
+function madeUp(mock: RecordingTools['mock'], events: readonly NewEvent[]) {
+  if (mock === undefined) return undefined
+  const before = mock.scoreUpdates + events.filter(({ name }) => name === 'score_update').length
+  return simulatedGains(mock.leadId, before + 1)
 }
 
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */

@@ -72,6 +72,8 @@ export interface MilestoneItem {
   /** Two items with the same key are the same fact, recorded once. */
   dedupeKey: string
   gains?: ScoreGains
+  /** A simulated score update: its gains are made up when it is recorded. Sandbox only. */
+  mock?: boolean
   /** When it happened on the lead's clock, in milliseconds; when it is recorded if absent. */
   at?: number
 }
@@ -85,7 +87,7 @@ export function isTimed({ dedupeKey }: MilestoneItem): boolean {
   return dedupeKey.startsWith(TIMED_KEY)
 }
 
-export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready'
+export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_gains'
 
 export interface RecordedItem {
   outcome: RecordingOutcome

@@ -1,11 +1,20 @@
 import {
   type Client,
   isGrpcDeadlineError,
+  WithStartWorkflowOperation,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
-import type { SignalDefinition } from '@temporalio/common'
-import { type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from '../../workflows/messages.ts'
+import { ApplicationFailure, type SignalDefinition } from '@temporalio/common'
+import {
+  LEAD_CLOSED,
+  type MilestoneAnswer,
+  type MilestoneRequest,
+  milestoneUpdate,
+  type SimulateRequest,
+  simulateUpdate,
+} from '../../workflows/messages.ts'
 import { loadReferralState } from '../db/leads/referral-states.ts'
 import { markStarted } from '../db/leads/workflow-starts.ts'
 import type { Sql } from '../db/orm.ts'
@@ -34,6 +43,11 @@ export interface Referrals {
    * counts once together with the request: `undefined`. A repeating milestone needs an id for that.
    */
   record(leadId: number, request: MilestoneRequest): Promise<MilestoneAnswer | undefined>
+  /**
+   * Sends milestones that are recorded in their order, and starts the workflow if it does not run. While no worker
+   * answers, `unanswered`: they may still come.
+   */
+  simulate(leadId: number, request: SimulateRequest): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
 }
 
 interface Dependencies {
@@ -108,7 +122,23 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return answer
   }
 
-  return { start, startFromRecord, signal, record }
+  async function simulate(leadId: number, request: SimulateRequest) {
+    const state = await loadReferralState(sql, leadId)
+    if (state === undefined || state.closing) return 'closed'
+    const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
+    try {
+      const options = { args: [request] as [SimulateRequest], startWorkflowOperation }
+      const answers = await limited(() => client.workflow.executeUpdateWithStart(simulateUpdate, options))
+      await markStarted(sql, leadId)
+      return answers
+    } catch (error) {
+      if (isUnanswered(error)) return 'unanswered'
+      if (isRefusedAsClosed(error)) return 'closed'
+      throw error
+    }
+  }
+
+  return { start, startFromRecord, signal, record, simulate }
 }
 
 /** One run at a time of each lead, however many ask for it; a closed one may come back. */
@@ -128,4 +158,9 @@ function optionsOf(state: ReferralState) {
 /** The server keeps a signal for a worker to come; an update it does not. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)
+}
+
+function isRefusedAsClosed(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return false
+  return error.cause instanceof ApplicationFailure && error.cause.type === LEAD_CLOSED
 }

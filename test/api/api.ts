@@ -72,6 +72,7 @@ export async function prepareApi({
       resent.push(eventId)
       return 'accepted'
     },
+    simulate: async () => 'unanswered',
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     encryptionKeys: [ENCRYPTION_KEY],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/domain/milestones.ts'
+import { simulatedGains } from '../../src/domain/mock-gains.ts'
 import { decideMilestones, type LeadStanding } from '../../src/domain/recording-decision.ts'
 import type { MilestoneItem } from '../../src/domain/referral.ts'
 
@@ -50,6 +51,12 @@ describe('what becomes of milestones', () => {
       item('score_update', 'score_update:a'),
       'recorded',
     ],
+    [
+      'one that is to get mock gains is refused where none are made up',
+      {},
+      { ...item('score_update', 'score_update:a'), mock: true },
+      'no_gains',
+    ],
   ])('%s', (_, change, sent, outcome) => {
     expect(decide(change, [sent], [['escrow_funded', 'evt_known']]).outcomes[0]?.outcome).toBe(outcome)
   })
@@ -61,6 +68,16 @@ describe('what becomes of milestones', () => {
       { outcome: 'repeated', eventId: 'evt_1' },
     ])
     expect(events).toHaveLength(1)
+  })
+
+  test('mock gains follow from the lead and the number of the score update', () => {
+    const mocked = { ...item('score_update', 'b'), mock: true }
+    const sent = [{ ...item('score_update', 'a'), gains }, mocked, { ...mocked, dedupeKey: 'c' }]
+    const tools = { now, newEventId: () => 'evt', mock: { leadId: 7, scoreUpdates: 2 } }
+    const { events } = decideMilestones(lead, new Map(), sent, tools)
+    expect(events.map(({ payload }) => payload)).toEqual([gains, simulatedGains(7, 4), simulatedGains(7, 5)])
+    expect(simulatedGains(7, 4)).not.toEqual(simulatedGains(7, 5))
+    expect(simulatedGains(8, 4)).not.toEqual(simulatedGains(7, 4))
   })
 
   test('the timer’s score update behind mortgage_ready in one go is refused', () => {

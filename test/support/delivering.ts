@@ -39,7 +39,13 @@ export async function prepareDelivering() {
     const firstAttempts = createFirstAttempts({ ...attempting, log: { warn: () => {} } }, options)
     return {
       deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
-      record: recordMilestonesActivity({ sql, webhookBody: toBody, firstAttempts, observe }),
+      record: recordMilestonesActivity({
+        sql,
+        webhookBody: toBody,
+        environment: 'sandbox',
+        firstAttempts,
+        observe,
+      }),
       welcome: (mailer: Mailer) => welcomeActivities({ sql, mailer, firstAttempts }),
       settled: async () => firstAttempts.settled(),
     }

@@ -48,3 +48,15 @@ export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Pro
   const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
   return (await lead.where('partner_id', '=', partnerId).executeTakeFirst()) !== undefined
 }
+
+/** Events by their ids, with the place of each among the lead's webhooks. */
+export async function findRecorded(sql: Sql, eventIds: string[]) {
+  if (eventIds.length === 0) return new Map<string, never>()
+  const rows = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'created_at', 'sequence'])
+    .where('lead_events.id', 'in', eventIds)
+    .execute()
+  return new Map(rows.map((row) => [row.event_id, row]))
+}

@@ -28,6 +28,7 @@ export interface OpenedWith {
  * order in which they become visible.
  *
  * @param opening opens the first attempt at the next webhook, if its endpoint is active, free, and locked by nobody.
+ * @param canMock whether gains may be made up: in a sandbox.
  * @returns `undefined` when there is no such lead.
  */
 export async function recordMilestones(
@@ -36,12 +37,16 @@ export async function recordMilestones(
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
   opening?: Opening,
+  { canMock = false }: { canMock?: boolean } = {},
 ): Promise<OpenedWith | undefined> {
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
     const known = new Map(Object.entries(lead.known))
-    const decision = decideMilestones(lead, known, items, { now: lead.now, newEventId })
+    // counted once the lead is locked
+    const scoreUpdates = canMock && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
+    const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
+    const decision = decideMilestones(lead, known, items, { now: lead.now, newEventId, mock })
     const recording = answerOf(lead, decision)
     if (decision.events.length === 0) return { recording }
     const rows = rowsOf(lead, decision, toBody)
@@ -52,6 +57,16 @@ export async function recordMilestones(
     const { sequence } = next
     return { recording, first: { started: opened.started, sequence, partnerId: lead.partnerId } }
   })
+}
+
+async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom('lead_events')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('lead_id', '=', leadId)
+    .where('event_name', '=', 'score_update')
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 function rowsOf(

@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify'
+import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
+import { invalidPayload } from './errors.ts'
+
+/** The header in OpenAPI. `scope` says how long a key counts, and for what. */
+export function idempotencyParameter(scope: string) {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `Makes retries safe. 1 to 255 visible ASCII characters, ${scope}.`,
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+    example: '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+  }
+}
+
+/** @throws {ApiError} if the header is there and not well-formed. */
+export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
+  throw invalidPayload('The Idempotency-Key header must have 1 to 255 visible ASCII characters.')
+}

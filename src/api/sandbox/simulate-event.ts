@@ -1,0 +1,173 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { readLeadClock } from '../../db/leads/next-due.ts'
+import { findRecorded, ownsLead } from '../../db/leads/partner-reads.ts'
+import type { Sql } from '../../db/orm.ts'
+import { MOST_SIMULATED } from '../../domain/lead-clock.ts'
+import type { SignalledMilestone } from '../../domain/milestones.ts'
+import { statuses } from '../../domain/milestones.ts'
+import type { ScoreGains } from '../../domain/event-payloads.ts'
+import { formatTimestamp } from '../../domain/timestamps.ts'
+import type { Referrals } from '../../temporal/referrals.ts'
+import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { id, leadId } from '../fields.ts'
+import { idempotencyKeyOf, idempotencyParameter } from '../idempotency-key.ts'
+import { operation } from '../openapi/operation.ts'
+import { event, success } from '../schemas.ts'
+import { dueOf, dueView } from './due-view.ts'
+import { eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
+
+export interface SimulateOptions {
+  sql: Sql
+  simulate: Referrals['simulate']
+}
+
+export const leadClosed = () => new ApiError('LEAD_CLOSED')
+
+const body = z
+  .object(
+    {
+      lead_id: leadId,
+      event_name: eventName.optional(),
+      event_payload: eventPayload,
+      events: z
+        .array(simulatedEvent, 'must be a list')
+        .min(1, 'must not be empty')
+        .max(MOST_SIMULATED, `must have at most ${MOST_SIMULATED} events`)
+        .optional()
+        .describe('Several milestones, recorded in this order.'),
+    },
+    'must be a JSON object; lead_id is required',
+  )
+  .superRefine((sent, context) => {
+    const { event_name: name, event_payload: payload, events } = sent
+    if ((name === undefined) === (events === undefined) || (events !== undefined && payload !== undefined))
+      context.addIssue({ code: 'custom', message: 'must have either event_name or events' })
+    const refusal = refusePayload(sent)
+    if (refusal !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message: refusal })
+  })
+
+const simulated = event.extend({
+  recorded: z
+    .boolean()
+    .describe('`false` if the lead has this event already; the other fields are that event’s.'),
+  event_id: z.string(),
+  sequence: z
+    .int()
+    .nullable()
+    .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.'),
+})
+
+const schema = operation({
+  operationId: 'simulateEvent',
+  tags: ['Sandbox'],
+  summary: 'Simulate milestones',
+  description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
+  'x-parameters': [idempotencyParameter('unique to each request')],
+  body,
+  bodyExamples: {
+    one: { lead_id: 1042, event_name: 'contract_signed' },
+    'a score update with gains': {
+      lead_id: 1042,
+      event_name: 'score_update',
+      event_payload: {
+        experian_gain: 14,
+        equifax_gain: 9,
+        transunion_gain: 11,
+        estimated_time_remaining: '60-90 days',
+      },
+    },
+    several: { lead_id: 1042, events: [{ event_name: 'contract_signed' }, { event_name: 'escrow_funded' }] },
+  },
+  response: z.object({
+    success,
+    data: z.object({
+      lead_id: id,
+      status: z.enum(statuses),
+      events: z.array(simulated).describe('In the order of the request.'),
+      next: dueView,
+    }),
+  }),
+  responseDescription: 'The milestones are recorded, and their webhooks are on their way.',
+  responseExamples: {
+    recorded: {
+      success: true,
+      data: {
+        lead_id: 1042,
+        status: 'escrow_funded',
+        events: [
+          {
+            recorded: true,
+            event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+            event_name: 'escrow_funded',
+            event_payload: null,
+            created_at: '2026-03-09 10:30:00',
+            sequence: 3,
+          },
+        ],
+        next: { what: 'score_update', at: '2026-04-23 10:30:00' },
+      },
+    },
+  },
+  errors: [
+    invalidPayload('Invalid request: event_name must be one of contract_signed, escrow_funded, ….'),
+    unknownLead(),
+    leadClosed(),
+  ],
+})
+
+/** POST /sandbox/simulate-event: milestones of a lead, recorded as production records them. */
+export const simulateEvent: FastifyPluginAsyncZod<SimulateOptions> = async (app, { sql, simulate }) => {
+  app.post('/sandbox/simulate-event', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const { lead_id: lead } = request.body
+      request.leadId = lead
+      const key = keyOf(idempotencyKeyOf(request))
+      if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+      const answers = await simulate(lead, { key, events: eventsOf(request.body) }).catch((err: unknown) => {
+        request.log.warn({ err }, 'not simulated')
+        throw unavailable()
+      })
+      if (answers === 'closed' || (answers !== 'unanswered' && answers.some(isRefused))) throw leadClosed()
+      if (answers === 'unanswered') throw unavailable()
+      const recorded = await findRecorded(
+        sql,
+        answers.flatMap(({ event_id: eventId }) => eventId ?? []),
+      )
+      const clock = await readLeadClock(sql, lead)
+      if (clock === undefined) throw unknownLead()
+      const events = answers.flatMap(({ outcome, event_id: eventId }) => {
+        const row = recorded.get(eventId ?? '')
+        if (row === undefined) return []
+        return { recorded: outcome === 'recorded', ...row, created_at: formatTimestamp(row.created_at) }
+      })
+      return {
+        success: true as const,
+        data: { lead_id: lead, status: clock.status, events, next: dueOf(clock) },
+      }
+    },
+  })
+}
+
+const isRefused = ({ outcome }: { outcome: string }) => outcome === 'closed'
+
+/** Short, and never the same for a header and without one. */
+function keyOf(header: string | undefined): string {
+  return header === undefined ? randomUUID() : createHash('sha256').update(header).digest('hex')
+}
+
+interface Event {
+  name: SignalledMilestone
+  gains?: ScoreGains
+}
+
+function eventsOf({ event_name: name, event_payload: payload, events }: z.output<typeof body>): Event[] {
+  const sent = events ?? (name === undefined ? [] : [{ event_name: name, event_payload: payload }])
+  return sent.map(({ event_name, event_payload }) => ({
+    name: event_name,
+    ...(event_payload && { gains: event_payload }),
+  }))
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { LARGEST_GAIN, parseScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
+import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
+import { scoreGains } from '../schemas.ts'
+
+const allowedNames = signalledMilestones.join(', ')
+
+export const eventName = z.enum(signalledMilestones, {
+  error: ({ input }) => `${input === undefined ? 'is required: it ' : ''}must be one of ${allowedNames}`,
+})
+
+const gainsSchema = { ...z.toJSONSchema(scoreGains), $schema: undefined }
+
+export const eventPayload = z
+  .custom<ScoreGains | null>(
+    (value) => value === null || parseScoreGains(value) !== undefined,
+    `must have experian_gain, equifax_gain and transunion_gain (integers from -${LARGEST_GAIN} to ${LARGEST_GAIN}) and estimated_time_remaining (such as "30-60 days")`,
+  )
+  .optional()
+  .meta({
+    anyOf: [gainsSchema, { type: 'null' }],
+    description: 'For `score_update` only. Without it, the sandbox makes up gains.',
+  })
+
+interface Sent {
+  event_name?: MilestoneName | undefined
+  event_payload?: ScoreGains | null | undefined
+}
+
+/** Only a score update has a payload of its own. */
+export function refusePayload({ event_name: name, event_payload: payload }: Sent): string | undefined {
+  if (payload === undefined || payload === null || name === undefined || takesPayload(name)) return undefined
+  return `must be absent: of these milestones, only score_update has a payload, not ${name}`
+}
+
+export const simulatedEvent = z
+  .object({ event_name: eventName, event_payload: eventPayload }, 'must be an object')
+  .superRefine((event, context) => {
+    const message = refusePayload(event)
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message })
+  })

@@ -1,0 +1,71 @@
+import { sql as raw } from 'kysely'
+import { type Due, dueDates, type LeadClock } from '../../domain/lead-clock.ts'
+import { TIMED_KEY } from '../../domain/referral.ts'
+import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
+import type { Sql } from '../orm.ts'
+
+/** A lead's clock according to the record, in one statement; `undefined` if there is no such lead. */
+export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock | undefined> {
+  const row = await sql
+    .selectFrom('leads')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('deliveries')
+          .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+          .select(['failures', 'next_attempt_at', 'endpoints.state as endpoint_state'])
+          .select(raw<boolean>`coalesce(leased_until > clock_timestamp(), false)`.as('is_leased'))
+          .whereRef('deliveries.lead_id', '=', 'leads.id')
+          .where('deliveries.state', '=', 'pending')
+          .orderBy('sequence')
+          .limit(1)
+          .as('open'),
+      (join) => join.onTrue(),
+    )
+    .select(['leads.status', 'clock_offset', 'anchor_at', 'failures', 'next_attempt_at'])
+    .select(['endpoint_state', 'is_leased'])
+    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('is_closed'))
+    .select(raw<Date>`clock_timestamp()`.as('now'))
+    .select((eb) => [
+      eb
+        .selectFrom('lead_events')
+        .select(
+          raw<number>`coalesce(max(substring(dedupe_key from ${`^${TIMED_KEY}(\\d+)$`})::int), 0)`.as('p'),
+        )
+        .whereRef('lead_id', '=', 'leads.id')
+        .where('event_name', '=', 'score_update')
+        .as('last_period'),
+      eb
+        .selectFrom('lead_events')
+        .select('created_at')
+        .whereRef('lead_id', '=', 'leads.id')
+        .where('dedupe_key', '=', 'mortgage_ready')
+        .as('ready_at'),
+    ])
+    .where('leads.id', '=', leadId)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const ahead = row.clock_offset * 1000
+  const isHeld = row.endpoint_state === 'paused'
+  return {
+    leadId,
+    status: row.status,
+    now: row.now.getTime() + ahead,
+    offsetSeconds: row.clock_offset,
+    isClosed: row.is_closed,
+    anchor: row.anchor_at?.getTime() ?? null,
+    lastPeriod: row.last_period ?? 0,
+    endsAt: row.ready_at === null ? null : row.ready_at.getTime() + LATE_FACTS_MS,
+    open:
+      row.next_attempt_at === null || isHeld
+        ? null
+        : {
+            failures: row.failures ?? 0,
+            nextAttemptAt: row.next_attempt_at.getTime() + ahead,
+            isLeased: row.is_leased ?? false,
+          },
+  }
+}
+
+/** What is due next on a lead's clock, and when; `undefined` for nothing. */
+export const nextDue = (clock: LeadClock): Due | undefined => dueDates(clock)[0]

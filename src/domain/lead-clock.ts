@@ -1,0 +1,53 @@
+import type { MilestoneName } from './milestones.ts'
+import { duePeriod, scoreDate } from './score-dates.ts'
+
+/** The most milestones that one request simulates. */
+export const MOST_SIMULATED = 50
+
+/** The furthest that one request moves a lead's clock, and all of them together. */
+export const MOST_DAYS = 730
+export const MOST_YEARS = 20
+
+/** What a sandbox's clock may be advanced to. */
+export const clockStops = ['next_score_update', 'next_retry', 'end'] as const
+export type ClockStop = (typeof clockStops)[number]
+
+/** Where a lead stands on its own clock. Dates in milliseconds of the lead's time. */
+export interface LeadClock {
+  leadId: number
+  status: MilestoneName
+  now: number
+  /** How far it runs ahead of ours, in seconds. */
+  offsetSeconds: number
+  isClosed: boolean
+  /** `escrow_funded`; `null` before it. */
+  anchor: number | null
+  /** The last of the timer's score updates that is recorded; 0 before the first. */
+  lastPeriod: number
+  /** 30 days after mortgage_ready; `null` before it. */
+  endsAt: number | null
+  /** Its first open webhook; `null` if none is open, or its endpoint is paused. */
+  open: { failures: number; nextAttemptAt: number; isLeased: boolean } | null
+}
+
+export interface Due {
+  what: 'score_update' | 'retry' | 'end'
+  at: number
+}
+
+/** All that falls due on a lead's clock, the first of it first. */
+export function dueDates({ now, isClosed, anchor, lastPeriod, endsAt, open }: LeadClock): Due[] {
+  const dates: Due[] = []
+  if (open !== null && open.failures > 0) dates.push({ what: 'retry', at: open.nextAttemptAt })
+  if (!isClosed && endsAt !== null) dates.push({ what: 'end', at: endsAt })
+  if (!isClosed && endsAt === null && anchor !== null)
+    dates.push({ what: 'score_update', at: scoreDate(anchor, duePeriod(anchor, lastPeriod + 1, now)) })
+  return dates.toSorted((one, other) => one.at - other.at)
+}
+
+/** Whether something is due that has not happened yet, or is happening. */
+export function isBusy(clock: LeadClock): boolean {
+  const { open, now } = clock
+  if (open !== null && (open.isLeased || open.nextAttemptAt <= now)) return true
+  return dueDates(clock).some(({ at }) => at <= now)
+}

@@ -1,0 +1,68 @@
+import type { ScoreGains } from '../../src/domain/event-payloads.ts'
+import { LEAD } from '../support/leads.ts'
+import type { Service } from '../support/service.ts'
+
+export interface SimulatedEvent {
+  recorded: boolean
+  event_id: string
+  event_name: string
+  event_payload: ScoreGains | null
+  created_at: string
+  sequence: number | null
+}
+
+export interface Happened {
+  at: string
+  what: string
+  event_name?: string
+  sequence?: number | null
+  attempt?: number
+  status?: number | null
+}
+
+export interface SandboxData {
+  lead_id: number
+  status: string
+  now: string
+  offset_seconds: number
+  moving: boolean
+  events: SimulatedEvent[]
+  happened: Happened[]
+  stopped?: string
+  next: { what: string; at: string } | null
+}
+
+/** A partner of the service, as it calls the sandbox. */
+export async function sandboxPartner(service: Service, port: number | undefined) {
+  const partner = await service.addPartner()
+  async function post(path: string, body: object, headers: Record<string, string> = {}) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Service-Key ${partner.key}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    })
+    const answer = (await response.json()) as {
+      lead_id: number
+      data: SandboxData
+      error?: { code: string; message: string }
+    }
+    return { status: response.status, ...answer }
+  }
+  return {
+    ...partner,
+    post,
+    createLead: async () => (await post('create-lead', { ...LEAD, email: 'ada@example.com' })).lead_id,
+    simulate: (lead: number, sent: object, headers?: Record<string, string>) =>
+      post('sandbox/simulate-event', { lead_id: lead, ...sent }, headers),
+    advance: (lead: number, to: object) => post('sandbox/advance-clock', { lead_id: lead, ...to }),
+    clock: (lead: number) => post('sandbox/get-clock', { lead_id: lead }),
+    arrivals: (lead: number) =>
+      partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === lead).map(({ event }) => event),
+  }
+}
+
+export type SandboxPartner = Awaited<ReturnType<typeof sandboxPartner>>

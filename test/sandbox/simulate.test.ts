@@ -1,0 +1,194 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { simulatedGains } from '../../src/domain/mock-gains.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { type SandboxPartner, sandboxPartner } from './partner.ts'
+
+const GAINS = {
+  experian_gain: -3,
+  equifax_gain: 550,
+  transunion_gain: 0,
+  estimated_time_remaining: '30-60 days',
+}
+
+describe('simulate-event', () => {
+  let service: Service
+  let partner: SandboxPartner
+  let port: number | undefined
+
+  beforeAll(async () => {
+    service = await prepareService()
+    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    partner = await sandboxPartner(service, port)
+  }, 60_000)
+
+  const positions = (lead: number) =>
+    service.sql
+      .selectFrom('lead_events')
+      .select(['position', 'event_name'])
+      .where('lead_id', '=', lead)
+      .orderBy('position')
+      .execute()
+
+  it('records in the very second of create-lead, and sends the webhook', async () => {
+    const lead = await partner.createLead()
+    const { status, data } = await partner.simulate(lead, { event_name: 'contract_signed' })
+    expect([status, data]).toEqual([
+      200,
+      {
+        lead_id: lead,
+        status: 'contract_signed',
+        events: [
+          {
+            recorded: true,
+            event_id: expect.stringMatching(/^evt_/),
+            event_name: 'contract_signed',
+            event_payload: null,
+            created_at: expect.stringMatching(/^\d{4}-/),
+            sequence: 2,
+          },
+        ],
+        next: null,
+      },
+    ])
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
+    expect(partner.arrivals(lead)[1]?.data.event_id).toBe(data.events[0]?.event_id)
+  })
+
+  it('records fifty in their order', async () => {
+    const lead = await partner.createLead()
+    const events = Array.from({ length: 50 }, (_, index) => ({
+      event_name: ['client_engaged_in_chat', 'score_update'][index % 2],
+    }))
+    const { data } = await partner.simulate(lead, { events })
+    expect(data.events.map(({ event_name }) => ({ event_name }))).toEqual(events)
+    const rows = await positions(lead)
+    expect(rows.map(({ position }) => position)).toEqual(Array.from({ length: 51 }, (_, index) => index + 1))
+    expect(rows.slice(1).map(({ event_name }) => ({ event_name }))).toEqual(events)
+    expect(data.events.filter(({ sequence }) => sequence === null)).toHaveLength(25)
+  })
+
+  it('makes up gains that depend on the lead and the number of the score update alone', async () => {
+    const lead = await partner.createLead()
+    const first = await partner.simulate(lead, { event_name: 'score_update' })
+    const several = await partner.simulate(lead, {
+      events: [{ event_name: 'score_update', event_payload: GAINS }, { event_name: 'score_update' }],
+    })
+    const payloads = [...first.data.events, ...several.data.events].map((event) => event.event_payload)
+    expect(payloads).toEqual([simulatedGains(lead, 1), GAINS, simulatedGains(lead, 3)])
+  })
+
+  it('answers with the event that is there of a milestone that happens once', async () => {
+    const lead = await partner.createLead()
+    const first = await partner.simulate(lead, { event_name: 'escrow_funded' })
+    const again = await partner.simulate(lead, { event_name: 'escrow_funded' })
+    expect(again.status).toBe(200)
+    expect(again.data.events).toEqual([{ ...first.data.events[0], recorded: false }])
+    expect(again.data.next?.what).toBe('score_update')
+  })
+
+  it('records a request with the same Idempotency-Key once, however often it comes', async () => {
+    const lead = await partner.createLead()
+    const sent = {
+      events: [
+        { event_name: 'score_update' },
+        { event_name: 'score_update' },
+        { event_name: 'mortgage_ready' },
+      ],
+    }
+    const repeated = await Promise.all(
+      Array.from({ length: 5 }, () => partner.simulate(lead, sent, { 'idempotency-key': 'the-same' })),
+    )
+    const ids = repeated.map(({ data }) => data.events.map((event) => event.event_id))
+    expect(new Set(ids.map(String)).size).toBe(1)
+    expect(await positions(lead)).toHaveLength(4)
+    await partner.simulate(lead, sent, { 'idempotency-key': 'another' })
+    expect(await positions(lead)).toHaveLength(6)
+  })
+
+  it('refuses an Idempotency-Key that is none', async () => {
+    const lead = await partner.createLead()
+    const sent = { event_name: 'contract_signed' }
+    expect((await partner.simulate(lead, sent, { 'idempotency-key': 'with space' })).status).toBe(400)
+  })
+
+  it('keeps the order of each of many requests at once', async () => {
+    const lead = await partner.createLead()
+    const events = [{ event_name: 'client_engaged_in_chat' }, { event_name: 'score_update' }]
+    const answers = await Promise.all(Array.from({ length: 20 }, () => partner.simulate(lead, { events })))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    const rows = await positions(lead)
+    expect(rows).toHaveLength(41)
+    expect(rows.slice(1).map(({ event_name }) => ({ event_name }))).toEqual(
+      Array.from({ length: 20 }, () => events).flat(),
+    )
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 21)
+    expect(partner.arrivals(lead).map(({ data }) => data.sequence)).toEqual(
+      Array.from({ length: 21 }, (_, index) => index + 1),
+    )
+  })
+
+  it.each([
+    [{}, 'the request body must have either event_name or events'],
+    [{ event_name: 'lead_received' }, 'event_name must be one of client_account_created, credit_scan'],
+    [{ event_name: 'paid' }, 'event_name must be one of'],
+    [{ events: [{}] }, 'events/0/event_name is required: it must be one of client_account_created'],
+    [{ events: [] }, 'events must not be empty'],
+    [
+      { events: Array.from({ length: 51 }, () => ({ event_name: 'score_update' })) },
+      'events must have at most 50 events',
+    ],
+    [{ event_name: 'score_update', events: [{ event_name: 'score_update' }] }, 'either event_name or events'],
+    [
+      { event_name: 'score_update', event_payload: {} },
+      'event_payload must have experian_gain, equifax_gain',
+    ],
+    [
+      { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
+      'events/0/event_payload must have experian_gain',
+    ],
+    [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
+    [{ events: [{ event_name: 'contract_signed', event_payload: GAINS }] }, 'events/0/event_payload must be'],
+  ])('refuses what it does not know, case %#', async (sent, message) => {
+    const lead = await partner.createLead()
+    const { status, error } = await partner.simulate(lead, sent)
+    expect([status, error]).toEqual([
+      400,
+      { code: 'INVALID_PAYLOAD', message: expect.stringContaining(message) },
+    ])
+  })
+
+  it('refuses a closed lead', async () => {
+    const lead = await partner.createLead()
+    await service.referrals.signal(lead, 'close')
+    await until(async () => (await partner.simulate(lead, { event_name: 'mortgage_ready' })).status === 409)
+    const { status, error } = await partner.simulate(lead, { event_name: 'contract_signed' })
+    expect([status, error?.code]).toEqual([409, 'LEAD_CLOSED'])
+    expect(await leadsOf(service, partner).names(lead)).not.toContain('contract_signed')
+  })
+
+  it('knows nothing of another partner’s lead', async () => {
+    const other = await sandboxPartner(service, port)
+    const { status, error } = await other.simulate(await partner.createLead(), { event_name: 'score_update' })
+    expect([status, error?.code]).toEqual([404, 'NOT_FOUND'])
+  })
+})
+
+describe('simulate-event without a worker', () => {
+  it('answers 503 after ten seconds, and a repeat with the same key records once', async () => {
+    const service = await prepareService()
+    const { port } = await service.startApi()
+    const partner = await sandboxPartner(service, port)
+    const lead = await partner.createLead()
+    const simulate = () =>
+      partner.simulate(lead, { event_name: 'score_update' }, { 'idempotency-key': 'the-same' })
+    const began = performance.now()
+    const { status, error } = await simulate()
+    expect([status, error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+    expect(performance.now() - began).toBeLessThan(15_000)
+    await service.startWorker()
+    expect((await simulate()).status).toBe(200)
+    expect(await leadsOf(service, partner).names(lead)).toEqual(['lead_received', 'score_update'])
+  }, 60_000)
+})
