@@ -62,7 +62,13 @@ const importTable: Row[] = [
   {
     at: 'src/temporal',
     may: [...domain, ...db, 'workflows/messages.ts'],
-    types: [...config, 'workflows/endpoint.ts', 'workflows/replay.ts', 'workflows/resend.ts'],
+    types: [
+      ...config,
+      'workflows/advance.ts',
+      'workflows/endpoint.ts',
+      'workflows/replay.ts',
+      'workflows/resend.ts',
+    ],
   },
   {
     at: 'src/jobs',

@@ -9,6 +9,7 @@ import type { Sql } from '../src/db/orm.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
+import { advanceClockActivity } from './advance-clock.ts'
 import { again } from './again.ts'
 import { certificationActivities } from './certify.ts'
 import { deliverWebhookActivity, type TellFailure } from './deliver-webhook.ts'
@@ -41,6 +42,8 @@ export interface ActivityDependencies {
   /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   wakeLead: WakeLead
+  /** Tells a lead's workflow how far its clock is ahead; one that does not run is started. */
+  tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
   /** Starts an endpoint's workflow, or tells it to look at the record. */
   startEndpoint: (endpointId: number) => Promise<unknown>
   tellFailure: TellFailure
@@ -56,6 +59,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     recordScoreUpdate: recordScoreUpdateActivity(dependencies),
     deliverWebhook: deliverWebhookActivity(dependencies),
     ...welcomeActivities(dependencies),
+    advanceClock: advanceClockActivity(dependencies),
     closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
 
     ...certificationActivities(dependencies),

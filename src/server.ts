@@ -10,6 +10,7 @@ import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
+import { createClocks } from './temporal/clocks.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
@@ -56,6 +57,7 @@ const app = await buildApp({
       log.warn({ err, partner_id: partnerId }, 'resends not started yet: the sweep starts them'),
   }),
   simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
+  clocks: createClocks({ client, sql }),
   startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
   encryptionKeys: config.ENCRYPTION_KEY,

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { type ActivityDependencies, createActivities } from '../activities/index.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
-import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
+import { clockMovedSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
@@ -25,7 +25,7 @@ import { createReferrals } from './temporal/referrals.ts'
 import { createResendStarter } from './temporal/resend.ts'
 import { keepReconciled } from './jobs/reconcile-loop.ts'
 import { sweep } from './jobs/sweep.ts'
-import { workerOptions } from './temporal/worker-options.ts'
+import { clockWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
 import { createSender } from './webhooks/send.ts'
@@ -62,13 +62,13 @@ const attempting = {
 // the other half is there for all else, however long endpoints take
 const places = Math.ceil(config.WORKER_ACTIVITIES / 2)
 const firstAttempts = createFirstAttempts({ ...attempting, log }, { places })
-const worker = await Worker.create({
-  ...workerOptions(config),
-  workflowBundle: bundle,
-  connection,
-  namespace: temporal.namespace,
-  activities: createActivities(dependencies()),
-}).catch((error: unknown) => fail(`The worker cannot start: ${reasonOf(error)}`))
+const activities = createActivities(dependencies())
+const { advanceClock } = activities
+const worker = await createWorker({ ...workerOptions(config), workflowBundle: bundle, activities })
+const clockWorker =
+  config.ENVIRONMENT === 'sandbox'
+    ? await createWorker({ ...clockWorkerOptions(config), activities: { advanceClock } })
+    : undefined
 const stopping = new AbortController()
 const health = await startHealthServer(config, { isReady, registry: metrics.registry })
 const sweeping = sweep({
@@ -85,7 +85,9 @@ const sweeping = sweep({
 const reconciling = keepReconciled({ client, sql, referrals, log, signal: stopping.signal })
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
-const running = worker.run().catch((error: unknown) => fail(`The worker cannot continue: ${reasonOf(error)}`))
+const running = Promise.all([worker.run(), clockWorker?.run()]).catch((error: unknown) =>
+  fail(`The worker cannot continue: ${reasonOf(error)}`),
+)
 while (worker.getState() === 'RUNNING' && !(await isReady())) await delay(POLL_CHECK_MS)
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
 process.send?.({ type: 'ready', metricsPort: health.port })
@@ -102,6 +104,16 @@ await Promise.all([
 log.info('worker stopped')
 if (process.connected) process.disconnect()
 
+async function createWorker(options: Omit<WorkerOptions, 'connection' | 'namespace'>): Promise<Worker> {
+  return Worker.create({ ...options, connection, namespace: temporal.namespace }).catch((error: unknown) =>
+    fail(`The worker cannot start: ${reasonOf(error)}`),
+  )
+}
+
+function shutdown(): void {
+  for (const each of [worker, clockWorker]) if (each?.getState() === 'RUNNING') each.shutdown()
+}
+
 function dependencies(): ActivityDependencies {
   const { ENVIRONMENT: environment, SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token } = config
   return {
@@ -111,6 +123,7 @@ function dependencies(): ActivityDependencies {
     log,
     startEndpoint,
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
+    tellClock: (leadId, offset) => referrals.signal(leadId, clockMovedSignal, { offset }),
     tellFailure: (leadId, failure) => {
       const handle = client.workflow.getHandle(referralId(leadId))
       const telling = handle.signal(deliveryFailedSignal, failure)
@@ -137,7 +150,7 @@ async function isReady(): Promise<boolean> {
 /** The guard has logged why. */
 function stopOnLoss(): void {
   process.exitCode = 1
-  if (worker.getState() === 'RUNNING') worker.shutdown()
+  shutdown()
 }
 
 function installLogger(logger: Logger): void {
@@ -156,7 +169,7 @@ function stopOnSignals(): void {
     process.on(signal, () => {
       if (worker.getState() !== 'RUNNING') return
       log.info({ signal }, 'worker is stopping')
-      worker.shutdown()
+      shutdown()
     })
   }
 }

@@ -14,6 +14,7 @@ const app = await buildApp({
   startReferral: () => {},
   resendWebhook: async () => 'accepted',
   simulate: async () => 'unanswered',
+  clocks: { advance: async () => undefined, isMoving: async () => false },
   startRequest: () => {},
   startEndpoint: () => {},
   encryptionKeys: [],

@@ -2,6 +2,7 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
+import { CLOCK_QUEUE } from '../src/domain/lead-clock.ts'
 import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 
 export type Activities = ReturnType<typeof createActivities>
@@ -52,6 +53,15 @@ export const { reviewEndpoint, setNextProbe } = proxyActivities<Activities>({
 
 /** Takes as long as there are leads to wake; a missing heartbeat shows a crash. */
 export const { wakeLeads } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+/** Takes as long as endpoints take; a missing heartbeat shows a crash. */
+export const { advanceClock } = proxyActivities<Activities>({
+  taskQueue: CLOCK_QUEUE,
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },

@@ -2,6 +2,7 @@ import { parseScoreGains, type ScoreGains, takesPayload } from '../src/domain/ev
 import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
 import type { MilestoneName } from '../src/domain/milestones.ts'
 import type { DeliveryFailure } from '../src/domain/referral.ts'
+import { MOST_AHEAD_MS } from '../src/domain/lead-clock.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
 /** Reasons are shown: words only, and short. */
@@ -48,6 +49,13 @@ export function readFailure(argument: unknown): DeliveryFailure | undefined {
   const { sequence, failures } = argument
   if (!isCount(sequence) || !isCount(failures)) return undefined
   return { sequence, failures, reason: readReason(argument) ?? 'a reason that cannot be shown' }
+}
+
+/** How far a lead's clock runs ahead, in milliseconds. */
+export function readOffset(argument: unknown): number | undefined {
+  const offset = isRecord(argument) ? argument.offset : undefined
+  // the last hop is rounded up to a second
+  return isCount(offset) && offset <= MOST_AHEAD_MS + 1000 ? offset : undefined
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -2,9 +2,10 @@ import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@tem
 import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
-import { readMilestoneArgument, readReason, readFailure } from './arguments.ts'
+import { readFailure, readMilestoneArgument, readOffset, readReason } from './arguments.ts'
 import { type Journey, nextKey, note } from './journey.ts'
 import {
+  clockMovedSignal,
   readRecordSignal,
   closeSignal,
   deliveryFailedSignal,
@@ -58,6 +59,11 @@ function handlersOf(journey: Journey): SignalHandler[] {
       signal: readRecordSignal,
       description: 'Read the record again: somebody changed the lead there. No argument',
       act: () => void (journey.recordChanged = true),
+    },
+    {
+      signal: clockMovedSignal,
+      description: 'From the service itself, in a sandbox: the lead’s clock was moved',
+      act: (argument) => moveClock(journey, argument),
     },
     {
       signal: closeSignal,
@@ -119,6 +125,16 @@ function notUnderstood(journey: Journey, name: string): void {
 function wake(journey: Journey): void {
   journey.wakes += 1
   journey.sending?.cancel()
+}
+
+/**
+ * A clock moves forward only. Outside a sandbox, whatever is sent, the record alone says where it is: that is read once more.
+ */
+function moveClock(journey: Journey, argument: unknown): void {
+  const { state } = journey
+  const offset = readOffset(argument)
+  if (state.isSandbox && offset !== undefined) state.offset = Math.max(state.offset, offset)
+  else journey.recordChanged = true
 }
 
 function close(journey: Journey, argument: unknown): void {

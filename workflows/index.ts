@@ -1,5 +1,6 @@
 /** The workflow bundle: what the worker can run. */
 export { referral } from './referral.ts'
+export { advance } from './advance.ts'
 export { endpoint } from './endpoint.ts'
 export { replay } from './replay.ts'
 export { resend } from './resend.ts'

@@ -17,6 +17,8 @@ export const milestoneSignals = signalledMilestones.map((name) =>
 export const wakeSignal = defineSignal<[unknown?]>('wake')
 /** Read the record again: the lead was changed there, its clock for example. */
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
+/** The lead's clock was moved in the record, in a sandbox; argument `{offset}`, in milliseconds. */
+export const clockMovedSignal = defineSignal<[unknown?]>('clock_moved')
 /** The borrower dropped out; argument `{reason}`. */
 export const closeSignal = defineSignal<[unknown?]>('close')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */

@@ -12,6 +12,8 @@ const repeatable = signalledMilestones.filter((name) => !milestones[name].once)
 
 const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
+const days = (ms: number) => `${Math.round((ms / DAY_MS) * 10) / 10} days`
+
 /** What an operator reads in the Temporal Web UI: ids, states and dates, never personal data. */
 export function describeToOperators(journey: Journey): void {
   setCurrentDetails([headline(journey), ...facts(journey), ...notes(journey), whatToDo(journey)].join('\n\n'))
@@ -28,7 +30,7 @@ function headline(journey: Journey): string {
 function facts(journey: Journey): string[] {
   const { state } = journey
   const { received, recorded, repeated, refused, notUnderstood } = journey.counts
-  const clock = state.offset === 0 ? [] : [`**Its clock** runs ${state.offset / DAY_MS} days ahead`]
+  const clock = state.offset === 0 ? [] : [`**Its clock** was moved: it runs ${days(state.offset)} ahead`]
   const lines = [
     `**Last recorded**: ${state.lastEvent}, ${date(state.lastEventAt)}`,
     `**Webhooks**: ${describeDeliveries(journey)}`,

@@ -6,6 +6,7 @@ import { leadIds } from '../db/leads/ids.ts'
 import type { Idempotency, NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../domain/lead-fields.ts'
+import type { Environment } from '../domain/environment.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'
@@ -15,6 +16,7 @@ import { success } from './schemas.ts'
 
 interface Options {
   sql: Sql
+  environment: Environment
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
 }
@@ -80,8 +82,9 @@ const schema = operation({
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, webhookBody, startReferral },
+  { sql, environment, webhookBody, startReferral },
 ) => {
+  const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
   app.post('/create-lead', {
     schema,
@@ -103,7 +106,8 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
-      if (result.kind === 'created') startReferral(newReferralState(result.leadId, partner, Date.now()))
+      if (result.kind === 'created')
+        startReferral(newReferralState(result.leadId, partner, { now: Date.now(), isSandbox }))
       return result.answer
     },
   })

@@ -1,5 +1,8 @@
 import type { MilestoneName } from './milestones.ts'
-import { duePeriod, scoreDate } from './score-dates.ts'
+import { DAY_MS, duePeriod, scoreDate } from './score-dates.ts'
+
+/** The task queue of the activity that moves clocks: it waits for the other activities, so it must not take their places. */
+export const CLOCK_QUEUE = 'clocks'
 
 /** The most milestones that one request simulates. */
 export const MOST_SIMULATED = 50
@@ -7,6 +10,9 @@ export const MOST_SIMULATED = 50
 /** The furthest that one request moves a lead's clock, and all of them together. */
 export const MOST_DAYS = 730
 export const MOST_YEARS = 20
+
+/** The same in milliseconds. */
+export const MOST_AHEAD_MS = MOST_YEARS * 365.25 * DAY_MS
 
 /** What a sandbox's clock may be advanced to. */
 export const clockStops = ['next_score_update', 'next_retry', 'end'] as const
@@ -50,4 +56,35 @@ export function isBusy(clock: LeadClock): boolean {
   const { open, now } = clock
   if (open !== null && (open.isLeased || open.nextAttemptAt <= now)) return true
   return dueDates(clock).some(({ at }) => at <= now)
+}
+
+/** Where a lead's history stood when its clock began to move. */
+export interface ClockStart {
+  /** The position of its latest event. */
+  position: number
+  /** PostgreSQL's time, to the microsecond. */
+  at: string
+}
+
+/** What happened while a lead's clock moved; `at` in milliseconds of the lead's time. */
+export type Happened =
+  | { what: 'event'; at: number; eventId: string; eventName: MilestoneName; sequence: number | null }
+  | {
+      what: 'webhook'
+      at: number
+      eventId: string
+      eventName: MilestoneName
+      sequence: number
+      /** The how-manieth request of its delivery. */
+      attempt: number
+      status: number | null
+      errorCode: string | null
+    }
+  | { what: 'end'; at: number }
+
+/** How a lead's clock was moved. */
+export interface Advance {
+  happened: Happened[]
+  /** Why it stopped before its target. */
+  stopped?: 'endpoint_would_pause'
 }

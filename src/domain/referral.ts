@@ -17,6 +17,8 @@ export interface ReferralState {
   anchor: number | null
   /** The next score update's number, 1 for the first. */
   period: number
+  /** Whether the lead's clock may be moved; absent in states of an older version. */
+  isSandbox?: boolean
   /** How far the lead's clock runs ahead of ours (sandbox only). */
   offset: number
   /** The first open delivery's sequence; `last + 1` when none is open. */
@@ -48,7 +50,11 @@ export function failureReason(status: number | null, errorCode: string | null): 
 }
 
 /** A lead that was just created; `now` in milliseconds. */
-export function newReferralState(leadId: number, partnerId: number, now: number): ReferralState {
+export function newReferralState(
+  leadId: number,
+  partnerId: number,
+  { now, isSandbox }: { now: number; isSandbox: boolean },
+): ReferralState {
   return {
     leadId,
     partnerId,
@@ -57,6 +63,7 @@ export function newReferralState(leadId: number, partnerId: number, now: number)
     lastEventAt: now,
     anchor: null,
     period: 1,
+    isSandbox,
     offset: 0,
     next: 1,
     last: 1,

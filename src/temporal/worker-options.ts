@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { LEASE_MS } from '../domain/delivery.ts'
+import { CLOCK_QUEUE } from '../domain/lead-clock.ts'
 import { TASK_QUEUE } from './names.ts'
 
 const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname
@@ -32,6 +33,22 @@ export function workerOptions(settings: Settings) {
     maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
     // above what a webhook may take, so that a deployment cuts none off
     shutdownGraceTime: LEASE_MS,
+    shutdownForceTime: '30 seconds' as const,
+    ...versioning(settings),
+  }
+}
+
+/** How many clocks a worker moves at a time. Others wait in their queue, so no advance takes the places of its lead. */
+const CLOCKS = 20
+
+/** What moves the clocks of a sandbox's leads: activities only. */
+export function clockWorkerOptions(settings: Settings) {
+  return {
+    dataConverter: { payloadConverterPath },
+    taskQueue: CLOCK_QUEUE,
+    maxConcurrentActivityTaskExecutions: CLOCKS,
+    // an advance goes on elsewhere at once, from the record
+    shutdownGraceTime: 0,
     shutdownForceTime: '30 seconds' as const,
     ...versioning(settings),
   }

@@ -73,6 +73,7 @@ export async function prepareApi({
       return 'accepted'
     },
     simulate: async () => 'unanswered',
+    clocks: { advance: async () => undefined, isMoving: async () => false },
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     encryptionKeys: [ENCRYPTION_KEY],

@@ -171,6 +171,7 @@ describe('recording milestones', () => {
       lastEventAt: (await findEvents(sql, partnerId, leadId))?.at(-1)?.created_at.getTime(),
       anchor: escrow,
       period: 4,
+      isSandbox: false,
       offset: 0,
       next: 2,
       last: 3,

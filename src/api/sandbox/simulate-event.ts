@@ -6,24 +6,21 @@ import { findRecorded, ownsLead } from '../../db/leads/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
 import { MOST_SIMULATED } from '../../domain/lead-clock.ts'
 import type { SignalledMilestone } from '../../domain/milestones.ts'
-import { statuses } from '../../domain/milestones.ts'
 import type { ScoreGains } from '../../domain/event-payloads.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
 import type { Referrals } from '../../temporal/referrals.ts'
-import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { id, leadId } from '../fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../idempotency-key.ts'
 import { operation } from '../openapi/operation.ts'
 import { event, success } from '../schemas.ts'
-import { dueOf, dueView } from './due-view.ts'
+import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
 import { eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
 
 export interface SimulateOptions {
   sql: Sql
   simulate: Referrals['simulate']
 }
-
-export const leadClosed = () => new ApiError('LEAD_CLOSED')
 
 const body = z
   .object(
@@ -84,7 +81,7 @@ const schema = operation({
     success,
     data: z.object({
       lead_id: id,
-      status: z.enum(statuses),
+      status: leadStatus,
       events: z.array(simulated).describe('In the order of the request.'),
       next: dueView,
     }),

@@ -7,12 +7,16 @@ const status = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
+/** In the lead's time, as its events are. */
+const nextAttemptAt = raw<Date>`deliveries.next_attempt_at + leads.clock_offset * interval '1 second'`
+
 /** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
 export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
   const deliveries = sql
     .selectFrom(deliveryPage(sql, filter).as('page'))
     .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
     .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .leftJoinLateral(
       (eb) =>
@@ -27,7 +31,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     )
     .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
     .select(['lead_events.event_name', 'lead_events.created_at', status.as('state')])
-    .select(['deliveries.failures', 'deliveries.next_attempt_at', 'deliveries.settled_at'])
+    .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
     .select('deliveries.resend_requested_at')
     .select(['latest.number as attempts', 'latest.status as last_status'])
     .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])

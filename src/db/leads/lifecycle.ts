@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
+import { leadsNow } from './leads-now.ts'
 
 /** Closes a lead: no more milestones, no more score updates; open deliveries still go out. */
 export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<void> {
@@ -8,7 +9,7 @@ export async function closeLead(sql: Sql, leadId: number, reason: string): Promi
     .set({
       closed_at: raw<Date>`clock_timestamp()`,
       close_reason: reason,
-      updated_at: raw<Date>`clock_timestamp()`,
+      updated_at: leadsNow,
     })
     .where('id', '=', leadId)
     .where('closed_at', 'is', null)

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../../domain/referral.ts'
 import type { Sql } from '../orm.ts'
+import { leadsNow } from './leads-now.ts'
 
 /**
  * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
@@ -19,7 +20,7 @@ function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
     .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
     .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
-    .select(raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`.as('now'))
+    .select(leadsNow.as('now'))
     .select(
       raw<Date | null>`case when status = 'mortgage_ready' then (
         select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'

@@ -5,6 +5,7 @@ import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
 import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../deliveries/open-first.ts'
 import { jsonb } from '../jsonb.ts'
+import { leadsNow } from './leads-now.ts'
 import { type LockedLead, lockLead } from './lock-lead.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
@@ -119,7 +120,7 @@ async function append(
       next_sequence: lead.nextSequence,
       anchor_at: lead.anchorAt,
       last_event_at: lead.lastEventAt,
-      updated_at: raw<Date>`clock_timestamp()`,
+      updated_at: leadsNow,
     })
     .where('id', '=', leadId)
     .execute()

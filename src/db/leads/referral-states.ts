@@ -10,6 +10,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .selectFrom('leads')
     .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
     .select(raw<number>`next_sequence - 1`.as('last'))
+    .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
     .where('id', '=', leadId)
     .executeTakeFirst()
   if (lead === undefined) return undefined
@@ -32,6 +33,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     lastEventAt: lead.last_event_at.getTime(),
     anchor: lead.anchor_at?.getTime() ?? null,
     period: (facts.period ?? 0) + 1,
+    isSandbox: lead.isSandbox,
     offset: lead.clock_offset * 1000,
     next: open?.sequence ?? lead.last + 1,
     last: lead.last,

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { OptionalField } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
+import { leadsNow } from './leads-now.ts'
 import { ownsLead } from './partner-reads.ts'
 
 /** The limit of custom fields, without those that the specification names. */
@@ -32,7 +33,7 @@ export async function updateLead(
     select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
   const { numUpdatedRows } = await sql
     .updateTable('leads')
-    .set({ ...fields, metadata: merged, updated_at: raw<Date>`clock_timestamp()` })
+    .set({ ...fields, metadata: merged, updated_at: leadsNow })
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
     .where(custom, '<=', MAX_CUSTOM_FIELDS)

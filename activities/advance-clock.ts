@@ -1,0 +1,112 @@
+import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity'
+import { failingForMs } from '../src/db/deliveries/failing-for.ts'
+import { happenedSince, moveClock } from '../src/db/leads/move-clock.ts'
+import { nextDue, readLeadClock } from '../src/db/leads/next-due.ts'
+import type { Sql } from '../src/db/orm.ts'
+import type { Environment } from '../src/domain/environment.ts'
+import {
+  type Advance,
+  type ClockStart,
+  type Happened,
+  isBusy,
+  type LeadClock,
+} from '../src/domain/lead-clock.ts'
+import { PAUSE_AFTER_MS } from '../src/domain/retry-schedule.ts'
+import { again } from './again.ts'
+
+/** The longer it takes, the less often the record is read. */
+const POLL_MS = { first: 10, longest: 250 }
+/** After this long, the lead's workflow is told to look, which also starts one that does not run. */
+const PATIENCE_MS = 1000
+/** How long an advance keeps its place while an endpoint hangs; shorter once it has waited before. */
+const PLACE_MS = { first: 5000, later: 1000 }
+const SECOND_MS = 1000
+const LONGEST_WAIT_S = 15
+
+interface Dependencies {
+  sql: Sql
+  environment: Environment
+  /** Both start the lead's workflow if it does not run. */
+  wakeLead: (leadId: number) => Promise<unknown>
+  tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
+}
+
+/** Heartbeat details: the next attempt adds to them. Those of a crash may be missing, and are read from the record. */
+interface Progress {
+  since: ClockStart
+  happened: Happened[]
+  /** Of the lead's first open webhook, when all that was due had happened; absent before that. */
+  failures?: number
+}
+
+/**
+ * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until what is due
+ * there has happened: the record knows, so a crash repeats nothing.
+ *
+ * @param since where the lead's history stood before.
+ */
+export function advanceClockActivity(dependencies: Dependencies) {
+  const { sql, environment } = dependencies
+
+  /** Waits until all that is due has happened, and adds it to `progress`. */
+  async function arrive(leadId: number, progress: Progress): Promise<LeadClock> {
+    heartbeat(progress)
+    const clock = await settle(dependencies, leadId, () => heartbeat(progress))
+    const { happened, since } = await happenedSince(sql, leadId, progress.since, clock.offsetSeconds)
+    progress.happened.push(...happened)
+    progress.since = since
+    const hasEnded = progress.happened.some(({ what }) => what === 'end')
+    if (clock.isClosed && !hasEnded) progress.happened.push({ what: 'end', at: clock.now })
+    return clock
+  }
+
+  /** Whether production would pause the endpoint now: a retry failed, and nothing has succeeded for three days. */
+  async function wouldPause(leadId: number, { open }: LeadClock, progress: Progress): Promise<boolean> {
+    const { failures: before } = progress
+    progress.failures = open?.failures ?? 0
+    if (before === undefined || progress.failures <= before) return false
+    return (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS
+  }
+
+  return async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
+    if (environment !== 'sandbox')
+      throw ApplicationFailure.nonRetryable('a clock can be moved in a sandbox only', 'NoSandbox')
+    const progress = (activityInfo().heartbeatDetails ?? { since, happened: [] }) as Progress
+    const { happened } = progress
+    for (;;) {
+      const clock = await arrive(leadId, progress)
+      if (await wouldPause(leadId, clock, progress)) return { happened, stopped: 'endpoint_would_pause' }
+      if (clock.now >= target) return { happened }
+      await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
+    }
+  }
+}
+
+async function settle(
+  { sql, wakeLead, tellClock }: Dependencies,
+  leadId: number,
+  beat: () => void,
+): Promise<LeadClock> {
+  const { attempt } = activityInfo()
+  const began = performance.now()
+  let told = false
+  for (let waited = 0; ; waited = performance.now() - began) {
+    const clock = await readLeadClock(sql, leadId)
+    if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
+    if (!isBusy(clock)) return clock
+    if (!told && (hasCome(clock) || waited > PATIENCE_MS)) {
+      await (isRetryDue(clock) ? wakeLead(leadId) : tellClock(leadId, clock.offsetSeconds * SECOND_MS))
+      told = true
+    }
+    beat()
+    if (waited > (attempt === 1 ? PLACE_MS.first : PLACE_MS.later))
+      throw again('what is due has not happened yet', Math.min(attempt, LONGEST_WAIT_S) * SECOND_MS)
+    await sleep(Math.min(POLL_MS.first + waited / 10, POLL_MS.longest))
+  }
+}
+
+/** A date has come that the lead's workflow does not know of yet. */
+const hasCome = (clock: LeadClock) => isRetryDue(clock) || (nextDue(clock)?.at ?? Infinity) <= clock.now
+
+const isRetryDue = ({ open, now }: LeadClock) =>
+  open !== null && !open.isLeased && open.failures > 0 && open.nextAttemptAt <= now

@@ -1,0 +1,133 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { readLeadClock } from '../../db/leads/next-due.ts'
+import { ownsLead } from '../../db/leads/partner-reads.ts'
+import type { Sql } from '../../db/orm.ts'
+import { clockStops, MOST_DAYS, MOST_YEARS } from '../../domain/lead-clock.ts'
+import { statuses } from '../../domain/milestones.ts'
+import type { Clocks, ClockTarget } from '../../temporal/clocks.ts'
+import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { id, leadId, timestamp } from '../fields.ts'
+import { operation } from '../openapi/operation.ts'
+import { success } from '../schemas.ts'
+import { advanceOf, dueOf, dueView, happenedView, leadClosed, leadTime, stoppedView } from './clock-view.ts'
+
+export interface ClockOptions {
+  sql: Sql
+  clocks: Clocks
+}
+
+const body = z
+  .object(
+    {
+      lead_id: leadId,
+      days: z
+        .int('must be an integer')
+        .min(1, 'must be at least 1')
+        .max(MOST_DAYS, `must be at most ${MOST_DAYS}`)
+        .optional()
+        .describe('How many days.'),
+      to: z
+        .enum(clockStops, `must be one of ${clockStops.join(', ')}`)
+        .optional()
+        .describe(
+          'Until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.',
+        ),
+    },
+    'must be a JSON object; lead_id is required',
+  )
+  .refine(({ days, to }) => (days === undefined) !== (to === undefined), 'must have either days or to')
+
+const refusals = {
+  moving: () => new ApiError('CLOCK_MOVING'),
+  too_far: () => invalidPayload(`Invalid request: a clock can be at most ${MOST_YEARS} years ahead.`),
+  unanswered: unavailable,
+}
+
+const event = { event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e', event_name: 'score_update' } as const
+
+const schema = operation({
+  operationId: 'advanceClock',
+  tags: ['Sandbox'],
+  summary: 'Advance a lead’s clock',
+  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with \`status\` \`advancing\`: the rest continues on its own, and get-clock shows where it is. A clock can be at most ${MOST_YEARS} years ahead. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
+  body,
+  bodyExamples: {
+    'a year': { lead_id: 1042, days: 365 },
+    'until the next score update': { lead_id: 1042, to: 'next_score_update' },
+  },
+  response: z.object({
+    success,
+    data: z.object({
+      lead_id: id,
+      now: timestamp.describe('The lead’s time.'),
+      status: z
+        .enum([...statuses, 'advancing'])
+        .describe('The furthest milestone reached, or `advancing` while the clock is moving.'),
+      happened: z.array(happenedView).describe('What happened on the way, in the lead’s time.'),
+      stopped: stoppedView,
+      next: dueView,
+    }),
+  }),
+  responseDescription: 'The clock was advanced.',
+  responseExamples: {
+    advanced: {
+      success: true,
+      data: {
+        lead_id: 1042,
+        now: '2026-04-23 10:30:01',
+        status: 'score_update',
+        happened: [
+          { at: '2026-04-23 10:30:00', what: 'event', ...event, sequence: 4 },
+          {
+            at: '2026-04-23 10:30:00',
+            what: 'webhook',
+            ...event,
+            sequence: 4,
+            attempt: 1,
+            status: 200,
+            error_code: null,
+          },
+        ],
+        next: { what: 'score_update', at: '2026-06-07 10:30:00' },
+      },
+    },
+  },
+  errors: [
+    invalidPayload('Invalid request: days must be at most 730.'),
+    unknownLead(),
+    leadClosed(),
+    new ApiError('CLOCK_MOVING'),
+  ],
+})
+
+/** POST /sandbox/advance-clock: what months bring, now. */
+export const advanceClock: FastifyPluginAsyncZod<ClockOptions> = async (app, { sql, clocks }) => {
+  app.post('/sandbox/advance-clock', {
+    schema,
+    handler: async (request) => {
+      const { lead_id: lead, days, to } = request.body
+      request.leadId = lead
+      if (!(await ownsLead(sql, request.partnerId, lead))) throw unknownLead()
+      if ((await readLeadClock(sql, lead))?.isClosed) throw leadClosed()
+      const advanced = await clocks.advance(lead, targetOf(days, to)).catch((err: unknown) => {
+        request.log.warn({ err }, 'clock not advanced')
+        throw unavailable()
+      })
+      if (advanced === undefined) throw unknownLead()
+      if (!('clock' in advanced)) throw refusals[advanced.kind]()
+      const { kind, clock } = advanced
+      const data = {
+        lead_id: lead,
+        now: leadTime(clock.now),
+        status: kind === 'advancing' ? kind : clock.status,
+        ...advanceOf(advanced),
+        next: dueOf(clock),
+      }
+      return { success: true as const, data }
+    },
+  })
+}
+
+const targetOf = (days: number | undefined, to: z.output<typeof body>['to']): ClockTarget =>
+  to === undefined ? { days: days ?? 0 } : { to }

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { nextDue } from '../../db/leads/next-due.ts'
+import type { Advance, Happened, LeadClock } from '../../domain/lead-clock.ts'
+import { milestoneNames, statuses } from '../../domain/milestones.ts'
+import { formatTimestamp } from '../../domain/timestamps.ts'
+import { ApiError } from '../errors.ts'
+import { timestamp } from '../fields.ts'
+
+export const leadClosed = () => new ApiError('LEAD_CLOSED')
+
+/** A moment of a lead's time, as it is shown. */
+export const leadTime = (ms: number) => formatTimestamp(new Date(ms))
+
+export const leadStatus = z.enum(statuses).describe('The furthest milestone reached.')
+
+export const dueView = z
+  .object({ what: z.enum(['score_update', 'retry', 'end']), at: timestamp })
+  .nullable()
+  .describe('What is due next on the lead’s clock; `null` for nothing.')
+
+export function dueOf(clock: LeadClock): z.output<typeof dueView> {
+  const due = nextDue(clock)
+  return due === undefined ? null : { what: due.what, at: leadTime(due.at) }
+}
+
+const event = { event_id: z.string(), event_name: z.enum(milestoneNames) }
+
+export const happenedView = z.discriminatedUnion('what', [
+  z
+    .object({ at: timestamp, what: z.literal('event'), ...event, sequence: z.int().nullable() })
+    .describe('An event was recorded.'),
+  z
+    .object({
+      at: timestamp,
+      what: z.literal('webhook'),
+      ...event,
+      sequence: z.int(),
+      attempt: z.int().describe('The how-manieth request with this `webhook-id` it was.'),
+      status: z.int().nullable().describe('The HTTP status of your endpoint; `null` if it did not respond.'),
+      error_code: z.string().nullable().describe('`null` if your endpoint accepted it.'),
+    })
+    .describe('Your endpoint was called.'),
+  z.object({ at: timestamp, what: z.literal('end') }).describe('The lead was closed.'),
+])
+
+export const stoppedView = z
+  .literal('endpoint_would_pause')
+  .optional()
+  .describe(
+    'The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on.',
+  )
+
+export function advanceOf({ happened, stopped }: Advance) {
+  return { happened: happened.map(happenedOf), ...(stopped && { stopped }) }
+}
+
+function happenedOf(happened: Happened): z.output<typeof happenedView> {
+  const at = leadTime(happened.at)
+  if (happened.what === 'end') return { at, what: 'end' }
+  const { eventId: event_id, eventName: event_name } = happened
+  if (happened.what === 'event')
+    return { at, what: 'event', event_id, event_name, sequence: happened.sequence }
+  const { sequence, attempt, status, errorCode: error_code } = happened
+  return { at, what: 'webhook', event_id, event_name, sequence, attempt, status, error_code }
+}

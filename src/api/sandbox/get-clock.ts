@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { readLeadClock } from '../../db/leads/next-due.ts'
+import { ownsLead } from '../../db/leads/partner-reads.ts'
+import { unavailable, unknownLead } from '../errors.ts'
+import { id, timestamp } from '../fields.ts'
+import { operation } from '../openapi/operation.ts'
+import { leadBody, leadErrors, success } from '../schemas.ts'
+import type { ClockOptions } from './advance-clock.ts'
+import { dueOf, dueView, leadStatus, leadTime } from './clock-view.ts'
+
+const schema = operation({
+  operationId: 'getClock',
+  tags: ['Sandbox'],
+  summary: 'Get a lead’s clock',
+  description: 'Returns the time on a lead’s clock, whether it is moving, and what is due next.',
+  body: leadBody,
+  bodyExamples: { lead: { lead_id: 1042 } },
+  response: z.object({
+    success,
+    data: z.object({
+      lead_id: id,
+      now: timestamp.describe('The lead’s time.'),
+      offset_seconds: z.int().describe('How far the clock was advanced; 0 if it never was.'),
+      moving: z.boolean(),
+      status: leadStatus,
+      next: dueView,
+    }),
+  }),
+  responseDescription: 'The clock.',
+  responseExamples: {
+    advanced: {
+      success: true,
+      data: {
+        lead_id: 1042,
+        now: '2026-04-23 10:30:01',
+        offset_seconds: 3_888_000,
+        moving: false,
+        status: 'score_update',
+        next: { what: 'score_update', at: '2026-06-07 10:30:00' },
+      },
+    },
+  },
+  errors: leadErrors,
+})
+
+/** POST /sandbox/get-clock: where a lead's clock is. */
+export const getClock: FastifyPluginAsyncZod<ClockOptions> = async (app, { sql, clocks }) => {
+  app.post('/sandbox/get-clock', {
+    schema,
+    handler: async (request) => {
+      const { lead_id: lead } = request.body
+      request.leadId = lead
+      if (!(await ownsLead(sql, request.partnerId, lead))) throw unknownLead()
+      const moving = await clocks.isMoving(lead).catch((err: unknown) => {
+        request.log.warn({ err }, 'clock not known')
+        throw unavailable()
+      })
+      const clock = await readLeadClock(sql, lead)
+      if (clock === undefined) throw unknownLead()
+      const data = {
+        lead_id: lead,
+        now: leadTime(clock.now),
+        offset_seconds: clock.offsetSeconds,
+        moving,
+        status: clock.status,
+        next: dueOf(clock),
+      }
+      return { success: true as const, data }
+    },
+  })
+}

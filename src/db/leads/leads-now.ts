@@ -1,0 +1,4 @@
+import { sql as raw } from 'kysely'
+
+/** The time on a lead's own clock: ours, and in a sandbox as far ahead as somebody moved it. */
+export const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`

@@ -1,0 +1,101 @@
+import { sql as raw } from 'kysely'
+import type { ClockStart, Happened } from '../../domain/lead-clock.ts'
+import type { Sql } from '../orm.ts'
+
+/**
+ * Moves a lead's clock forward to a moment of its time, in milliseconds, rounded up to a whole second. Its webhooks'
+ * retries stay where they are on the lead's clock: on ours they come closer. Of nothing else the time changes.
+ */
+export async function moveClock(sql: Sql, leadId: number, to: number): Promise<void> {
+  await sql.transaction().execute(async (trx) => {
+    const { rows } = await raw<{ seconds: number }>`
+      select ceil(${to / 1000}::float8 - extract(epoch from clock_timestamp()) - clock_offset)::int as seconds
+      from leads where id = ${leadId} for update`.execute(trx)
+    const seconds = rows[0]?.seconds ?? 0
+    if (seconds <= 0) return
+    await trx
+      .updateTable('leads')
+      .set((eb) => ({ clock_offset: eb('clock_offset', '+', seconds) }))
+      .where('id', '=', leadId)
+      .execute()
+    await trx
+      .updateTable('deliveries')
+      .set({
+        next_attempt_at: raw<Date>`greatest(
+          next_attempt_at - ${seconds} * interval '1 second', least(next_attempt_at, clock_timestamp())
+        )`,
+      })
+      .where('lead_id', '=', leadId)
+      .where('state', '=', 'pending')
+      .execute()
+  })
+}
+
+/** Where a lead's history stands now. */
+export async function clockStart(sql: Sql, leadId: number): Promise<ClockStart> {
+  return sql
+    .selectFrom('leads')
+    .select(raw<number>`next_position - 1`.as('position'))
+    .select(raw<string>`clock_timestamp()::text`.as('at'))
+    .where('id', '=', leadId)
+    .executeTakeFirstOrThrow()
+}
+
+/**
+ * A lead's events and attempts since then, by the lead's time.
+ *
+ * @param offsetSeconds the lead's offset when the attempts were made: they keep our time. One that sent its event at
+ *   once gets that event's date.
+ * @returns also from where to go on the next time.
+ */
+export async function happenedSince(
+  sql: Sql,
+  leadId: number,
+  since: ClockStart,
+  offsetSeconds: number,
+): Promise<{ happened: Happened[]; since: ClockStart }> {
+  const events = await eventsSince(sql, leadId, since.position)
+  const attempts = await attemptsSince(sql, leadId, since.at)
+  const createdAt = new Map(events.map(({ eventId, at }) => [eventId, at]))
+  const ahead = offsetSeconds * 1000
+  const happened: Happened[] = [
+    ...events.map(({ position: _, ...event }) => ({ what: 'event' as const, ...event })),
+    ...attempts.map(({ startedAt, finishedAt: _, ...attempt }) => {
+      const atOnce = attempt.attempt === 1 ? createdAt.get(attempt.eventId) : undefined
+      return { what: 'webhook' as const, at: atOnce ?? startedAt.getTime() + ahead, ...attempt }
+    }),
+  ]
+  return {
+    happened: happened.toSorted((one, other) => one.at - other.at),
+    since: {
+      position: events.at(-1)?.position ?? since.position,
+      at: attempts.at(-1)?.finishedAt ?? since.at,
+    },
+  }
+}
+
+async function eventsSince(sql: Sql, leadId: number, position: number) {
+  const rows = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as eventId', 'event_name as eventName', 'created_at', 'sequence', 'position'])
+    .where('lead_events.lead_id', '=', leadId)
+    .where('position', '>', position)
+    .orderBy('position')
+    .execute()
+  return rows.map(({ created_at: createdAt, ...event }) => ({ at: createdAt.getTime(), ...event }))
+}
+
+function attemptsSince(sql: Sql, leadId: number, finishedAfter: string) {
+  return sql
+    .selectFrom('attempts')
+    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'attempts.event_id')
+    .select(['attempts.event_id as eventId', 'event_name as eventName', 'sequence', 'number as attempt'])
+    .select(['attempts.status', 'error_code as errorCode', 'started_at as startedAt'])
+    .select(raw<string>`finished_at::text`.as('finishedAt'))
+    .where('deliveries.lead_id', '=', leadId)
+    .where('finished_at', '>', raw<Date>`${finishedAfter}::timestamptz`)
+    .orderBy('finished_at')
+    .execute()
+}

@@ -1,0 +1,19 @@
+import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
+import type { Advance, ClockStart } from '../src/domain/lead-clock.ts'
+import { advanceClock } from './activities.ts'
+
+/**
+ * Moves a lead's clock forward, in a sandbox: id `advance-<lead_id>`. All that falls due on the way happens, each at its
+ * own date. How far it is, PostgreSQL knows.
+ *
+ * @param target where to, in milliseconds of the lead's time.
+ */
+export async function advance(leadId: number, target: number, since: ClockStart): Promise<Advance> {
+  setDefaultSignalHandler(() => {})
+  const to = new Date(target).toISOString().slice(0, 16).replace('T', ' ')
+  setCurrentDetails(
+    `The clock of **lead ${leadId}** moves to ${to} UTC. Terminated, it stays where it is by then: nothing is lost.`,
+  )
+  const summary = `move the clock of lead ${leadId} to ${to} UTC`
+  return advanceClock.executeWithOptions({ summary }, [leadId, target, since])
+}
