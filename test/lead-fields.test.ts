@@ -7,7 +7,7 @@ import {
   optionalFields,
   returnedFields,
 } from '../src/domain/lead-fields.ts'
-import { requireLead } from '../src/staff/lead.ts'
+import { requireLead } from '../src/staff/require-lead.ts'
 import { show } from '../src/staff/lead-view.ts'
 import { contextOf } from './staff/context.ts'
 import { partnerCalls, prepareService } from './support/service.ts'

@@ -44,6 +44,15 @@ function overlapMs(text: string): number {
   throw new InvalidArgumentError('Use a duration from 0 to 7d, such as 30m, 24h or 2d.')
 }
 
+/** A parser of integers from `min` to `max`. */
+export function whole(min: number, max: number) {
+  return (text: string): number => {
+    const value = Number(text)
+    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value
+    throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`)
+  }
+}
+
 export function rows(text: string): number {
   return Number(matching(/^(?!0+$)\d{1,4}$/, 'Use a number from 1 to 9999.')(text))
 }

@@ -3,6 +3,7 @@ import { type AuditedAction, recordAudit } from '../db/audit.ts'
 import { remembered, requireDeployment } from '../db/deployment.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Em, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
+import { createClocks } from '../temporal/clocks.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
 import { createEndpointRequests } from '../temporal/endpoint-requests.ts'
 import { createEndpointStarter } from '../temporal/endpoints.ts'
@@ -65,6 +66,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
       betweenAuditRows(sql, actor, action, work),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
+    clocks: createClocks({ client, sql }),
     startEndpoint: createEndpointStarter(client),
     startResends: createResendStarter(client),
     endpointRequests: createEndpointRequests(client),

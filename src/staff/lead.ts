@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { closeSignal } from '../../workflows/messages.ts'
-import { findLeadRecord, type LeadRecord } from '../db/leads/staff-reads.ts'
-import type { Sql } from '../db/orm.ts'
+import { findLeadRecord } from '../db/leads/staff-reads.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { printable } from './answer.ts'
 import { leadId, matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
+import { addAdvanceCommand } from './lead-advance.ts'
 import { show } from './lead-view.ts'
-import { Refusal } from './refusal.ts'
+import { requireLead } from './require-lead.ts'
 import { soon } from './soon.ts'
 
 export function addLeadCommands(program: Command, run: Run): void {
@@ -26,6 +26,7 @@ export function addLeadCommands(program: Command, run: Run): void {
     .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
     .requiredOption('--reason <text>', 'letters, digits and . , - only; no personal data', reason)
     .action(run(close))
+  addAdvanceCommand(named('advance'), run)
 }
 
 export async function close(context: StaffContext, lead: number, { reason }: { reason: string }) {
@@ -49,11 +50,4 @@ export async function close(context: StaffContext, lead: number, { reason }: { r
       ? `Closed lead ${lead}. Open webhooks are still sent.`
       : `Lead ${lead} is not closed yet. Is a worker running? See "lead show ${lead}".`,
   }
-}
-
-export async function requireLead(sql: Sql, id: number): Promise<LeadRecord> {
-  const lead = await findLeadRecord(sql, id)
-  if (lead === undefined)
-    throw new Refusal(`There is no lead ${id}: use the lead_id that create-lead returned.`)
-  return lead
 }

@@ -6,7 +6,7 @@ import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from '../domain/milestones.ts'
 import { leadId, matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
-import { requireLead } from './lead.ts'
+import { requireLead } from './require-lead.ts'
 import { Refusal } from './refusal.ts'
 
 const EXAMPLE =

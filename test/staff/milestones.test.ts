@@ -4,6 +4,7 @@ import { resend } from '../../src/staff/delivery-resend.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as lead from '../../src/staff/lead.ts'
 import { show } from '../../src/staff/lead-view.ts'
+import { requireLead } from '../../src/staff/require-lead.ts'
 import { milestone } from '../../src/staff/milestone.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -37,7 +38,7 @@ describe('the staff, of a lead', () => {
   })
 
   const view = async (id: number) =>
-    (await show(context, await lead.requireLead(context.sql, id))).json as unknown as View
+    (await show(context, await requireLead(context.sql, id))).json as unknown as View
   const arrived = (id: number, count: number) =>
     partner.endpoint.until(() => leads.arrivals(id).length >= count)
   it('record a milestone, once', async () => {

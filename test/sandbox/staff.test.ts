@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { advance } from '../../src/staff/lead-advance.ts'
+import { auditOf, contextOf, staff } from '../staff/context.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service } from '../support/service.ts'
+
+describe('staff lead advance', () => {
+  let service: Service
+  let context: StaffContext
+  let lead: number
+
+  beforeAll(async () => {
+    service = await prepareService()
+    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
+    context = await contextOf(service.environment)
+    lead = await leadsOf(service, partner).start()
+    await service.referrals.record(lead, { name: 'escrow_funded' })
+  }, 60_000)
+
+  it('moves a lead’s clock as the API does, and the audit says who and how far', async () => {
+    const args = ['lead', 'advance', String(lead), '--days', '45', '--json', '--as', 'Kim']
+    const { code, stdout } = await staff(service.environment, args)
+    const { now, happened, ...answer } = JSON.parse(stdout)
+    expect([code, answer]).toEqual([0, { lead_id: lead, status: 'score_update', stopped: null }])
+    expect(Date.parse(now)).toBeGreaterThan(Date.now() + 44 * 24 * 60 * 60 * 1000)
+    expect(happened.map((line: { what: string }) => line.what)).toEqual(['event', 'webhook'])
+    expect((await auditOf(context)).at(-1)).toMatchObject({
+      actor: 'Kim',
+      action: 'lead.advance',
+      outcome: 'done',
+      lead_id: lead,
+      detail: { days: 45, outcome: 'done', offset_seconds: expect.any(Number) },
+    })
+  })
+
+  it('says when nothing happened', async () => {
+    const { json, text } = await advance(context, lead, { to: 'end' })
+    expect([json.happened, text]).toEqual([[], expect.stringContaining('score_update')])
+  })
+
+  it.each([
+    [['--days', '0'], 'Use a whole number from 1 to 730.'],
+    [['--days', '1', '--to', 'end'], 'cannot be used with'],
+    [[], 'Say how far'],
+  ])('refuses %j', async (options, message) => {
+    const { code, stderr } = await staff(service.environment, ['lead', 'advance', String(lead), ...options])
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining(message)])
+  })
+
+  it('refuses in production', async () => {
+    const production = { ...context, config: { ...context.config, ENVIRONMENT: 'production' as const } }
+    await expect(advance(production, lead, { days: 1 })).rejects.toThrow('in a sandbox only')
+  })
+})
