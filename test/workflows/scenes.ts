@@ -5,8 +5,11 @@ import { requestCertification } from '../../src/db/endpoints/certifications.ts'
 import { openChange, settleOpenChanges } from '../../src/db/endpoints/changes.ts'
 import { requestPing } from '../../src/db/endpoints/pings.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
+import type { SignalledMilestone } from '../../src/domain/milestones.ts'
+import { createClocks } from '../../src/temporal/clocks.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import {
+  advanceId,
   certificationId,
   endpointChangeId,
   endpointPingId,
@@ -127,6 +130,13 @@ export const scenes: Record<string, Scene> = {
     await fixture.service.referrals.record(leadId, { name: 'contract_signed' })
     await fixture.service.referrals.record(leadId, { name: 'contract_signed' })
     await fixture.service.referrals.record(leadId, { name: 'score_update', id: 'a' })
+    await fixture.arrived(leadId, 3)
+  },
+  async simulated(fixture, leadId) {
+    const events = ['escrow_funded', 'score_update', 'escrow_funded'].map((name) => ({
+      name: name as SignalledMilestone,
+    }))
+    await fixture.service.referrals.simulate(leadId, { key: 'a', events })
     await fixture.arrived(leadId, 3)
   },
   async 'webhook-failing-then-woken'(fixture, leadId) {
@@ -254,6 +264,12 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await createEndpointRequests(service.client).ping(id)
     await service.client.workflow.getHandle(endpointPingId(id)).result()
     return endpointPingId(id)
+  },
+  async 'clock-advanced'(service) {
+    const leadId = await leadsOf(service, await service.addPartner()).start()
+    await service.referrals.record(leadId, { name: 'escrow_funded' })
+    await createClocks(service).advance(leadId, { days: 100 })
+    return advanceId(leadId)
   },
   async resends(service) {
     const { id } = await service.addPartner()
