@@ -1,3 +1,5 @@
+import type { Environment } from '../domain/environment.ts'
+
 /** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */
 export const errorCatalogue = {
   INVALID_PAYLOAD: { status: 400, message: 'The request body is invalid.' },
@@ -36,7 +38,7 @@ export const errorCatalogue = {
   },
   CLOCK_MOVING: {
     status: 409,
-    message: 'The lead’s clock is moving already. POST /v1/sandbox/get-clock shows where it is.',
+    message: 'The lead’s clock is moving already. Wait until it has stopped: get-clock shows where it is.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -60,6 +62,14 @@ export const errorCatalogue = {
 } as const
 
 export type ErrorCode = keyof typeof errorCatalogue
+
+const sandboxOnly: readonly ErrorCode[] = ['LEAD_CLOSED', 'CLOCK_MOVING']
+
+/** The errors that a deployment's routes can give. */
+export const errorCodesOf = (environment: Environment) =>
+  (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+    (code) => environment === 'sandbox' || !sandboxOnly.includes(code),
+  )
 
 /** An error that the API sends unchanged. */
 export class ApiError extends Error {

@@ -6,6 +6,7 @@ import { candidateOf, endCertification } from '../../src/db/endpoints/certificat
 import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { readLeadClock } from '../../src/db/leads/next-due.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { watchSchema } from '../../src/db/schema-version.ts'
 import type { ReferralState } from '../../src/domain/referral.ts'
@@ -72,8 +73,15 @@ export async function prepareApi({
       resent.push(eventId)
       return 'accepted'
     },
-    simulate: async () => 'unanswered',
-    clocks: { advance: async () => undefined, isMoving: async () => false },
+    // what becomes of it needs Temporal
+    simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
+    clocks: {
+      async advance(leadId) {
+        const clock = await readLeadClock(sql, leadId)
+        return clock && { kind: 'done', clock, happened: [] }
+      },
+      isMoving: async () => false,
+    },
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     encryptionKeys: [ENCRYPTION_KEY],

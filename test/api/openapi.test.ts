@@ -59,8 +59,11 @@ describe('GET /v1/openapi.json', () => {
       '/resend-webhook',
       '/resume-endpoint',
       '/rotate-endpoint-secret',
+      '/sandbox/advance-clock',
+      '/sandbox/get-clock',
       '/sandbox/get-sink',
       '/sandbox/set-sink',
+      '/sandbox/simulate-event',
       '/sandbox/use-sink',
       '/set-endpoint',
       '/test-endpoint',
@@ -92,6 +95,7 @@ describe('GET /v1/openapi.json', () => {
       '/get-lead',
       '/get-events',
       '/update-partner-info',
+      '/sandbox/get-clock',
     ])
   })
 

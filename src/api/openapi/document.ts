@@ -4,6 +4,7 @@ import { createJsonSchemaTransform } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Environment } from '../../domain/environment.ts'
+import { type ErrorCode, errorCodesOf } from '../errors.ts'
 import { failureResponses, failureSchema } from './operation.ts'
 import { allowAdditions, webhooks } from './webhooks.ts'
 
@@ -49,7 +50,6 @@ const base = {
         description: '`Service-Key <API_KEY>`. The prefix is required.',
       },
     },
-    responses: failureResponses,
   },
   security: [{ serviceKey: [] }],
   webhooks,
@@ -69,7 +69,8 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
   await app.register(swagger, {
     openapi: { ...base, tags: tagsOf(environment) } as object as OpenAPIV3_1.Document,
     transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowAdditions } }),
-    transformObject: (found) => complete(found as { openapiObject: Document }) as OpenAPIV3_1.Document,
+    transformObject: (found) =>
+      complete(found as { openapiObject: Document }, errorCodesOf(environment)) as OpenAPIV3_1.Document,
   })
   // it loads nothing from other hosts
   await app.register(swaggerUi, {
@@ -100,7 +101,7 @@ interface Operation {
 }
 
 /** Moves what `operation` passed as `x-` keys to OpenAPI's own. */
-function complete({ openapiObject }: { openapiObject: Document }): object {
+function complete({ openapiObject }: { openapiObject: Document }, codes: ErrorCode[]): object {
   for (const operation of Object.values(openapiObject.paths).flatMap((methods) => Object.values(methods))) {
     Object.assign(operation.responses, operation['x-failures'])
     if (operation['x-parameters']) operation.parameters = operation['x-parameters']
@@ -109,6 +110,10 @@ function complete({ openapiObject }: { openapiObject: Document }): object {
   }
   return {
     ...openapiObject,
-    components: { ...openapiObject.components, schemas: { Failure: failureSchema } },
+    components: {
+      ...openapiObject.components,
+      responses: failureResponses(codes),
+      schemas: { Failure: failureSchema(codes) },
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ApiError, type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../errors.ts'
+import { ApiError, type ErrorCode, failureBody, unknownLead } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -78,8 +78,8 @@ const retryAfter = {
   },
 }
 
-/** The body of every error response. */
-export const failureSchema = {
+/** The body of every error response, with one of these codes. */
+export const failureSchema = (codes: ErrorCode[]) => ({
   type: 'object',
   required: ['success', 'error'],
   properties: {
@@ -88,19 +88,18 @@ export const failureSchema = {
       type: 'object',
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string', enum: Object.keys(errorCatalogue) },
+        code: { type: 'string', enum: codes },
         message: { type: 'string', description: 'For people. Do not parse it: it may change.' },
       },
     },
   },
-}
+})
 
 const shared = (code: ErrorCode) => new ApiError(code, messages[code])
 
 /** Error responses by code, shared by all operations. */
-export const failureResponses = Object.fromEntries(
-  (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => [code, failureResponse(shared(code))]),
-)
+export const failureResponses = (codes: ErrorCode[]) =>
+  Object.fromEntries(codes.map((code) => [code, failureResponse(shared(code))]))
 
 function failureResponse({ code, message }: ApiError) {
   const waits = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE'
