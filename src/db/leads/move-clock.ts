@@ -42,7 +42,7 @@ export async function clockStart(sql: Sql, leadId: number): Promise<ClockStart> 
 }
 
 /**
- * A lead's events and attempts since then, by the lead's time.
+ * A lead's events since then, and its attempts that began since then and have ended, by the lead's time.
  *
  * @param offsetSeconds the lead's offset when the attempts were made: they keep our time. One that sent its event at
  *   once gets that event's date.
@@ -60,7 +60,7 @@ export async function happenedSince(
   const ahead = offsetSeconds * 1000
   const happened: Happened[] = [
     ...events.map(({ position: _, ...event }) => ({ what: 'event' as const, ...event })),
-    ...attempts.map(({ startedAt, finishedAt: _, ...attempt }) => {
+    ...attempts.map(({ startedAt, startedAtExactly: _, ...attempt }) => {
       const atOnce = attempt.attempt === 1 ? createdAt.get(attempt.eventId) : undefined
       return { what: 'webhook' as const, at: atOnce ?? startedAt.getTime() + ahead, ...attempt }
     }),
@@ -69,7 +69,7 @@ export async function happenedSince(
     happened: happened.toSorted((one, other) => one.at - other.at),
     since: {
       position: events.at(-1)?.position ?? since.position,
-      at: attempts.at(-1)?.finishedAt ?? since.at,
+      at: attempts.at(-1)?.startedAtExactly ?? since.at,
     },
   }
 }
@@ -86,16 +86,17 @@ async function eventsSince(sql: Sql, leadId: number, position: number) {
   return rows.map(({ created_at: createdAt, ...event }) => ({ at: createdAt.getTime(), ...event }))
 }
 
-function attemptsSince(sql: Sql, leadId: number, finishedAfter: string) {
+function attemptsSince(sql: Sql, leadId: number, startedAfter: string) {
   return sql
     .selectFrom('attempts')
     .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
     .innerJoin('lead_events', 'lead_events.id', 'attempts.event_id')
     .select(['attempts.event_id as eventId', 'event_name as eventName', 'sequence', 'number as attempt'])
     .select(['attempts.status', 'error_code as errorCode', 'started_at as startedAt'])
-    .select(raw<string>`finished_at::text`.as('finishedAt'))
+    .select(raw<string>`started_at::text`.as('startedAtExactly'))
     .where('deliveries.lead_id', '=', leadId)
-    .where('finished_at', '>', raw<Date>`${finishedAfter}::timestamptz`)
-    .orderBy('finished_at')
+    .where('started_at', '>', raw<Date>`${startedAfter}::timestamptz`)
+    .where('finished_at', 'is not', null)
+    .orderBy('started_at')
     .execute()
 }
