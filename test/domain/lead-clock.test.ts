@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals'
+import { dueDates, isBusy, type LeadClock } from '../../src/domain/lead-clock.ts'
+import { DAY_MS } from '../../src/domain/score-dates.ts'
+
+const now = 1000 * DAY_MS
+const clock: LeadClock = {
+  leadId: 1,
+  status: 'escrow_funded',
+  now,
+  offsetSeconds: 0,
+  isClosed: false,
+  anchor: null,
+  lastPeriod: 0,
+  endsAt: null,
+  open: null,
+}
+const open = { failures: 0, nextAttemptAt: now + DAY_MS, isLeased: false }
+
+describe('what is due next on a lead’s clock', () => {
+  test.each<[string, Partial<LeadClock>, [string, number][]]>([
+    ['nothing before escrow_funded', {}, []],
+    ['a score update 45 days after it', { anchor: now }, [['score_update', 45]]],
+    ['the next one after the last', { anchor: now - 50 * DAY_MS, lastPeriod: 1 }, [['score_update', 40]]],
+    ['the latest of several that were missed', { anchor: now - 100 * DAY_MS }, [['score_update', -10]]],
+    ['the end, and no more score updates', { anchor: now, endsAt: now + 30 * DAY_MS }, [['end', 30]]],
+    [
+      'a retry, in its place',
+      { anchor: now, open: { ...open, failures: 3 } },
+      [
+        ['retry', 1],
+        ['score_update', 45],
+      ],
+    ],
+    ['nothing for a webhook that did not fail', { open }, []],
+    [
+      'only retries once it is closed',
+      { anchor: now, endsAt: now, isClosed: true, open: { ...open, failures: 1 } },
+      [['retry', 1]],
+    ],
+  ])('%s', (_, change, expected) => {
+    const dates = dueDates({ ...clock, ...change }).map(({ what, at }) => [what, (at - now) / DAY_MS])
+    expect(dates).toEqual(expected)
+  })
+
+  test.each<[string, Partial<LeadClock>, boolean]>([
+    ['nothing is open', {}, false],
+    ['a webhook waits for its retry', { open: { ...open, failures: 1 } }, false],
+    ['a webhook is being sent', { open: { ...open, isLeased: true } }, true],
+    ['a webhook is to be sent', { open: { ...open, nextAttemptAt: now } }, true],
+    ['a score update is due', { anchor: now - 45 * DAY_MS }, true],
+    ['it is to end', { endsAt: now }, true],
+    ['it has ended', { endsAt: now, isClosed: true }, false],
+  ])('is busy, or not: %s', (_, change, expected) => {
+    expect(isBusy({ ...clock, ...change })).toBe(expected)
+  })
+})
