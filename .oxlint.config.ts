@@ -65,6 +65,7 @@ const importTable: Row[] = [
     types: [
       ...config,
       'workflows/advance.ts',
+      'workflows/scenario.ts',
       'workflows/endpoint.ts',
       'workflows/replay.ts',
       'workflows/resend.ts',

@@ -23,6 +23,7 @@ import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
 import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
+import { scenarioActivities, type ScenarioDependencies } from './scenario.ts'
 import { type WakeLead, wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
 
@@ -44,6 +45,8 @@ export interface ActivityDependencies {
   wakeLead: WakeLead
   /** Tells a lead's workflow how far its clock is ahead; one that does not run is started. */
   tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
+  simulate: ScenarioDependencies['simulate']
+  close: ScenarioDependencies['close']
   /** Starts an endpoint's workflow, or tells it to look at the record. */
   startEndpoint: (endpointId: number) => Promise<unknown>
   tellFailure: TellFailure
@@ -60,6 +63,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     deliverWebhook: deliverWebhookActivity(dependencies),
     ...welcomeActivities(dependencies),
     advanceClock: advanceClockActivity(dependencies),
+    ...scenarioActivities(dependencies),
     closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
 
     ...certificationActivities(dependencies),

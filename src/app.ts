@@ -24,13 +24,8 @@ import { securityHeaders } from './api/plugins/security-headers.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
 import { rotateEndpointSecret } from './api/rotate-endpoint-secret.ts'
 import type { StartRequest } from './api/self-service.ts'
-import { advanceClock } from './api/sandbox/advance-clock.ts'
-import { getClock } from './api/sandbox/get-clock.ts'
-import { getSink } from './api/sandbox/get-sink.ts'
-import { setSink } from './api/sandbox/set-sink.ts'
-import { simulateEvent } from './api/sandbox/simulate-event.ts'
+import { sandboxRoutes } from './api/sandbox/routes.ts'
 import { sink } from './api/sandbox/sink.ts'
-import { useSink } from './api/sandbox/use-sink.ts'
 import { setEndpoint } from './api/set-endpoint.ts'
 import { testEndpoint } from './api/test-endpoint.ts'
 import type { TlsFiles } from './api/tls.ts'
@@ -43,6 +38,7 @@ import type { WebhookFacts } from './domain/webhook-facts.ts'
 import type { ObserveRequest } from './metrics/api.ts'
 import type { Clocks } from './temporal/clocks.ts'
 import type { Referrals } from './temporal/referrals.ts'
+import type { Scenarios } from './temporal/scenarios.ts'
 import type { ResendWebhook } from './temporal/resend.ts'
 import { webhookBody } from './webhooks/body.ts'
 
@@ -58,6 +54,8 @@ export interface AppDependencies {
   simulate: Referrals['simulate']
   /** Sandbox only. */
   clocks: Clocks
+  /** Sandbox only. */
+  scenarios: Scenarios
   /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
   startRequest: StartRequest
   startEndpoint: (endpointId: number) => void
@@ -100,7 +98,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi, { environment })
-  const { startReferral, resendWebhook: resend, startEndpoint, simulate, clocks } = dependencies
+  const { startReferral, resendWebhook: resend, startEndpoint, simulate, clocks, scenarios } = dependencies
   const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   await app.register(ping, { prefix: '/v1', environment })
@@ -110,7 +108,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     async (withKey) => {
       withKey.addHook('onRequest', (request) => withKey.authenticate(request))
       const body = (facts: WebhookFacts) => webhookBody({ ...facts, environment })
-      await withKey.register(createLead, { sql, environment, webhookBody: body, startReferral })
+      await withKey.register(createLead, {
+        sql,
+        environment,
+        webhookBody: body,
+        startReferral,
+        playScenario: (leadId, name) => scenarios.start(leadId, name),
+      })
       await withKey.register(getLead, { sql })
       await withKey.register(getEvents, { sql })
       await withKey.register(updatePartnerInfo, { sql })
@@ -125,14 +129,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(listEvents, { sql })
       await withKey.register(listLeads, { sql })
       if (environment === 'sandbox') {
-        await withKey.register(simulateEvent, { sql, simulate })
-        await withKey.register(advanceClock, { sql, clocks })
-        await withKey.register(getClock, { sql, clocks })
-      }
-      if (environment === 'sandbox' && sinkBase !== undefined) {
-        await withKey.register(useSink, { ...selfService, sinkBase })
-        await withKey.register(setSink, { sql })
-        await withKey.register(getSink, { sql, sinkBase })
+        const lead = { sql, webhookBody: body, startReferral }
+        await withKey.register(sandboxRoutes, { ...lead, simulate, clocks, scenarios, selfService, sinkBase })
       }
     },
     { prefix: '/v1' },

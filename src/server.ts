@@ -11,6 +11,7 @@ import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
 import { createClocks } from './temporal/clocks.ts'
+import { createScenarios } from './temporal/scenarios.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
@@ -58,6 +59,7 @@ const app = await buildApp({
   }),
   simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
   clocks: createClocks({ client, sql }),
+  scenarios: createScenarios(client),
   startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
   encryptionKeys: config.ENCRYPTION_KEY,

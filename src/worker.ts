@@ -5,7 +5,7 @@ import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { type ActivityDependencies, createActivities } from '../activities/index.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
-import { clockMovedSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
+import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
@@ -122,6 +122,8 @@ function dependencies(): ActivityDependencies {
     firstAttempts,
     log,
     startEndpoint,
+    simulate: (leadId, simulation) => referrals.simulate(leadId, simulation),
+    close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     tellClock: (leadId, offset) => referrals.signal(leadId, clockMovedSignal, { offset }),
     tellFailure: (leadId, failure) => {

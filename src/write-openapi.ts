@@ -13,6 +13,7 @@ const app = await buildApp({
   log: createLogger('silent', 'api'),
   startReferral: () => {},
   resendWebhook: async () => 'accepted',
+  scenarios: { start: async () => true, run: async () => 'done' },
   simulate: async () => 'unanswered',
   clocks: { advance: async () => undefined, isMoving: async () => false },
   startRequest: () => {},

@@ -68,6 +68,13 @@ export const { advanceClock } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
+/** What a scenario does to its lead. */
+export const { simulateMilestones, readClock, dropOut } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
 export const { finishDraining } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },

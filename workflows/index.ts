@@ -1,6 +1,7 @@
 /** The workflow bundle: what the worker can run. */
 export { referral } from './referral.ts'
 export { advance } from './advance.ts'
+export { scenario } from './scenario.ts'
 export { endpoint } from './endpoint.ts'
 export { replay } from './replay.ts'
 export { resend } from './resend.ts'

@@ -7,6 +7,7 @@ import type { Idempotency, NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../domain/lead-fields.ts'
 import type { Environment } from '../domain/environment.ts'
+import { type ScenarioName, scenarioOfEmail } from '../domain/scenarios.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'
@@ -19,6 +20,8 @@ interface Options {
   environment: Environment
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
+  /** Called in a sandbox only. */
+  playScenario: (leadId: number, name: ScenarioName) => Promise<unknown>
 }
 
 /** An optional field; stored as `null` when it is absent. */
@@ -82,7 +85,7 @@ const schema = operation({
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, environment, webhookBody, startReferral },
+  { sql, environment, webhookBody, startReferral, playScenario },
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
@@ -106,8 +109,14 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
-      if (result.kind === 'created')
+      if (result.kind === 'created') {
         startReferral(newReferralState(result.leadId, partner, { now: Date.now(), isSandbox }))
+        const scenario = isSandbox ? scenarioOfEmail(lead.email) : undefined
+        if (scenario !== undefined)
+          playScenario(result.leadId, scenario).catch((err: unknown) =>
+            request.log.warn({ err }, 'scenario not started'),
+          )
+      }
       return result.answer
     },
   })

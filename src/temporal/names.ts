@@ -7,6 +7,7 @@ export function leadOf(workflowId: string): number | undefined {
   const [, id] = /^lead-(\d+)$/.exec(workflowId) ?? []
   return id === undefined ? undefined : Number(id)
 }
+export const scenarioId = (leadId: number) => `scenario-${leadId}`
 export const advanceId = (leadId: number) => `advance-${leadId}`
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 export const certificationId = (id: number) => `certification-${id}`

@@ -16,8 +16,10 @@ import {
   endpointWorkflowId,
   replayId,
   resendId,
+  scenarioId,
 } from '../../src/temporal/names.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { createScenarios } from '../../src/temporal/scenarios.ts'
 import { startReplay } from '../../src/temporal/replay.ts'
 import { createResendStarter } from '../../src/temporal/resend.ts'
 import { probeSignal } from '../../workflows/messages.ts'
@@ -270,6 +272,16 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.referrals.record(leadId, { name: 'escrow_funded' })
     await createClocks(service).advance(leadId, { days: 100 })
     return advanceId(leadId)
+  },
+  async scenario(service) {
+    const leadId = await leadsOf(service, await service.addPartner()).start()
+    await createScenarios(service.client).run(leadId, 'scores_go_down')
+    return scenarioId(leadId)
+  },
+  async 'scenario-dropped-out'(service) {
+    const leadId = await leadsOf(service, await service.addPartner()).start()
+    await createScenarios(service.client).run(leadId, 'dropped_out')
+    return scenarioId(leadId)
   },
   async resends(service) {
     const { id } = await service.addPartner()

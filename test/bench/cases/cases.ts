@@ -9,6 +9,7 @@ import { leadCalls } from './reads.ts'
 import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
 import { running } from './running.ts'
+import { advanceMany, sandbox } from './sandbox.ts'
 import { starting } from './starting.ts'
 
 interface Case {
@@ -32,6 +33,7 @@ export const cases: Case[] = [
   { name: 'running', about: 'create-lead to a workflow that Temporal knows', run: running },
   { name: 'milestones', about: 'unloaded, at 25/s and flat out, to the verified webhook', run: milestones },
   { name: 'one-partner', about: 'milestones of one partner flat out, against ten', run: onePartner },
+  { name: 'sandbox', about: 'a lead’s clock: 45 days and a year in one call', run: sandbox },
   { name: 'start', about: 'npm start to ready', run: starting },
   {
     name: 'growth',
@@ -52,4 +54,5 @@ export const cases: Case[] = [
     byNameOnly: true,
     run: resends,
   },
+  { name: 'advance-many', about: '1,000 leads advanced at once', byNameOnly: true, run: advanceMany },
 ]

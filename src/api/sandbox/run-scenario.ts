@@ -1,0 +1,131 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { createLead } from '../../db/leads/create-lead.ts'
+import { leadIds } from '../../db/leads/ids.ts'
+import type { WebhookBody } from '../../db/leads/new-lead.ts'
+import { readLeadClock } from '../../db/leads/next-due.ts'
+import { ownsLead } from '../../db/leads/partner-reads.ts'
+import type { Sql } from '../../db/orm.ts'
+import { eachField, optionalFieldNames } from '../../domain/lead-fields.ts'
+import { milestoneNames } from '../../domain/milestones.ts'
+import { newReferralState, type ReferralState } from '../../domain/referral.ts'
+import { scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
+import type { Scenarios } from '../../temporal/scenarios.ts'
+import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { id, leadId, requiredOr } from '../fields.ts'
+import { operation } from '../openapi/operation.ts'
+import { success } from '../schemas.ts'
+import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
+
+export interface ScenarioOptions {
+  sql: Sql
+  webhookBody: WebhookBody
+  startReferral: (state: ReferralState) => void
+  scenarios: Scenarios
+}
+
+/** A borrower for a lead that a scenario makes: nobody real. */
+const BORROWER = {
+  ...eachField(optionalFieldNames, () => null),
+  first_name: 'Sam',
+  last_name: 'Sandbox',
+  email: 'sam.sandbox@example.com',
+  phone: '555-010-0100',
+}
+
+const schema = operation({
+  operationId: 'runScenario',
+  tags: ['Sandbox'],
+  summary: 'Play a whole journey',
+  description:
+    'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own.',
+  body: z.object(
+    {
+      scenario: z.enum(scenarioNames, { error: requiredOr(`must be one of ${scenarioNames.join(', ')}`) }),
+      lead_id: leadId.optional().describe('By default a new lead.'),
+    },
+    'must be a JSON object; scenario is required',
+  ),
+  bodyExamples: { 'a new lead': { scenario: 'mortgage_ready_in_a_year' } },
+  response: z.object({
+    success,
+    data: z.object({
+      lead_id: id,
+      scenario: z.enum(scenarioNames),
+      state: z
+        .enum(['done', 'running', 'stopped', 'closed'])
+        .describe(
+          '`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way.',
+        ),
+      status: leadStatus,
+      webhooks: z
+        .array(z.enum(milestoneNames))
+        .describe('The webhooks to expect for a new lead, in their order.'),
+      next: dueView,
+    }),
+  }),
+  responseDescription: 'The scenario was played, or is being played.',
+  responseExamples: {
+    done: {
+      success: true,
+      data: {
+        lead_id: 1042,
+        scenario: 'ready_after_two_updates',
+        state: 'done',
+        status: 'mortgage_ready',
+        webhooks: webhooksOf('ready_after_two_updates'),
+        next: { what: 'end', at: '2026-07-14 10:30:00' },
+      },
+    },
+  },
+  errors: [
+    invalidPayload('Invalid request: scenario is required.'),
+    unknownLead(),
+    leadClosed(),
+    new ApiError('CLOCK_MOVING'),
+  ],
+})
+
+/** POST /sandbox/run-scenario: a whole journey in one call. */
+export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, options) => {
+  const { sql, webhookBody, startReferral, scenarios } = options
+  const takeLeadId = leadIds(sql)
+
+  async function newLead(partnerId: number): Promise<number> {
+    const made = await createLead({ sql, takeLeadId }, partnerId, BORROWER, webhookBody, (lead) => lead)
+    if (made.kind === 'conflict') throw new Error('there was no key to be in conflict')
+    startReferral(newReferralState(made.leadId, partnerId, { now: Date.now(), isSandbox: true }))
+    return made.leadId
+  }
+
+  app.post('/sandbox/run-scenario', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const { scenario, lead_id: named } = request.body
+      if (named !== undefined) {
+        if (!(await ownsLead(sql, partnerId, named))) throw unknownLead()
+        if ((await readLeadClock(sql, named))?.isClosed) throw leadClosed()
+      }
+      const lead = named ?? (await newLead(partnerId))
+      request.leadId = lead
+      const state = await scenarios.run(lead, scenario).catch((err: unknown) => {
+        request.log.warn({ err }, 'scenario not started')
+        throw unavailable()
+      })
+      if (state === 'refused') throw new ApiError('CLOCK_MOVING')
+      const clock = await readLeadClock(sql, lead)
+      if (clock === undefined) throw unknownLead()
+      const { status } = clock
+      const data = {
+        lead_id: lead,
+        scenario,
+        state,
+        status,
+        webhooks: webhooksOf(scenario),
+        next: dueOf(clock),
+      }
+      return { success: true as const, data }
+    },
+  })
+}

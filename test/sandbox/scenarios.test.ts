@@ -1,0 +1,147 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { type ScenarioName, scenarioNames, webhooksOf } from '../../src/domain/scenarios.ts'
+import { scenarioId } from '../../src/temporal/names.ts'
+import type { ServiceProcess } from '../support/processes.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+interface Played {
+  lead_id: number
+  state: string
+  status: string
+  webhooks: string[]
+}
+
+describe('a scenario', () => {
+  let service: Service
+  let partner: TestPartner
+  let worker: ServiceProcess
+  let port: number | undefined
+  let calls: ReturnType<typeof partnerCalls>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    ;[{ port }, worker] = await Promise.all([service.startApi(), service.startWorker()])
+  }, 60_000)
+
+  beforeEach(async () => {
+    partner = await service.addPartner()
+    calls = partnerCalls(port, partner.key)
+  })
+
+  const run = async (body: object) => {
+    const answer = await calls.post('sandbox/run-scenario', body)
+    return { status: answer.status, data: answer.body.data as object as Played }
+  }
+  const arrived = (leadId: number) =>
+    partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === leadId)
+  const history = async (leadId: number) =>
+    service.sql
+      .selectFrom('lead_events')
+      .select(['event_name', 'created_at', 'event_payload'])
+      .where('lead_id', '=', leadId)
+      .orderBy('position')
+      .execute()
+
+  it.each(scenarioNames)('%s sends its webhooks, each once and in order', async (scenario) => {
+    const { status, data } = await run({ scenario })
+    expect([status, data.state, data.webhooks]).toEqual([200, 'done', webhooksOf(scenario)])
+    await partner.endpoint.until(() => arrived(data.lead_id).length >= data.webhooks.length)
+    expect(arrived(data.lead_id).map(({ event }) => event.type)).toEqual(data.webhooks)
+    expect(arrived(data.lead_id).every(({ verified }) => verified)).toBe(true)
+    const dates = (await history(data.lead_id)).map((event) => event.created_at.getTime())
+    expect(dates).toEqual(dates.toSorted((one, other) => one - other))
+  })
+
+  it('is the same each time', async () => {
+    const facts = async (scenario: ScenarioName) => {
+      const { data } = await run({ scenario })
+      const events = await history(data.lead_id)
+      const began = events[0]?.created_at.getTime() ?? 0
+      return events.map((event) => [
+        event.event_name,
+        Math.round((event.created_at.getTime() - began) / 86_400_000),
+      ])
+    }
+    const first = await facts('scores_go_down')
+    expect(await facts('scores_go_down')).toEqual(first)
+    expect(first.filter(([name]) => name === 'score_update').map(([, day]) => day)).toEqual([22, 37, 52, 97])
+  })
+
+  it('has scores that go down', async () => {
+    const { data } = await run({ scenario: 'scores_go_down' })
+    const gains = (await history(data.lead_id))
+      .filter(({ event_name: name }) => name === 'score_update')
+      .map(({ event_payload: payload }) => (payload as { experian_gain: number }).experian_gain)
+    expect(gains.slice(0, 2)).toEqual([-12, -5])
+  })
+
+  it('closes the lead of a borrower who drops out', async () => {
+    const { data } = await run({ scenario: 'dropped_out' })
+    const lead = await until(async () => {
+      const found = service.sql.selectFrom('leads').select(['closed_at', 'close_reason'])
+      const row = await found.where('id', '=', data.lead_id).executeTakeFirst()
+      return row?.closed_at ? row : undefined
+    })
+    expect(lead.close_reason).toBe('withdrew')
+    const again = await run({ scenario: 'dropped_out', lead_id: data.lead_id })
+    expect(again.status).toBe(409)
+  })
+
+  it('goes on with a lead that is there', async () => {
+    const leadId = await calls.createLead()
+    const { data } = await run({ scenario: 'ready_after_two_updates', lead_id: leadId })
+    expect(data).toMatchObject({ lead_id: leadId, state: 'done', status: 'mortgage_ready' })
+  })
+
+  it('is played by a lead whose address names it, with create-lead alone', async () => {
+    const leadId = await calls.createLead({ email: 'tester+ready_after_two_updates@example.com' })
+    const webhooks = webhooksOf('ready_after_two_updates')
+    await partner.endpoint.until(() => arrived(leadId).length === webhooks.length)
+    expect(arrived(leadId).map(({ event }) => event.type)).toEqual(webhooks)
+    await service.client.workflow.getHandle(scenarioId(leadId)).result()
+  })
+
+  it('is not played by any other address', async () => {
+    const leadId = await calls.createLead({ email: 'tester+ready_after_two_updates@lender.example' })
+    await partner.endpoint.until(() => arrived(leadId).length === 1)
+    await expect(service.client.workflow.getHandle(scenarioId(leadId)).describe()).rejects.toThrow(
+      'not found',
+    )
+  })
+
+  it('stands on its own where the worker is killed in the middle', async () => {
+    const reached = Promise.withResolvers<void>()
+    partner.endpoint.answer = (_, response) => {
+      if (partner.endpoint.arrivals.length === 5) reached.resolve()
+      response.writeHead(200).end()
+    }
+    const leadId = await calls.createLead({ email: 'tester+mortgage_ready_in_a_year@example.com' })
+    await reached.promise
+    await worker.kill()
+    worker = await service.startWorker()
+    expect(await service.client.workflow.getHandle(scenarioId(leadId)).result()).toBe('done')
+    const webhooks = webhooksOf('mortgage_ready_in_a_year')
+    await partner.endpoint.until(() => arrived(leadId).at(-1)?.event.type === 'mortgage_ready')
+    const taken = [...new Map(arrived(leadId).map(({ id, event }) => [id, event.type])).values()]
+    expect(taken).toEqual(webhooks)
+    expect((await history(leadId)).map(({ event_name: name }) => name)).toEqual(webhooks)
+  }, 60_000)
+
+  it('is listed with the webhooks to expect', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/sandbox/scenarios`, {
+      headers: { authorization: `Service-Key ${partner.key}` },
+    })
+    const { data } = (await response.json()) as { data: { scenario: ScenarioName; webhooks: string[] }[] }
+    expect(data.map(({ scenario }) => scenario)).toEqual(scenarioNames)
+    expect(data.every(({ scenario, webhooks }) => webhooks.join() === webhooksOf(scenario).join())).toBe(true)
+  })
+
+  it('is none of another partner’s leads, and none that does not exist', async () => {
+    const stranger = await service.addPartner()
+    const leadId = await partnerCalls(port, stranger.key).createLead()
+    expect((await run({ scenario: 'dropped_out', lead_id: leadId })).status).toBe(404)
+    expect((await run({ scenario: 'happy_end' })).status).toBe(400)
+    expect((await run({})).status).toBe(400)
+  })
+})
