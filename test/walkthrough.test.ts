@@ -84,18 +84,21 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
   it('refer a borrower, record milestones and read the lead', async () => {
     const [create = ''] = blocksOf(readme, 'Refer a borrower')
     expect(await run(create)).toMatch(/"success":true,.*"lead_id":1\b/)
-    const [record = ''] = blocksOf(readme, 'Record a milestone')
+    const [record = '', advance = ''] = blocksOf(readme, 'Record a milestone')
     await run(record)
     await receiver.until(/^escrow_funded /)
     expect(receiver.lines).toEqual([
       expect.stringMatching(/^lead_received .*"lead_id":1,/),
+      expect.stringMatching(/^client_account_created .*"lead_id":1,/),
       expect.stringMatching(/^contract_signed .*"lead_id":1,/),
       expect.stringMatching(/^escrow_funded .*"lead_id":1,/),
     ])
+    expect(await run(advance)).toContain('"status":"score_update"')
+    await receiver.until(/^score_update .*"lead_id":1,/)
     const [rest = ''] = blocksOf(readme, 'Call the rest of the API')
     const answers = await run(rest)
     expect(answers.match(/"success":true/g)).toHaveLength(4)
-    expect(answers).toContain('"status":"escrow_funded"')
+    expect(answers).toContain('"status":"score_update"')
   })
 
   it('look at webhooks, at the endpoint and at the feed, and have a webhook sent again', async () => {
