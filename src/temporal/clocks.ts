@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Client,
-  isGrpcDeadlineError,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
   WorkflowNotFoundError,
 } from '@temporalio/client'
 import type { advance as advanceWorkflow } from '../../workflows/advance.ts'
@@ -20,12 +20,11 @@ import {
 } from '../domain/lead-clock.ts'
 import { DAY_MS } from '../domain/score-dates.ts'
 import { advanceId, TASK_QUEUE } from './names.ts'
+import { isPolling } from './polling.ts'
 
 /** How long an answer waits for the clock. */
 const WAIT_MS = 10_000
 const POLL_MS = 20
-/** Started, and its first task scheduled and taken: then a worker is there. */
-const EVENTS_WITH_WORKER = 4
 
 /** How far: so many days, or until what is due. */
 export type ClockTarget = { days: number } | { to: ClockStop }
@@ -42,6 +41,8 @@ export interface Clocks {
 
 /** The one way in which leads' clocks are moved: sandbox only. */
 export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clocks {
+  const handleOf = (leadId: number) => client.workflow.getHandle<typeof advanceWorkflow>(advanceId(leadId))
+
   async function advance(leadId: number, to: ClockTarget): Promise<Advanced | undefined> {
     const end = Date.now() + WAIT_MS
     const clock = await readQuiet(leadId, to, end)
@@ -52,10 +53,17 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     if (aheadMs > MOST_AHEAD_MS) return { kind: 'too_far' }
     const since = await clockStart(sql, leadId)
     try {
-      return await client.withDeadline(end, () => move(leadId, target, since))
+      await client.withDeadline(end, () => start(leadId, target, since))
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return { kind: 'moving' }
-      if (!isGrpcDeadlineError(error)) throw error
+      throw error
+    }
+    try {
+      const advanced = await client.withDeadline(end, () => handleOf(leadId).result())
+      const after = await readLeadClock(sql, leadId)
+      return after && { kind: 'done', clock: after, ...advanced }
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) throw error
       return unfinished(leadId, since)
     }
   }
@@ -70,8 +78,8 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     }
   }
 
-  async function move(leadId: number, target: number, since: ClockStart): Promise<Advanced | undefined> {
-    const handle = await client.workflow.start<typeof advanceWorkflow>('advance', {
+  function start(leadId: number, target: number, since: ClockStart) {
+    return client.workflow.start<typeof advanceWorkflow>('advance', {
       workflowId: advanceId(leadId),
       taskQueue: TASK_QUEUE,
       args: [leadId, target, since],
@@ -79,15 +87,11 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: `The clock of lead ${leadId}`,
     })
-    const advanced = await handle.result()
-    const clock = await readLeadClock(sql, leadId)
-    return clock && { kind: 'done', clock, ...advanced }
   }
 
-  /** Without a worker, nothing has happened yet. */
+  /** It goes on by itself, unless there is no worker. */
   async function unfinished(leadId: number, since: ClockStart): Promise<Advanced | undefined> {
-    const { historyLength } = await client.workflow.getHandle(advanceId(leadId)).describe()
-    if (historyLength < EVENTS_WITH_WORKER) return { kind: 'unanswered' }
+    if (!(await isPolling(client))) return { kind: 'unanswered' }
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined
     const { happened } = await happenedSince(sql, leadId, since, clock.offsetSeconds)
@@ -95,7 +99,7 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   }
 
   async function isMoving(leadId: number): Promise<boolean> {
-    const describe = () => client.workflow.getHandle(advanceId(leadId)).describe()
+    const describe = () => handleOf(leadId).describe()
     try {
       return (await client.withDeadline(Date.now() + WAIT_MS, describe)).status.name === 'RUNNING'
     } catch (error) {

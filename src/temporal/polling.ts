@@ -9,9 +9,9 @@ const WORKFLOW_TASKS = 1
 
 /**
  * Whether Temporal knows `identity` as a worker that asks for work: a process that is up and polls nothing
- * looks healthy from inside. False while Temporal is away.
+ * looks healthy from inside. Without an identity, any worker counts. False while Temporal is away.
  */
-export async function isPolling(client: Client, identity: string): Promise<boolean> {
+export async function isPolling(client: Client, identity?: string): Promise<boolean> {
   const { namespace } = client.options
   const ask = () =>
     client.workflowService.describeTaskQueue({
@@ -21,7 +21,7 @@ export async function isPolling(client: Client, identity: string): Promise<boole
     })
   try {
     const { pollers } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, ask)
-    const ours = (pollers ?? []).filter((poller) => poller.identity === identity)
+    const ours = (pollers ?? []).filter((poller) => identity === undefined || poller.identity === identity)
     const polledAt = ours.map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND_MS)
     return Math.max(0, ...polledAt) > Date.now() - FRESH_MS
   } catch {

@@ -39,7 +39,7 @@ export function workerOptions(settings: Settings) {
 }
 
 /** How many clocks a worker moves at a time. Others wait in their queue, so no advance takes the places of its lead. */
-const CLOCKS = 20
+const CLOCKS = 10
 
 /** What moves the clocks of a sandbox's leads: activities only. */
 export function clockWorkerOptions(settings: Settings) {

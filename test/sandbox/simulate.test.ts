@@ -175,8 +175,8 @@ describe('simulate-event', () => {
   })
 })
 
-describe('simulate-event without a worker', () => {
-  it('answers 503 after ten seconds, and a repeat with the same key records once', async () => {
+describe('simulate-event and advance-clock without a worker', () => {
+  it('answer 503 after ten seconds, and a repeat with the same key records once', async () => {
     const service = await prepareService()
     const { port } = await service.startApi()
     const partner = await sandboxPartner(service, port)
@@ -184,8 +184,9 @@ describe('simulate-event without a worker', () => {
     const simulate = () =>
       partner.simulate(lead, { event_name: 'score_update' }, { 'idempotency-key': 'the-same' })
     const began = performance.now()
-    const { status, error } = await simulate()
-    expect([status, error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+    const answers = await Promise.all([simulate(), partner.advance(lead, { days: 1 })])
+    for (const { status, error } of answers)
+      expect([status, error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
     expect(performance.now() - began).toBeLessThan(15_000)
     await service.startWorker()
     expect((await simulate()).status).toBe(200)
