@@ -154,6 +154,7 @@ describe('GET /v1/openapi.json', () => {
           ...value,
           ...('lead_id' in value && { lead_id }),
           ...('event_id' in value && { event_id: data[0].event_id }),
+          ...('wait' in value && { wait: 1 }),
         }
         expect([name, (await partner.post(name.slice(1), sent)).status]).toEqual([name, 200])
       }

@@ -126,7 +126,7 @@ describe('a scenario', () => {
     const taken = [...new Map(arrived(leadId).map(({ id, event }) => [id, event.type])).values()]
     expect(taken).toEqual(webhooks)
     expect((await history(leadId)).map(({ event_name: name }) => name)).toEqual(webhooks)
-  }, 60_000)
+  }, 120_000)
 
   it('is listed with the webhooks to expect', async () => {
     const response = await fetch(`http://127.0.0.1:${port}/v1/sandbox/scenarios`, {
