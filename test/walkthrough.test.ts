@@ -127,7 +127,7 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
         .execute()
     await until(async () => (await attempts()).some(({ status }) => status === 200))
     // the receiver knows its id
-    expect(receiver.lines).toHaveLength(3)
+    expect(receiver.lines).toHaveLength(5)
   })
 
   it('refuse a webhook that is forged', async () => {
