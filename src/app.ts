@@ -2,6 +2,7 @@ import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { certifyEndpoint } from './api/certify-endpoint.ts'
+import { consolePage } from './api/console.ts'
 import { createLead } from './api/create-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
@@ -101,6 +102,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const { startReferral, resendWebhook: resend, startEndpoint, simulate, clocks, scenarios } = dependencies
   const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
+  if (environment === 'sandbox') await app.register(consolePage)
   await app.register(ping, { prefix: '/v1', environment })
   if (environment === 'sandbox' && sinkBase !== undefined)
     await app.register(sink, { prefix: '/v1', sql, encryptionKeys })

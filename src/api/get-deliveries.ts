@@ -59,6 +59,7 @@ const delivery = z.object({
   resend_requested_at: timestamp
     .nullable()
     .describe('When the resend that it waits for was requested; `null` if there is none.'),
+  body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
   attempts: z.array(attempt).describe('The latest 20, oldest first.'),
 })
 
@@ -92,6 +93,7 @@ const schema = operation({
           next_attempt_at: '2026-03-09 10:35:07',
           settled_at: null,
           resend_requested_at: null,
+          body: '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}',
           attempts: [
             {
               number: 1,
@@ -146,6 +148,7 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     next_attempt_at: row.state === 'pending' ? formatTimestamp(row.next_attempt_at) : null,
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
+    body: row.body,
     attempts: attempts.map(({ event_id: _, age: __, started_at, ...rest }) => ({
       ...rest,
       started_at: formatTimestamp(started_at),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { eventsAfter, type FeedPosition } from '../db/leads/event-feed.ts'
+import { eventsAfter, type FeedPosition, lastEvent } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, invalidPayload } from './errors.ts'
@@ -9,8 +9,10 @@ import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
 import { event, pageLimit, success } from './schemas.ts'
 
-const CURSOR = /^\d{1,19}-\d{1,10}-\d{1,10}$/
+const CURSOR = /^(?:now|\d{1,19}-\d{1,10}-\d{1,10})$/
 const BEGINNING = '0-0-0'
+/** Instead of a cursor: after all events that there are. */
+const NOW = 'now'
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
 
@@ -19,9 +21,11 @@ const body = z
     {
       after: z
         .string('must be a string')
-        .regex(CURSOR, 'must be the next of an earlier response')
+        .regex(CURSOR, 'must be the next of an earlier response, or now')
         .optional()
-        .describe('The `next` of the previous response; the first event by default.'),
+        .describe(
+          'The `next` of the previous response; the first event by default. `now` skips all events that there are.',
+        ),
       limit: pageLimit,
       wait: z
         .int('must be an integer')
@@ -46,6 +50,7 @@ const schema = operation({
   bodyExamples: {
     'from the beginning': {},
     'next page': { after: '81274-1042-3', limit: 100 },
+    'only what happens from now on': { after: 'now' },
     'wait for news': { after: '81274-1042-3', wait: 25 },
   },
   response: z.object({
@@ -83,7 +88,10 @@ const schema = operation({
       has_more: false,
     },
   },
-  errors: [invalidPayload('Invalid request: after must be the next of an earlier response.'), tooManyWaits()],
+  errors: [
+    invalidPayload('Invalid request: after must be the next of an earlier response, or now.'),
+    tooManyWaits(),
+  ],
 })
 
 /** POST /list-events (extension): events of all leads in commit order, for partners without a public address. */
@@ -93,8 +101,9 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
   app.post('/list-events', {
     schema,
     handler: async (request, reply) => {
-      const { after = BEGINNING, limit, wait } = request.body
+      const { limit, wait } = request.body
       const { partnerId, keyId } = request
+      const after = await startOf(sql, partnerId, request.body.after)
       const place = { partnerId, after: parse(after) }
       const read = () => eventsAfter(sql, partnerId, place.after, limit + 1)
       let found = await read()
@@ -111,12 +120,21 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
           ...row,
           created_at: formatTimestamp(created_at),
         })),
-        next: last === undefined ? after : `${last.txid}-${last.lead_id}-${last.position}`,
+        next: last === undefined ? after : cursorOf(last),
         has_more: found.length > limit,
       }
     },
   })
 }
+
+async function startOf(sql: Sql, partnerId: number, after = BEGINNING): Promise<string> {
+  if (after !== NOW) return after
+  const last = await lastEvent(sql, partnerId)
+  return last === undefined ? BEGINNING : cursorOf(last)
+}
+
+const cursorOf = ({ txid, lead_id: leadId, position }: { txid: string; lead_id: number; position: number }) =>
+  `${txid}-${leadId}-${position}`
 
 /** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */
 function goneSignal({ raw }: FastifyReply): AbortSignal {

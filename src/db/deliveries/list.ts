@@ -32,7 +32,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
     .select(['lead_events.event_name', 'lead_events.created_at', status.as('state')])
     .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
-    .select('deliveries.resend_requested_at')
+    .select(['deliveries.resend_requested_at', 'deliveries.body'])
     .select(['latest.number as attempts', 'latest.status as last_status'])
     .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
   return filter.leadId !== undefined && filter.before === undefined

@@ -32,6 +32,20 @@ export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPositi
     .execute()
 }
 
+/** Where a partner's feed ends now. */
+export async function lastEvent(sql: Sql, partnerId: number) {
+  return sql
+    .selectFrom('lead_events')
+    .select(['lead_id', 'position', raw<string>`txid::text`.as('txid')])
+    .where('partner_id', '=', partnerId)
+    .where(raw<boolean>`txid < pg_snapshot_xmin(pg_current_snapshot())`)
+    .orderBy(raw`lead_events.txid`, 'desc')
+    .orderBy('lead_id', 'desc')
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
 /** Which of the places have news after them, by their indexes. */
 export async function placesWithNews(
   sql: Sql,

@@ -1,0 +1,66 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync } from 'fastify'
+import { milestoneNames, milestones } from '../domain/milestones.ts'
+import { DAY_MS, SCORE_PERIOD_MS } from '../domain/score-dates.ts'
+
+const files = path.join(import.meta.dirname, '../console')
+const preact = createRequire(import.meta.url).resolve('htm/preact/standalone')
+
+/** Scripts and styles from here only, requests to here only, and no markup from strings (Trusted Types). */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join(';')
+
+/**
+ * GET /console: the page on which a partner's developers see and try everything. It is files only: what it shows and
+ * does goes through the public API with the partner's own key.
+ */
+export const consolePage: FastifyPluginAsync = async (app) => {
+  app.addHook('onRequest', async (request, reply) => {
+    await app.limitAddress(request)
+    // nothing here is a partner's; browsers ask with the ETag whether a file has changed
+    reply.headers({
+      'content-security-policy': policy,
+      'cache-control': 'no-cache',
+      'referrer-policy': 'no-referrer',
+    })
+  })
+  await app.register(fastifyStatic, {
+    root: files,
+    prefix: '/console/',
+    wildcard: false,
+    cacheControl: false,
+    globIgnore: ['**/*.d.ts', '**/tsconfig.json'],
+  })
+  const hidden = { schema: { hide: true, 'x-failures': {} } }
+  app.get('/console', hidden, (_request, reply) => reply.sendFile('index.html'))
+  const module = path.join(path.dirname(preact), 'standalone.module.js')
+  app.get('/console/preact.js', hidden, (_request, reply) =>
+    reply.sendFile(path.basename(module), path.dirname(module)),
+  )
+  let text: string | undefined
+  app.get('/console/service.js', hidden, async (_request, reply) => {
+    text ??= describeService(Object.keys(app.swagger().paths ?? {}))
+    return reply.type('text/javascript; charset=utf-8').send(text)
+  })
+}
+
+/** What the page has to know of the service, as a module: stated once, in the domain and in the OpenAPI document. */
+function describeService(paths: string[]): string {
+  const table = milestoneNames.map((name) => ({ name, ...milestones[name] }))
+  const facts = { milestones: table, paths, scorePeriodDays: SCORE_PERIOD_MS / DAY_MS }
+  return Object.entries(facts)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
+    .join('')
+}

@@ -1,0 +1,106 @@
+import { paths } from './service.js'
+
+/** The key is kept for this tab only: sessionStorage ends with it, and no other tab or cookie has it. */
+const STORED_KEY = 'partner-key'
+
+/** @typedef {{ signal?: AbortSignal, headers?: Record<string, string> }} CallOptions */
+
+/** What the API or the network answered instead of a result. */
+export class ApiFailure extends Error {
+  /** @param {{ status: number, code: string, message: string, retryAfter?: number, requestId?: string | null }} facts */
+  constructor({ status, code, message, retryAfter = 0, requestId = null }) {
+    super(message)
+    this.status = status
+    this.code = code
+    /** Seconds; 0 if the answer named none. */
+    this.retryAfter = retryAfter
+    this.requestId = requestId
+  }
+}
+
+/** @param {string} path below `/v1`, such as `/list-leads` */
+export const offers = (path) => paths.includes(path)
+
+export const readKey = () => sessionStorage.getItem(STORED_KEY)
+/** @param {string} key */
+export const storeKey = (key) => sessionStorage.setItem(STORED_KEY, key)
+export const forgetKey = () => sessionStorage.removeItem(STORED_KEY)
+
+/** @type {(reason: string) => void} */
+let refused = () => {}
+
+/** @param {(reason: string) => void} handler called when the API does not know the key any more */
+export function onRefused(handler) {
+  refused = handler
+}
+
+/**
+ * Calls the API with the partner's key.
+ *
+ * @param {string} path below `/v1`
+ * @param {object} [body]
+ * @param {CallOptions} [options]
+ * @returns {Promise<any>} the parsed answer
+ * @throws {ApiFailure} with a `message` for people
+ */
+export async function call(path, body = {}, { signal, headers = {} } = {}) {
+  const key = readKey() ?? ''
+  const response = await fetch(`/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  }).catch((/** @type {Error} */ error) => {
+    if (error.name === 'AbortError') throw error
+    throw new ApiFailure({ status: 0, code: 'UNREACHABLE', message: 'The API did not answer.' })
+  })
+  const answer = await response.json().catch(() => undefined)
+  if (response.ok && answer?.success === true) return answer
+  const failure = toFailure(response, answer)
+  if (failure.status === 401) refused(failure.message)
+  throw failure
+}
+
+/**
+ * @param {Response} response
+ * @param {any} answer
+ */
+function toFailure({ status, headers }, answer) {
+  return new ApiFailure({
+    status,
+    code: answer?.error?.code ?? `HTTP ${status}`,
+    message: answer?.error?.message ?? `The API answered with status ${status}.`,
+    retryAfter: Number(headers.get('retry-after') ?? 0),
+    requestId: headers.get('x-request-id'),
+  })
+}
+
+/**
+ * What somebody can do about a failure, in a sentence.
+ *
+ * @param {ApiFailure | Error} failure
+ */
+export function remedy(failure) {
+  if (!(failure instanceof ApiFailure)) return 'Reload the page. If it happens again, tell us.'
+  const { status, retryAfter, requestId } = failure
+  if (status === 0)
+    return 'Check that the service is running and that you are online. The console keeps trying.'
+  if (status === 429) return `Try again in ${Math.max(1, retryAfter)} s.`
+  if (status === 503) return 'Try again in a moment. If it stays so, check that the worker is running.'
+  if (status >= 500) return `Try again. If it happens again, tell us the request id ${requestId ?? ''}.`
+  return ''
+}
+
+/**
+ * The same call for a terminal. The key stays out of it, so that it can be shared.
+ *
+ * @param {string} path
+ * @param {object} body
+ */
+export function curl(path, body) {
+  const json = JSON.stringify(body).replaceAll("'", String.raw`'\''`)
+  return `curl ${location.origin}/v1${path} \\
+  -H "Authorization: Service-Key $KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${json}'`
+}

@@ -1,0 +1,136 @@
+import { call, offers } from './api.js'
+import { parseTime } from './time.js'
+import { milestones, scorePeriodDays } from './service.js'
+
+/** @typedef {{ event_name: string, event_payload: any, created_at: string }} LeadEvent */
+/** @typedef {{ number: number, trigger: string, started_at: string, duration_ms: number | null, status: number | null, error_code: string | null, hint: string | null }} Attempt */
+/** @typedef {{ event_id: string, event_name: string, lead_id: number, sequence: number, state: string, created_at: string, next_attempt_at: string | null, settled_at: string | null, resend_requested_at: string | null, body: string, attempts: Attempt[] }} Delivery */
+/** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
+/** @typedef {{ what: string, at: string }} Due */
+/** @typedef {LeadEvent & { delivery: Delivery | undefined, arrivals: Arrival[] }} Step an event with its webhook */
+/** @typedef {{ lead: Record<string, any>, steps: Step[], next: Due | null, now: string | null }} LeadData */
+
+const MOST_PAGES = 10
+const DAY_MS = 24 * 60 * 60 * 1000
+const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name }) => name))
+
+/**
+ * Everything about a lead, from five calls that know nothing of each other.
+ *
+ * @param {number} id
+ * @param {AbortSignal} signal
+ * @returns {Promise<LeadData>}
+ */
+export async function loadLead(id, signal) {
+  const body = { lead_id: id }
+  const [lead, events, deliveries, arrivals, clock] = await Promise.all([
+    call('/get-lead', body, { signal }),
+    call('/get-events', body, { signal }),
+    loadDeliveries(id, signal),
+    loadArrivals(signal),
+    offers('/sandbox/get-clock') ? call('/sandbox/get-clock', body, { signal }) : undefined,
+  ])
+  const steps = pair(events.data, deliveries, arrivals)
+  return {
+    lead: lead.data,
+    steps,
+    next: clock === undefined ? nextScoreUpdate(events.data) : (clock.data.next ?? null),
+    now: clock?.data.now ?? null,
+  }
+}
+
+/**
+ * @param {number} id
+ * @param {AbortSignal} signal
+ * @returns {Promise<Delivery[]>}
+ */
+async function loadDeliveries(id, signal) {
+  /** @type {Delivery[]} */
+  const found = []
+  let cursor
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const body = { lead_id: id, limit: 100, ...(cursor && { cursor }) }
+    const { data, next_cursor: next } = await call('/get-deliveries', body, { signal })
+    found.push(...data)
+    if (next === null) break
+    cursor = next
+  }
+  return found
+}
+
+/**
+ * What a sink of ours received, if webhooks went to one.
+ *
+ * @param {AbortSignal} signal
+ * @returns {Promise<Arrival[]>}
+ */
+async function loadArrivals(signal) {
+  if (!offers('/sandbox/get-sink')) return []
+  const answer = await call('/sandbox/get-sink', {}, { signal }).catch((/** @type {any} */ error) => {
+    if (error.code === 'NO_ENDPOINT') return { data: { webhooks: [] } }
+    throw error
+  })
+  return answer.data.webhooks
+}
+
+/**
+ * The n-th event that is sent has the webhook with sequence n: sequences have no gaps.
+ *
+ * @param {LeadEvent[]} events oldest first
+ * @param {Delivery[]} deliveries
+ * @param {Arrival[]} arrivals
+ * @returns {Step[]}
+ */
+function pair(events, deliveries, arrivals) {
+  const bySequence = new Map(deliveries.map((delivery) => [delivery.sequence, delivery]))
+  let sequence = 0
+  return events.map((event) => {
+    if (!webhooks.has(event.event_name)) return { ...event, delivery: undefined, arrivals: [] }
+    sequence += 1
+    const delivery = bySequence.get(sequence)
+    const own = arrivals.filter(({ webhook_id: id }) => id === delivery?.event_id)
+    return { ...event, delivery, arrivals: own.toReversed() }
+  })
+}
+
+/**
+ * Where the service has no clock to ask: n periods after `escrow_funded`, until the borrower is mortgage ready.
+ *
+ * @param {LeadEvent[]} events
+ * @returns {Due | null}
+ */
+function nextScoreUpdate(events) {
+  const anchor = events.find(({ event_name: name }) => name === 'escrow_funded')
+  if (anchor === undefined || events.some(({ event_name: name }) => name === 'mortgage_ready')) return null
+  const from = parseTime(anchor.created_at).getTime()
+  const periods = Math.floor((Date.now() - from) / (scorePeriodDays * DAY_MS)) + 1
+  const at = new Date(from + periods * scorePeriodDays * DAY_MS)
+  return { what: 'score_update', at: at.toISOString().slice(0, 19).replace('T', ' ') }
+}
+
+/**
+ * A pending webhook that fails is shown as retrying.
+ *
+ * @param {Delivery} delivery
+ */
+export function shownState({ state, attempts }) {
+  const last = attempts.findLast(({ duration_ms: ms }) => ms !== null)
+  return state === 'pending' && last !== undefined ? 'retrying' : state
+}
+
+const SOON_MS = 1000
+const LATEST_MS = 60_000
+
+/**
+ * In how many milliseconds a webhook may have changed without an event that says so.
+ *
+ * @param {Delivery[]} deliveries
+ */
+export function lookAgainMs(deliveries) {
+  const open = deliveries.filter(
+    ({ state, resend_requested_at: resend }) => state === 'pending' || resend !== null,
+  )
+  if (open.length === 0) return undefined
+  const due = open.map(({ next_attempt_at: at }) => (at === null ? 0 : parseTime(at).getTime() - Date.now()))
+  return Math.min(LATEST_MS, Math.max(SOON_MS, Math.min(...due)))
+}

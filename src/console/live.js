@@ -1,0 +1,179 @@
+import { useEffect, useRef, useState } from './preact.js'
+import { ApiFailure, call } from './api.js'
+
+/** @typedef {{ event_id: string, event_name: string, event_payload: any, created_at: string, lead_id: number, partner_lead_id: string | null, position: number, arrived_at: number }} FeedEvent */
+/** @typedef {'connecting' | 'live' | 'resting' | 'retrying'} LiveState */
+
+const WAIT_S = 25
+const MOST_KEPT = 200
+const LONGEST_PAUSE_MS = 30_000
+
+/** What arrived since the page was opened, newest first. */
+const feed = {
+  /** @type {LiveState} */ state: 'connecting',
+  /** @type {FeedEvent[]} */ events: [],
+  /** Counts arrivals and actions, so that views know when to look again. */
+  version: 0,
+}
+/** @type {Set<() => void>} */
+const watchers = new Set()
+/** @type {AbortController | undefined} */
+let running
+
+const tell = () => watchers.forEach((watcher) => watcher())
+
+/** @param {LiveState} state */
+function become(state) {
+  if (feed.state === state) return
+  feed.state = state
+  tell()
+}
+
+/** Tells every view to look again: somebody has just done something. */
+export function touch() {
+  feed.version += 1
+  tell()
+}
+
+/** Listens to the partner's feed by long polls of list-events until `stopLive`. It rests while the tab is hidden. */
+export function startLive() {
+  stopLive()
+  const controller = new AbortController()
+  running = controller
+  void follow(controller.signal)
+}
+
+export function stopLive() {
+  running?.abort()
+  running = undefined
+  Object.assign(feed, { state: 'connecting', events: [] })
+}
+
+/** @param {AbortSignal} signal */
+async function follow(signal) {
+  let after = 'now'
+  let failures = 0
+  while (!signal.aborted) {
+    await visible(signal)
+    const wait = new AbortController()
+    const rest = () => document.hidden && wait.abort()
+    const stop = () => wait.abort()
+    document.addEventListener('visibilitychange', rest)
+    signal.addEventListener('abort', stop)
+    try {
+      const { data, next } = await call(
+        '/list-events',
+        after === 'now' ? { after } : { after, wait: WAIT_S, limit: 100 },
+        { signal: wait.signal },
+      )
+      if (signal.aborted) return
+      if (after === 'now' && feed.version > 0) touch()
+      after = next
+      failures = 0
+      become('live')
+      if (data.length > 0) arrive(data)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!wait.signal.aborted) {
+        failures += 1
+        become('retrying')
+        await pause(error, failures)
+      }
+    } finally {
+      document.removeEventListener('visibilitychange', rest)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+}
+
+/** @param {Omit<FeedEvent, 'arrived_at'>[]} events */
+function arrive(events) {
+  const known = new Set(feed.events.map(({ event_id }) => event_id))
+  const news = events.filter(({ event_id }) => !known.has(event_id))
+  const arrived = news.map((event) => ({ ...event, arrived_at: Date.now() }))
+  feed.events = [...arrived.toReversed(), ...feed.events].slice(0, MOST_KEPT)
+  touch()
+}
+
+/** @param {AbortSignal} signal */
+async function visible(signal) {
+  if (!document.hidden) return
+  become('resting')
+  await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
+    const done = () => {
+      if (document.hidden && !signal.aborted) return
+      document.removeEventListener('visibilitychange', done)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', done)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}
+
+/**
+ * @param {unknown} error
+ * @param {number} failures in a row
+ */
+function pause(error, failures) {
+  const asked = error instanceof ApiFailure ? error.retryAfter * 1000 : 0
+  const ms = Math.max(asked, Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures))
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** The feed; the component renders again when it changes. */
+export function useLive() {
+  const [, render] = useState(0)
+  useEffect(() => {
+    const watcher = () => render((/** @type {number} */ count) => count + 1)
+    watchers.add(watcher)
+    return () => void watchers.delete(watcher)
+  }, [])
+  return feed
+}
+
+/**
+ * Loads what a view shows, and again whenever something happens. What was loaded last stays while it loads.
+ *
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} load
+ * @param {unknown[]} inputs loads anew, from nothing, when one of them changes
+ * @param {(data: T) => number | undefined} [again] in how many milliseconds to look again by itself
+ * @returns {{ data: T | undefined, error: Error | undefined, reload: () => void }}
+ */
+export function useLoad(load, inputs, again = () => undefined) {
+  const key = JSON.stringify(inputs)
+  const { version } = useLive()
+  const [turn, setTurn] = useState(0)
+  const [result, setResult] = useState(/** @type {{ key: string, data?: T, error?: Error }} */ ({ key }))
+  const latest = useRef(load)
+  latest.current = load
+  useEffect(() => {
+    const controller = new AbortController()
+    latest.current(controller.signal).then(
+      (data) => controller.signal.aborted || setResult({ key, data }),
+      (/** @type {Error} */ error) =>
+        controller.signal.aborted ||
+        setResult((/** @type {any} */ previous) => ({
+          ...(previous.key === key ? previous : { key }),
+          error,
+        })),
+    )
+    return () => controller.abort()
+  }, [key, version, turn])
+  const reload = () => setTurn((/** @type {number} */ count) => count + 1)
+  useEffect(() => {
+    const wait = result.data === undefined ? undefined : again(result.data)
+    const ms = result.error === undefined ? wait : 3000
+    if (ms === undefined) return undefined
+    const timer = setTimeout(() => {
+      if (!document.hidden) return reload()
+      document.addEventListener('visibilitychange', reload, { once: true })
+    }, ms)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', reload)
+    }
+  }, [result])
+  const isCurrent = result.key === key
+  return { data: isCurrent ? result.data : undefined, error: isCurrent ? result.error : undefined, reload }
+}

@@ -1,0 +1,2 @@
+// The browser gets htm/preact/standalone as /console/preact.js.
+export * from 'htm/preact'

@@ -1,0 +1,16 @@
+// The API writes /console/service.js: what it offers, from the table of milestones and its OpenAPI document.
+
+export interface Milestone {
+  name: string
+  meaning: string
+  webhook: boolean
+  once: boolean
+  status: boolean
+}
+
+/** In the order of the journey. */
+export const milestones: Milestone[]
+/** Paths below `/v1` that this deployment has, such as `/list-leads`. */
+export const paths: string[]
+/** Days between two score updates. */
+export const scorePeriodDays: number

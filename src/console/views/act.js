@@ -1,0 +1,139 @@
+import { html, useState } from '../preact.js'
+import { call, offers } from '../api.js'
+import { touch } from '../live.js'
+import { Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
+import { milestones } from '../service.js'
+import { counted, journey, words } from '../words.js'
+
+/** @typedef {{ label: string, path: string, body: object }} Action */
+
+/** What can be made to happen to a lead. @param {{ data: import('../lead-data.js').LeadData }} props */
+export function Act({ data: { lead } }) {
+  const simulates = offers('/sandbox/simulate-event')
+  const moves = offers('/sandbox/advance-clock')
+  return html`
+    <section class="card pad" aria-labelledby="act">
+      <h2 id="act">Make something happen</h2>
+      ${simulates && html`<${Milestones} lead=${lead} />`} ${moves && html`<${Clock} id=${lead.lead_id} />`}
+      ${!simulates && html`<${ByHand} lead=${lead} />`}
+    </section>
+  `
+}
+
+/**
+ * What makes sense next: the following step, and again the last one if it can happen more than once.
+ *
+ * @param {string} status
+ */
+export function likelyNext(status) {
+  const reached = journey.findIndex(({ name }) => name === status)
+  const following = journey.slice(reached + 1, reached + 2)
+  const repeated = journey[reached]?.once === false ? journey.slice(reached, reached + 1) : []
+  return [...following, ...repeated].map(({ name }) => name)
+}
+
+/** @param {string} name @param {number} id @returns {Action} */
+const simulation = (name, id) => ({
+  label: words(name),
+  path: '/sandbox/simulate-event',
+  body: { lead_id: id, event_name: name },
+})
+
+/** @param {{ lead: Record<string, any> }} props */
+function Milestones({ lead }) {
+  const likely = likelyNext(lead.status)
+  const others = milestones.filter(({ name }) => name !== 'lead_received' && !likely.includes(name))
+  const [chosen, choose] = useState(others[0]?.name ?? '')
+  const name = others.some((other) => other.name === chosen) ? chosen : (others[0]?.name ?? '')
+  return html`
+    <${Actions} actions=${likely.map((next) => simulation(next, lead.lead_id))} describe=${describeEvents}>
+      <label class="menu"
+        ><span>Any other milestone</span>
+        <select
+          value=${name}
+          onChange=${(/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
+        >
+          ${others.map((other) => html`<option value=${other.name}>${words(other.name)}</option>`)}
+        </select>
+      </label>
+    <//>
+    <${Actions}
+      actions=${[{ ...simulation(name, lead.lead_id), label: `Simulate “${words(name)}”` }]}
+      describe=${describeEvents}
+    />
+  `
+}
+
+/** @param {any} data of simulate-event */
+const describeEvents = ({ events }) =>
+  events
+    .map(
+      (/** @type {any} */ event) =>
+        `${words(event.event_name)} ${event.recorded ? 'is recorded.' : 'was there already.'}`,
+    )
+    .join(' ')
+
+/** @param {{ id: number }} props */
+function Clock({ id }) {
+  const path = '/sandbox/advance-clock'
+  /** @type {Action[]} */
+  const actions = [
+    { label: 'To the next score update', path, body: { lead_id: id, to: 'next_score_update' } },
+    { label: 'To the next retry', path, body: { lead_id: id, to: 'next_retry' } },
+    { label: '45 days on', path, body: { lead_id: id, days: 45 } },
+    { label: 'To the end', path, body: { lead_id: id, to: 'end' } },
+  ]
+  return html`
+    <h3>Advance its clock</h3>
+    <${Actions} actions=${actions} describe=${describeAdvance} />
+  `
+}
+
+/** @param {any} data of advance-clock */
+function describeAdvance({ now, status, happened, stopped }) {
+  const what = happened.length === 0 ? 'Nothing was due' : `${counted(happened.length, 'thing')} happened`
+  const rest = status === 'advancing' ? ' It goes on by itself.' : ''
+  const why = stopped ? ` It stopped: ${words(stopped).toLowerCase()}.` : ''
+  return html`${what}. The lead’s clock shows <${Time} at=${now} as="full" />.${rest}${why}`
+}
+
+/**
+ * Buttons, each with the call that it makes.
+ *
+ * @param {{ actions: Action[], describe: (data: any) => any, children?: import('preact').ComponentChildren }} props
+ */
+function Actions({ actions, describe, children }) {
+  const { busy, error, done, run } = useAction()
+  const act = (/** @type {Action} */ { label, path, body }) =>
+    run(label, async () => {
+      const { data } = await call(path, body, { headers: { 'idempotency-key': crypto.randomUUID() } })
+      touch()
+      return describe(data)
+    })
+  return html`
+    ${actions.map(
+      (action) => html`
+        <div class="actions" key=${action.label}>
+          <button type="button" disabled=${busy !== undefined} onClick=${() => act(action)}>
+            ${busy === action.label ? 'Working …' : action.label}
+          </button>
+          <${Curl} path=${action.path} body=${action.body} />
+        </div>
+      `,
+    )}
+    ${done && html`<${Done}>${done}<//>`}
+    <${Failure} error=${error} />
+    ${children}
+  `
+}
+
+/** For a service that cannot simulate. @param {{ lead: Record<string, any> }} props */
+function ByHand({ lead }) {
+  const [next] = likelyNext(lead.status)
+  if (next === undefined)
+    return html`<p class="dim">The journey is complete: the borrower is back with you.</p>`
+  return html`
+    <p class="dim">Milestones come from the borrower. On your own machine, record the next one yourself:</p>
+    <${Code} text=${`npm run staff -- milestone ${lead.lead_id} ${next}`} label=${words(next)} />
+  `
+}

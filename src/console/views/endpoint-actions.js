@@ -1,0 +1,140 @@
+import { html, useState } from '../preact.js'
+import { call, offers } from '../api.js'
+import { touch } from '../live.js'
+import { Badge, Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
+import { duration } from '../time.js'
+
+/** @typedef {import('./endpoint.js').Endpoint} Endpoint */
+
+/** @param {string} path @param {object} [body] */
+async function act(path, body = {}) {
+  const answer = await call(path, body)
+  touch()
+  return answer
+}
+
+/** Pause, resume, test, and the sink. @param {{ endpoint: Endpoint }} props */
+export function Switches({ endpoint: { url, health, last_test: test } }) {
+  const { busy, error, run } = useAction()
+  /** @type {[string, string][]} */
+  const actions = [
+    ...(url === null
+      ? []
+      : /** @type {[string, string][]} */ ([
+          health === 'paused' ? ['/resume-endpoint', 'Resume'] : ['/pause-endpoint', 'Pause'],
+          ['/test-endpoint', 'Send a test'],
+        ])),
+    ...(offers('/sandbox/use-sink')
+      ? /** @type {[string, string][]} */ ([['/sandbox/use-sink', 'Use our sink']])
+      : []),
+  ]
+  return html`
+    <section class="card pad" aria-labelledby="switches">
+      <h2 id="switches">Do</h2>
+      ${actions.map(
+        ([path, label]) => html`
+          <div class="actions" key=${path}>
+            <button type="button" disabled=${busy !== undefined} onClick=${() => run(label, () => act(path))}>
+              ${busy === label ? 'Working …' : label}
+            </button>
+            <${Curl} path=${path} />
+          </div>
+        `,
+      )}
+      <${Failure} error=${error} />
+      ${test && html`<${Test} test=${test} />`}
+    </section>
+  `
+}
+
+/** @param {{ test: any }} props */
+const Test = ({ test: { state, requested_at: at, status, duration_ms: ms, hint } }) => html`
+  <p role="status">
+    <${Badge} state=${state} /> <span class="dim">Test <${Time} at=${at} /></span>
+    ${state !== 'running' && html`<span class="figure"> ${status ?? 'no answer'} · ${duration(ms)}</span>`}
+  </p>
+  ${hint && html`<p class="hint-line">${hint}</p>`}
+`
+
+/** @param {{ secret: string }} props */
+const Secret = ({ secret }) => html`
+  <div role="status">
+    <p><strong>Store this secret now.</strong> It is not shown again.</p>
+    <${Code} text=${secret} label="Signing secret" />
+  </div>
+`
+
+/** @param {{ endpoint: Endpoint }} props */
+export function ChangeUrl({ endpoint: { url: current } }) {
+  const [url, setUrl] = useState('')
+  const { busy, error, done, run } = useAction()
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    void run('set', async () => (await act('/set-endpoint', { url })).data.secret)
+  }
+  return html`
+    <section class="card pad" aria-labelledby="change-url">
+      <h2 id="change-url">${current === null ? 'Set your URL' : 'Change the URL'}</h2>
+      <form onSubmit=${submit} novalidate>
+        <label
+          ><span>URL of your receiver</span>
+          <input
+            name="url"
+            type="url"
+            value=${url}
+            placeholder="https://lender.example.com/webhooks"
+            autocomplete="off"
+            onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
+          />
+        </label>
+        <p class="hint">It gets nothing yet: configure it with the secret, then certify it.</p>
+        <div class="actions">
+          <button type="submit" disabled=${busy !== undefined || url === ''}>
+            ${busy ? 'Working …' : 'Set URL'}
+          </button>
+          <${Curl} path="/set-endpoint" body=${{ url: url || 'https://lender.example.com/webhooks' }} />
+        </div>
+      </form>
+      ${done && html`<${Secret} secret=${done} />`}
+      <${Failure} error=${error} />
+    </section>
+  `
+}
+
+/** @param {{ endpoint: Endpoint }} props */
+export function Rotate({ endpoint: { new_secret: waiting } }) {
+  const [hours, setHours] = useState('24')
+  const { busy, error, done, run } = useAction()
+  const body = { overlap_hours: Number(hours) }
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    void run('rotate', async () => (await act('/rotate-endpoint-secret', body)).data.secret)
+  }
+  return html`
+    <section class="card pad" aria-labelledby="rotate">
+      <h2 id="rotate">Rotate the secret</h2>
+      <form onSubmit=${submit} novalidate>
+        <label
+          ><span>Hours in which the previous secret also signs</span>
+          <input
+            name="hours"
+            type="number"
+            min="0"
+            max="168"
+            value=${hours}
+            onInput=${(/** @type {InputEvent} */ event) => setHours(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
+          />
+        </label>
+        <div class="actions">
+          <button type="submit" disabled=${busy !== undefined || hours === ''}>
+            ${busy ? 'Working …' : 'Rotate'}
+          </button>
+          <${Curl} path="/rotate-endpoint-secret" body=${body} />
+        </div>
+      </form>
+      ${done && html`<${Done}>Webhooks are signed with the new secret from now on.<//><${Secret} secret=${done} />`}
+      ${waiting && html`<p class="dim">A new secret takes effect <${Time} at=${waiting.takes_effect_at} />.</p>`}
+      <${Failure} error=${error} />
+    </section>
+  `
+}

@@ -1,0 +1,146 @@
+import { html } from '../preact.js'
+import { call, offers } from '../api.js'
+import { useLoad } from '../live.js'
+import { Badge, Empty, Failure, Loading, Time } from '../parts.js'
+import { link } from '../route.js'
+import { duration } from '../time.js'
+import { counted, words } from '../words.js'
+import { Certification } from './certification.js'
+import { ChangeUrl, Switches, Rotate } from './endpoint-actions.js'
+import { Fact } from './lead.js'
+import { Sink } from './sink.js'
+
+/** @typedef {Record<string, any>} Endpoint what get-endpoint answers */
+
+const SOON_MS = 1000
+const LOOK_AGAIN_MS = 5000
+
+export function EndpointView() {
+  const { data, error, reload } = useLoad(
+    async (signal) => /** @type {Endpoint} */ ((await call('/get-endpoint', {}, { signal })).data),
+    [],
+    (endpoint) => (isMoving(endpoint) ? SOON_MS : LOOK_AGAIN_MS),
+  )
+  return html`
+    <div class="head">
+      <h1 tabindex="-1">Endpoint</h1>
+      ${data && html`<${Badge} state=${data.health} />`}
+    </div>
+    <${Failure} error=${error} again=${reload} />
+    ${data === undefined && error === undefined && html`<${Loading} />`}
+    ${data && html`<${Page} endpoint=${data} />`}
+  `
+}
+
+/** @param {Endpoint} endpoint */
+const isMoving = ({ certification, last_test: test, health, open_deliveries: open }) =>
+  certification?.state === 'running' || test?.state === 'running' || health === 'draining' || open > 0
+
+/** @param {{ endpoint: Endpoint }} props */
+const Page = ({ endpoint }) => html`
+  <div class="columns">
+    <div class="stack">
+      ${
+        endpoint.url === null
+          ? html`<${Empty} title="No endpoint yet">
+              Your webhooks are held until you have one. Set a URL
+              below${offers('/sandbox/use-sink') ? ', or use our sink' : ''}.
+            <//>`
+          : html`<${Health} endpoint=${endpoint} />`
+      }
+      <${Certification} endpoint=${endpoint} />
+      <${Sink} endpoint=${endpoint} />
+    </div>
+    <aside>
+      <${Switches} endpoint=${endpoint} />
+      <${ChangeUrl} endpoint=${endpoint} />
+      ${endpoint.url !== null && html`<${Rotate} endpoint=${endpoint} />`}
+    </aside>
+  </div>
+`
+
+/** @type {Record<string, string>} */
+const sentences = {
+  active: 'Webhooks are sent as they happen.',
+  failing: 'Webhooks are sent, and every attempt fails. They are retried with exponential backoff.',
+  paused: 'Webhooks are held. None is lost: they are sent when the endpoint is resumed.',
+  draining: 'Held webhooks are being sent, each lead’s in order.',
+}
+
+/** @param {{ endpoint: Endpoint }} props */
+function Health({ endpoint }) {
+  const { url, health, reason, since, open_deliveries: open, recent_attempts: recent } = endpoint
+  const { oldest_waiting: oldest, next_probe_at: probe } = endpoint
+  return html`
+    <section class="card pad" aria-labelledby="health">
+      <h2 id="health">${health === 'active' ? 'It works' : words(health)}</h2>
+      <p>${sentences[health]}</p>
+      <p class="url figure">${url}</p>
+      <div class="pictures">
+        <${Success} recent=${recent} />
+        <${Latency} recent=${recent} />
+      </div>
+      <dl class="facts">
+        <${Fact} name=${words(health)}
+          >since <${Time} at=${since} /><span class="dim">, because ${reason}</span><//
+        >
+        <${Fact} name="Waiting">
+          ${open === 0 ? 'no webhook' : html`<a href=${link('live', { states: 'pending' })}>${counted(open, 'webhook')}</a>`}
+        <//>
+        ${
+          oldest &&
+          html`<${Fact} name="Oldest waiting"
+            ><a href=${link(`leads/${oldest.lead_id}`, { event: oldest.event_id })}
+              >${words(oldest.event_name)} of lead ${oldest.lead_id}</a
+            >, since <${Time} at=${oldest.waiting_since}
+          /><//>`
+        }
+        ${probe && html`<${Fact} name="We try again"><${Time} at=${probe} /><//>`}
+      </dl>
+    </section>
+  `
+}
+
+/** The share of accepted attempts as a bar. @param {{ recent: any }} props */
+function Success({ recent: { count, success_rate: rate } }) {
+  if (count === 0)
+    return html`<figure class="picture">
+      <figcaption>Accepted</figcaption>
+      <p class="dim">No attempt yet</p>
+    </figure>`
+  const percent = rate === 1 ? '100%' : `${(Math.floor(rate * 1000) / 10).toFixed(1)}%`
+  return html`
+    <figure class="picture">
+      <figcaption>Accepted, of the last ${counted(count, 'attempt')}</figcaption>
+      <strong class="figure">${percent}</strong>
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="rest" width="100" height="6" rx="1" />
+        <rect class="part" width=${rate * 100} height="6" rx="1" />
+      </svg>
+    </figure>
+  `
+}
+
+/** On a logarithmic scale from a millisecond to the limit. @param {number} ms */
+const along = (ms) => Math.min(100, Math.max(2, (Math.log10(Math.max(1, ms)) / Math.log10(15_000)) * 100))
+
+/** Half and 95% of the attempts, on the way to the time limit. @param {{ recent: any }} props */
+function Latency({ recent: { duration_p50_ms: half, duration_p95_ms: most } }) {
+  if (half === null)
+    return html`<figure class="picture">
+      <figcaption>Answered within</figcaption>
+      <p class="dim">No attempt yet</p>
+    </figure>`
+  return html`
+    <figure class="picture">
+      <figcaption>Answered within: half, and 95%</figcaption>
+      <strong class="figure">${duration(half)}<span class="dim"> · ${duration(most)}</span></strong>
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="rest" width="100" height="6" rx="1" />
+        <rect class="most" width=${along(most)} height="6" rx="1" />
+        <rect class="part" width=${along(half)} height="6" rx="1" />
+      </svg>
+      <span class="scale"><span>1 ms</span><span>15 s limit</span></span>
+    </figure>
+  `
+}

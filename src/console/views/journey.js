@@ -1,0 +1,44 @@
+import { html } from '../preact.js'
+import { Time } from '../parts.js'
+import { journey, words } from '../words.js'
+
+/** The journey as a line: what was reached when, and what is due. @param {{ data: import('../lead-data.js').LeadData }} props */
+export function Journey({ data: { lead, steps, next } }) {
+  const reached = journey.findIndex(({ name }) => name === lead.status)
+  return html`
+    <section aria-label="Journey" class="card journey">
+      <ol>
+        ${journey.map(({ name, meaning }, index) => {
+          const events = steps.filter(({ event_name: event }) => event === name)
+          const state =
+            events.length > 0 ? 'done' : index <= reached ? 'passed' : index === reached + 1 ? 'next' : ''
+          return html`
+            <li
+              key=${name}
+              class=${state}
+              aria-current=${name === lead.status ? 'step' : undefined}
+              title=${meaning}
+            >
+              <span class="mark"></span>
+              <span class="step-name">
+                ${words(name)}${events.length > 1 && html` <span class="times">×${events.length}</span>`}
+              </span>
+              <span class="step-when">
+                <${When} name=${name} at=${events.at(-1)?.created_at} state=${state} next=${next} />
+              </span>
+            </li>
+          `
+        })}
+      </ol>
+    </section>
+  `
+}
+
+/** @param {{ name: string, at: string | undefined, state: string, next: import('../lead-data.js').Due | null }} props */
+function When({ name, at, state, next }) {
+  const due = next?.what === name ? html`due <${Time} at=${next.at} />` : undefined
+  if (at !== undefined) return html`<${Time} at=${at} />${due && html`<br />next ${due}`}`
+  if (due !== undefined) return due
+  if (state === 'passed') return 'Skipped'
+  return state === 'next' ? 'Next' : ''
+}

@@ -1,0 +1,103 @@
+import { html } from '../preact.js'
+import { ApiFailure } from '../api.js'
+import { loadLead, lookAgainMs } from '../lead-data.js'
+import { useLoad } from '../live.js'
+import { Badge, Empty, Failure, Loading, Time } from '../parts.js'
+import { link } from '../route.js'
+import { counted, words } from '../words.js'
+import { Act } from './act.js'
+import { Journey } from './journey.js'
+import { Webhook } from './webhook.js'
+
+/** @param {{ id: number, query: URLSearchParams }} props */
+export function LeadView({ id, query }) {
+  const { data, error, reload } = useLoad(
+    (signal) => loadLead(id, signal),
+    [id],
+    ({ steps }) => lookAgainMs(steps.flatMap(({ delivery }) => delivery ?? [])),
+  )
+  const isUnknown = error instanceof ApiFailure && [400, 404].includes(error.status)
+  if (isUnknown) return html`<${UnknownLead} />`
+  return html`
+    <p class="crumb"><a href=${link('leads')}>Leads</a></p>
+    <div class="head">
+      <h1 tabindex="-1">Lead <span class="figure">${id}</span></h1>
+      ${data && html`<${Badge} state=${data.lead.status} />`}
+    </div>
+    <${Failure} error=${error} again=${reload} />
+    ${data === undefined && error === undefined && html`<${Loading} />`}
+    ${data && html`<${LeadPage} data=${data} chosen=${query.get('event')} />`}
+  `
+}
+
+const UnknownLead = () => html`
+  <h1 tabindex="-1" class="hidden">Lead not found</h1>
+  <${Empty} title="Lead not found" action=${html`<a class="button" href=${link('leads')}>See your leads</a>`}>
+    There is no lead with this id, or it is another partner’s.
+  <//>
+`
+
+/** @param {{ data: import('../lead-data.js').LeadData, chosen: string | null }} props */
+const LeadPage = ({ data, chosen }) => html`
+  <${Journey} data=${data} />
+  <div class="columns">
+    <section aria-labelledby="events">
+      <div class="section-head">
+        <h2 id="events">Events and webhooks</h2>
+        <span class="dim">${counted(data.steps.length, 'event')}, newest first</span>
+      </div>
+      <ol class="events">
+        ${data.steps
+          .map(
+            (step, index) =>
+              html`<${Webhook}
+                key=${step.delivery?.event_id ?? `event-${index}`}
+                step=${step}
+                isOpen=${step.delivery !== undefined && step.delivery.event_id === chosen}
+              />`,
+          )
+          .toReversed()}
+      </ol>
+    </section>
+    <aside>
+      <${Act} data=${data} />
+      <${Facts} lead=${data.lead} now=${data.now} />
+    </aside>
+  </div>
+`
+
+/** Shown by hand above, or said by another field. */
+const elsewhere = [
+  'id',
+  'lead_id',
+  'partner_id',
+  'status',
+  'first_name',
+  'last_name',
+  'created_at',
+  'updated_at',
+]
+
+/** @param {{ lead: Record<string, any>, now: string | null }} props */
+const Facts = ({ lead, now }) => html`
+  <section class="card pad" aria-labelledby="borrower">
+    <h2 id="borrower">Borrower</h2>
+    <dl class="facts">
+      <${Fact} name="Name">${`${lead.first_name} ${lead.last_name}`}<//>
+      ${Object.entries(lead)
+        .filter(([name, value]) => !elsewhere.includes(name) && value !== null)
+        .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
+      <${Fact} name="Created"><${Time} at=${lead.created_at} as="full" /><//>
+      <${Fact} name="Last change"><${Time} at=${lead.updated_at} as="full" /><//>
+      ${now !== null && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
+    </dl>
+  </section>
+`
+
+/** @param {{ name: string, children?: import('preact').ComponentChildren }} props */
+export const Fact = ({ name, children }) => html`
+  <div>
+    <dt>${name}</dt>
+    <dd>${children}</dd>
+  </div>
+`

@@ -1,0 +1,68 @@
+import { html, useState } from '../preact.js'
+import { call, forgetKey, storeKey } from '../api.js'
+import { Failure, useAction } from '../parts.js'
+
+/**
+ * Why a key is not used; empty if it may be tried. A production key is never stored or sent.
+ *
+ * @param {string} key
+ */
+export function refuseKey(key) {
+  if (key.startsWith('prs_live_')) {
+    return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
+  }
+  if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
+  return ''
+}
+
+/** @param {{ reason: string, onKey: (key: string) => void }} props */
+export function SignIn({ reason, onKey }) {
+  const [refusal, setRefusal] = useState(reason)
+  const { busy, error, run } = useAction()
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget)
+    const key = String(new FormData(form).get('key') ?? '').trim()
+    const why = refuseKey(key)
+    setRefusal(why)
+    if (why !== '') return
+    void run('sign in', async () => {
+      storeKey(key)
+      await call('/get-endpoint').catch((/** @type {unknown} */ failure) => {
+        forgetKey()
+        throw failure
+      })
+      onKey(key)
+    })
+  }
+  return html`
+    <main class="sign-in">
+      <img src="/console/icon.svg" alt="" width="48" height="48" />
+      <h1 tabindex="-1">Partner Referral Service</h1>
+      <p class="lead">
+        See your leads, watch every webhook arrive, and try the whole journey in the sandbox.
+      </p>
+      <form onSubmit=${submit} novalidate>
+        <label for="key">Your sandbox key</label>
+        <input
+          id="key"
+          name="key"
+          type="password"
+          autocomplete="off"
+          spellcheck=${false}
+          placeholder="prs_test_…"
+          aria-describedby="key-help"
+          aria-invalid=${refusal === '' ? undefined : 'true'}
+          autofocus
+        />
+        <p id="key-help" class="hint">It stays in this tab and is forgotten when you close it.</p>
+        ${refusal !== '' && html`<div class="failure" role="alert"><p>${refusal}</p></div>`}
+        <${Failure} error=${error} />
+        <button class="primary wide" type="submit" disabled=${busy !== undefined}>
+          ${busy === undefined ? 'Sign in' : 'Signing in …'}
+        </button>
+      </form>
+      <p class="hint">No key yet? <code>npm start</code> prints one. <a href="/docs">API reference</a></p>
+    </main>
+  `
+}

@@ -1,0 +1,80 @@
+import { html, useState } from '../preact.js'
+import { call, offers } from '../api.js'
+import { useLoad } from '../live.js'
+import { Badge, Curl, Done, Failure, Time, useAction } from '../parts.js'
+import { counted, words } from '../words.js'
+
+/** How the sink can be told to answer. */
+const answers = [
+  { label: 'Accept everything', body: {} },
+  { label: 'Fail twice, then work', body: { status: 503, times: 2 } },
+  { label: 'Fail until told otherwise', body: { status: 503 } },
+  { label: 'Answer 410 Gone', body: { status: 410 } },
+  { label: 'Hang until the time limit', body: { delay_ms: 20_000 } },
+]
+
+/** Our own endpoint, if the partner uses it: how it answers, and what it received. @param {{ endpoint: import('./endpoint.js').Endpoint }} props */
+export function Sink({ endpoint: { url } }) {
+  const isSink = offers('/sandbox/get-sink') && url !== null && url.includes('/sandbox/sinks/')
+  return isSink ? html`<${SinkCard} />` : null
+}
+
+function SinkCard() {
+  const [chosen, choose] = useState(0)
+  const { busy, error, done, run } = useAction()
+  const { data, reload } = useLoad(
+    async (signal) => (await call('/sandbox/get-sink', {}, { signal })).data,
+    [],
+    () => 2000,
+  )
+  const body = answers[chosen]?.body ?? {}
+  const set = () =>
+    run('set', async () => {
+      const { message } = await call('/sandbox/set-sink', body)
+      reload()
+      return message
+    })
+  return html`
+    <section class="card pad" aria-labelledby="sink">
+      <h2 id="sink">Sink</h2>
+      <p class="dim">Your webhooks come to us. Break it, and watch retries, order and recovery.</p>
+      <label
+        ><span>How it answers</span>
+        <select
+          onChange=${(/** @type {Event} */ event) => choose(Number(/** @type {HTMLSelectElement} */ (event.currentTarget).value))}
+        >
+          ${answers.map(({ label }, index) => html`<option value=${index} selected=${index === chosen}>${label}</option>`)}
+        </select>
+      </label>
+      <div class="actions">
+        <button type="button" disabled=${busy !== undefined} onClick=${set}>Set answer</button>
+        <${Curl} path="/sandbox/set-sink" body=${body} />
+      </div>
+      ${done && html`<${Done}>${done}<//>`}
+      <${Failure} error=${error} />
+      ${data && html`<${Arrivals} webhooks=${data.webhooks} />`}
+    </section>
+  `
+}
+
+/** @param {{ webhooks: any[] }} props */
+const Arrivals = ({ webhooks }) => html`
+  <h3>Received</h3>
+  ${webhooks.length === 0 && html`<p class="dim">Nothing yet. Create a lead, and its first webhook comes here.</p>`}
+  <ol class="attempts">
+    ${webhooks.slice(0, 10).map(
+      ({ event, received_at: at, attempt, verified, problem, status }, index) => html`
+        <li key=${`${at}-${index}`}>
+          <${Badge}
+            state=${verified ? 'accepted' : 'failed'}
+            text=${verified ? 'Verified' : 'Not verified'}
+          />
+          <span>${words(String(event?.type ?? 'Unknown').replace('.', ' '))}</span>
+          <span class="dim figure">answered ${status} · attempt ${attempt} · <${Time} at=${at} /></span>
+          ${problem && html`<span class="hint-line">${problem}</span>`}
+        </li>
+      `,
+    )}
+  </ol>
+  ${webhooks.length > 10 && html`<p class="dim">And ${counted(webhooks.length - 10, 'earlier one')}.</p>`}
+`

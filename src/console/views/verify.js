@@ -1,0 +1,145 @@
+import { html, useState } from '../preact.js'
+import { Code, Failure } from '../parts.js'
+import { recipes, sign } from '../signature.js'
+import { parseTime } from '../time.js'
+
+/** @typedef {{ expected: string, isMatch: boolean | undefined }} Verdict */
+
+/**
+ * How to verify the signature of this very webhook, with the partner's secret or by its own code.
+ *
+ * @param {{ delivery: import('../lead-data.js').Delivery, arrivals: import('../lead-data.js').Arrival[] }} props
+ */
+export function Verify({ delivery, arrivals }) {
+  const headers = arrivals.at(-1)?.headers
+  const started = delivery.attempts.at(-1)?.started_at
+  const [timestamp, setTimestamp] = useState(
+    headers?.['webhook-timestamp'] ?? (started ? String(parseTime(started).getTime() / 1000) : ''),
+  )
+  const [signature, setSignature] = useState(headers?.['webhook-signature'] ?? '')
+  const received = { id: delivery.event_id, timestamp, signature, body: delivery.body }
+  return html`
+    <ol class="steps">
+      <li>
+        <p><strong>Take the raw body</strong>, before anything parses it, and two headers of the request.</p>
+        ${headers === undefined && html`<p class="dim">Your endpoint has them: copy both from its log. The time below is when we began the attempt.</p>`}
+        <div class="fields">
+          <${Field}
+            id="verify-timestamp"
+            label="webhook-timestamp"
+            value=${timestamp}
+            onValue=${setTimestamp}
+          />
+          <${Field}
+            id="verify-signature"
+            label="webhook-signature"
+            value=${signature}
+            onValue=${setSignature}
+            placeholder="v1,…"
+          />
+        </div>
+      </li>
+      <li>
+        <p><strong>Join them</strong> with the id by full stops. This is what is signed:</p>
+        <${Code} text=${`${received.id}.${timestamp}.${received.body}`} label="Signed content" />
+      </li>
+      <li>
+        <p>
+          <strong>Sign it</strong> with HMAC-SHA256 and your secret, decoded from base64 after
+          <code>whsec_</code>.
+        </p>
+        <${Check} received=${received} />
+      </li>
+      <li>
+        <p>
+          <strong>Compare</strong> in constant time with each signature in the header, and refuse a timestamp
+          more than five minutes from your clock.
+        </p>
+        <${Recipes} received=${received} />
+      </li>
+    </ol>
+  `
+}
+
+/** @param {{ id: string, label: string, value: string, onValue: (value: string) => void, placeholder?: string, type?: string }} props */
+const Field = ({ id, label, value, onValue, placeholder, type = 'text' }) => html`
+  <label for=${id}
+    ><span>${label}</span>
+    <input
+      id=${id}
+      type=${type}
+      autocomplete="off"
+      spellcheck=${false}
+      value=${value}
+      placeholder=${placeholder}
+      onInput=${(/** @type {InputEvent} */ event) => onValue(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
+    />
+  </label>
+`
+
+/** @param {{ received: import('../signature.js').Received }} props */
+function Check({ received }) {
+  const [secret, setSecret] = useState('')
+  const [verdict, setVerdict] = useState(/** @type {Verdict | undefined} */ (undefined))
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
+  const check = async () => {
+    setError(undefined)
+    setVerdict(undefined)
+    try {
+      const expected = await sign({ secret, ...received })
+      const given = received.signature.split(' ').filter(Boolean)
+      setVerdict({ expected, isMatch: given.length === 0 ? undefined : given.includes(expected) })
+    } catch (failure) {
+      setError(/** @type {Error} */ (failure))
+    }
+  }
+  return html`
+    <div class="fields">
+      <${Field}
+        id="verify-secret"
+        label="Your signing secret"
+        type="password"
+        value=${secret}
+        onValue=${setSecret}
+        placeholder="whsec_…"
+      />
+      <button type="button" disabled=${secret === ''} onClick=${check}>Check here</button>
+    </div>
+    <p class="hint">
+      The secret stays in this tab; it is sent nowhere. No secret at hand? Rotate it at Endpoint.
+    </p>
+    <${Failure} error=${error} />
+    ${verdict && html`<${Result} verdict=${verdict} />`}
+  `
+}
+
+/** @param {{ verdict: Verdict }} props */
+const Result = ({ verdict: { expected, isMatch } }) => html`
+  <div role="status">
+    <${Code} text=${expected} label="The signature must be" />
+    ${isMatch === true && html`<p class="good-line">It is: the signature is valid.</p>`}
+    ${isMatch === false && html`<p class="bad-line">It is another one: secret, timestamp or body differ from those that were signed.</p>`}
+  </div>
+`
+
+/** @param {{ received: import('../signature.js').Received }} props */
+function Recipes({ received }) {
+  const [chosen, choose] = useState('Shell')
+  const names = Object.keys(recipes)
+  return html`
+    <div class="choice" role="group" aria-label="Language">
+      ${names.map(
+        (name) =>
+          html`<button
+            type="button"
+            class="small"
+            aria-pressed=${name === chosen}
+            onClick=${() => choose(name)}
+          >
+            ${name}
+          </button>`,
+      )}
+    </div>
+    <${Code} text=${recipes[chosen]?.(received) ?? ''} label=${`Verify in ${chosen}`} />
+  `
+}

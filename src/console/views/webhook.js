@@ -1,0 +1,165 @@
+import { html, useState } from '../preact.js'
+import { call } from '../api.js'
+import { shownState } from '../lead-data.js'
+import { touch } from '../live.js'
+import { Badge, Code, Curl, Done, Failure, pretty, Time, useAction } from '../parts.js'
+import { duration } from '../time.js'
+import { counted, meaningOf, words } from '../words.js'
+import { Verify } from './verify.js'
+
+/** @typedef {import('../lead-data.js').Delivery} Delivery */
+/** @typedef {import('../lead-data.js').Step} Step */
+
+/** An event with its webhook beside it. @param {{ step: Step, isOpen: boolean }} props */
+export function Webhook({ step, isOpen }) {
+  const { delivery } = step
+  const [open, setOpen] = useState(isOpen)
+  const toggle = (/** @type {Event} */ event) =>
+    setOpen(/** @type {HTMLDetailsElement} */ (event.currentTarget).open)
+  const title = html`
+    <span class="event-name">${words(step.event_name)}</span>
+    <span class="event-when"><${Time} at=${step.created_at} /></span>
+    <${Payload} payload=${step.event_payload} />
+  `
+  if (delivery === undefined) {
+    return html`<li class="card event">
+      <div class="event-head">${title}<span class="dim">Not sent as a webhook</span></div>
+    </li>`
+  }
+  return html`
+    <li class="card event">
+      <details open=${open} onToggle=${toggle}>
+        <summary class="event-head">
+          ${title}
+          <span class="event-state">
+            <${Badge} state=${shownState(delivery)} />
+            <span class="dim"><${Summary} delivery=${delivery} /></span>
+          </span>
+        </summary>
+        ${open && html`<${Detail} step=${step} delivery=${delivery} />`}
+      </details>
+    </li>
+  `
+}
+
+/** @param {{ payload: Record<string, any> | null }} props */
+const Payload = ({ payload }) =>
+  payload === null
+    ? null
+    : html`<span class="payload"
+        >${Object.entries(payload).map(
+          ([name, value]) => html`<span key=${name}>${words(name)} <b>${signed(name, value)}</b></span>`,
+        )}</span
+      >`
+
+/** @param {string} name @param {unknown} value */
+const signed = (name, value) => (name.endsWith('_gain') && Number(value) > 0 ? `+${value}` : String(value))
+
+/** What matters about a webhook at a glance. @param {{ delivery: Delivery }} props */
+function Summary({ delivery: { state, attempts, next_attempt_at: next, resend_requested_at: resend } }) {
+  if (resend !== null) return html`resend waits since <${Time} at=${resend} />`
+  const last = attempts.at(-1)
+  if (state === 'pending' && attempts.length === 0) return 'not tried yet'
+  if (state === 'pending') return html`next try <${Time} at=${next} />`
+  if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
+  return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')
+}
+
+/** @param {{ step: Step, delivery: Delivery }} props */
+const Detail = ({ step, delivery }) => html`
+  <div class="event-body">
+    <p class="dim">
+      Sent because the ${meaningOf(step.event_name)}. Webhook number ${delivery.sequence} of this lead.
+    </p>
+    <h3>Attempts</h3>
+    <${Attempts} delivery=${delivery} />
+    <${Resend} delivery=${delivery} />
+    <h3>Request</h3>
+    <${Request} step=${step} delivery=${delivery} />
+    <details class="verify">
+      <summary>Verify this signature, step by step</summary>
+      <${Verify} delivery=${delivery} arrivals=${step.arrivals} />
+    </details>
+  </div>
+`
+
+/** @param {{ delivery: Delivery }} props */
+export function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
+  if (attempts.length === 0) {
+    const why =
+      state === 'held'
+        ? 'None yet: the endpoint is paused. Resume it, and this webhook is sent.'
+        : 'None yet.'
+    return html`<p class="dim">${why}</p>`
+  }
+  return html`
+    <ol class="attempts">
+      ${attempts.map(
+        (attempt) => html`
+          <li key=${attempt.number}>
+            <span class="attempt-number">${attempt.number}</span>
+            <${Badge} ...${outcomeOf(attempt)} />
+            <span class="figure">${duration(attempt.duration_ms)}</span>
+            <span class="dim"><${Time} at=${attempt.started_at} />${trigger(attempt.trigger)}</span>
+            ${attempt.hint && html`<span class="hint-line">${attempt.hint}</span>`}
+          </li>
+        `,
+      )}
+    </ol>
+    ${next && html`<p class="dim">The next attempt is <${Time} at=${next} />.</p>`}
+  `
+}
+
+/** @param {string} name */
+const trigger = (name) => (name === 'scheduled' ? '' : ` · ${name}`)
+
+/** @param {import('../lead-data.js').Attempt} attempt */
+export function outcomeOf({ duration_ms: ms, status, error_code: code }) {
+  if (ms === null) return { state: 'running', text: 'Under way' }
+  if (code === null) return { state: 'accepted', text: String(status ?? 'Accepted') }
+  return { state: 'failed', text: status === null ? words(code) : String(status) }
+}
+
+/** @param {{ delivery: Delivery }} props */
+function Resend({ delivery }) {
+  const { busy, error, done, run } = useAction()
+  const body = { event_id: delivery.event_id }
+  const resend = () =>
+    run('resend', async () => {
+      const { message } = await call('/resend-webhook', body)
+      touch()
+      return message
+    })
+  if (delivery.state === 'canceled') return html`<p class="dim">It was canceled: it cannot be sent again.</p>`
+  return html`
+    <div class="actions">
+      <button type="button" disabled=${busy !== undefined} onClick=${resend}>
+        ${delivery.state === 'pending' ? 'Try now' : 'Resend'}
+      </button>
+      <${Curl} path="/resend-webhook" body=${body} />
+    </div>
+    ${done && html`<${Done}>${done}<//>`}
+    <${Failure} error=${error} />
+  `
+}
+
+/** The very request, where our sink has it; else what every attempt has in common. @param {{ step: Step, delivery: Delivery }} props */
+function Request({ step, delivery }) {
+  const latest = step.arrivals.at(-1)
+  const headers = latest?.headers ?? {
+    'content-type': 'application/json',
+    'webhook-id': delivery.event_id,
+    'webhook-timestamp': '(seconds since 1970, of the attempt)',
+    'webhook-signature': '(v1,… of the attempt)',
+  }
+  const shown = Object.entries(headers).filter(([name]) => /^webhook-|^content-type$|^user-agent$/.test(name))
+  const head = shown.map(([name, value]) => `${name}: ${value}`).join('\n')
+  return html`
+    <${Code} text=${head} label=${latest ? 'Headers, as your sink received them' : 'Headers'} />
+    <${Code}
+      text=${pretty(delivery.body)}
+      copies=${delivery.body}
+      label="Body, indented; Copy takes the bytes as sent"
+    />
+  `
+}
