@@ -6,7 +6,8 @@ import { milestoneNames, milestones } from '../domain/milestones.ts'
 import { DAY_MS, SCORE_PERIOD_MS } from '../domain/score-dates.ts'
 
 const files = path.join(import.meta.dirname, '../console')
-const preact = createRequire(import.meta.url).resolve('htm/preact/standalone')
+/** Preact with htm in one file; the package names it by a condition that only browsers' bundlers know. */
+const library = path.join(createRequire(import.meta.url).resolve('htm'), '../../preact')
 
 /** Scripts and styles from here only, requests to here only, and no markup from strings (Trusted Types). */
 const policy = [
@@ -45,10 +46,7 @@ export const consolePage: FastifyPluginAsync = async (app) => {
   })
   const hidden = { schema: { hide: true, 'x-failures': {} } }
   app.get('/console', hidden, (_request, reply) => reply.sendFile('index.html'))
-  const module = path.join(path.dirname(preact), 'standalone.module.js')
-  app.get('/console/preact.js', hidden, (_request, reply) =>
-    reply.sendFile(path.basename(module), path.dirname(module)),
-  )
+  app.get('/console/preact.js', hidden, (_request, reply) => reply.sendFile('standalone.module.js', library))
   let text: string | undefined
   app.get('/console/service.js', hidden, async (_request, reply) => {
     text ??= describeService(Object.keys(app.swagger().paths ?? {}))

@@ -1,5 +1,6 @@
 import { call, offers } from './api.js'
 import { parseTime } from './time.js'
+import { words } from './words.js'
 import { milestones, scorePeriodDays } from './service.js'
 
 /** @typedef {{ event_name: string, event_payload: any, created_at: string }} LeadEvent */
@@ -7,7 +8,7 @@ import { milestones, scorePeriodDays } from './service.js'
 /** @typedef {{ event_id: string, event_name: string, lead_id: number, sequence: number, state: string, created_at: string, next_attempt_at: string | null, settled_at: string | null, resend_requested_at: string | null, body: string, attempts: Attempt[] }} Delivery */
 /** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
 /** @typedef {{ what: string, at: string }} Due */
-/** @typedef {LeadEvent & { delivery: Delivery | undefined, arrivals: Arrival[] }} Step an event with its webhook */
+/** @typedef {LeadEvent & { delivery: Delivery | undefined }} Step an event with its webhook */
 /** @typedef {{ lead: Record<string, any>, steps: Step[], next: Due | null, now: string | null }} LeadData */
 
 const MOST_PAGES = 10
@@ -15,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name }) => name))
 
 /**
- * Everything about a lead, from five calls that know nothing of each other.
+ * Everything about a lead, from calls that know nothing of each other.
  *
  * @param {number} id
  * @param {AbortSignal} signal
@@ -23,14 +24,13 @@ const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name
  */
 export async function loadLead(id, signal) {
   const body = { lead_id: id }
-  const [lead, events, deliveries, arrivals, clock] = await Promise.all([
+  const [lead, events, deliveries, clock] = await Promise.all([
     call('/get-lead', body, { signal }),
     call('/get-events', body, { signal }),
     loadDeliveries(id, signal),
-    loadArrivals(signal),
     offers('/sandbox/get-clock') ? call('/sandbox/get-clock', body, { signal }) : undefined,
   ])
-  const steps = pair(events.data, deliveries, arrivals)
+  const steps = pair(events.data, deliveries)
   return {
     lead: lead.data,
     steps,
@@ -58,19 +58,21 @@ async function loadDeliveries(id, signal) {
   return found
 }
 
+/** Whether webhooks go to a sink of ours. @param {string | null} url */
+export const isSink = (url) => offers('/sandbox/get-sink') && url !== null && url.includes('/sandbox/sinks/')
+
 /**
- * What a sink of ours received, if webhooks went to one.
+ * The requests of a webhook that our sink received, oldest first; none if webhooks go elsewhere.
  *
+ * @param {string} eventId
  * @param {AbortSignal} signal
  * @returns {Promise<Arrival[]>}
  */
-async function loadArrivals(signal) {
-  if (!offers('/sandbox/get-sink')) return []
-  const answer = await call('/sandbox/get-sink', {}, { signal }).catch((/** @type {any} */ error) => {
-    if (error.code === 'NO_ENDPOINT') return { data: { webhooks: [] } }
-    throw error
-  })
-  return answer.data.webhooks
+export async function loadArrivals(eventId, signal) {
+  const endpoint = await call('/get-endpoint', {}, { signal })
+  if (!isSink(endpoint.data.url)) return []
+  const { data } = await call('/sandbox/get-sink', {}, { signal })
+  return data.webhooks.filter((/** @type {Arrival} */ { webhook_id: id }) => id === eventId).toReversed()
 }
 
 /**
@@ -78,18 +80,15 @@ async function loadArrivals(signal) {
  *
  * @param {LeadEvent[]} events oldest first
  * @param {Delivery[]} deliveries
- * @param {Arrival[]} arrivals
  * @returns {Step[]}
  */
-function pair(events, deliveries, arrivals) {
+function pair(events, deliveries) {
   const bySequence = new Map(deliveries.map((delivery) => [delivery.sequence, delivery]))
   let sequence = 0
   return events.map((event) => {
-    if (!webhooks.has(event.event_name)) return { ...event, delivery: undefined, arrivals: [] }
+    if (!webhooks.has(event.event_name)) return { ...event, delivery: undefined }
     sequence += 1
-    const delivery = bySequence.get(sequence)
-    const own = arrivals.filter(({ webhook_id: id }) => id === delivery?.event_id)
-    return { ...event, delivery, arrivals: own.toReversed() }
+    return { ...event, delivery: bySequence.get(sequence) }
   })
 }
 
@@ -133,4 +132,11 @@ export function lookAgainMs(deliveries) {
   if (open.length === 0) return undefined
   const due = open.map(({ next_attempt_at: at }) => (at === null ? 0 : parseTime(at).getTime() - Date.now()))
   return Math.min(LATEST_MS, Math.max(SOON_MS, Math.min(...due)))
+}
+
+/** @param {Attempt} attempt */
+export function outcomeOf({ duration_ms: ms, status, error_code: code }) {
+  if (ms === null) return { state: 'running', text: 'Under way' }
+  if (code === null) return { state: 'accepted', text: String(status ?? 'Accepted') }
+  return { state: 'failed', text: status === null ? words(code) : String(status) }
 }

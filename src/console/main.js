@@ -1,19 +1,30 @@
 import { html, render, useEffect, useState } from './preact.js'
 import { forgetKey, onRefused, readKey, storeKey } from './api.js'
 import { startLive, stopLive, useLive } from './live.js'
+import { Loading } from './parts.js'
 import { link, useRoute } from './route.js'
-import { EndpointView } from './views/endpoint.js'
-import { LeadView } from './views/lead.js'
-import { LeadsView } from './views/leads.js'
-import { LiveView } from './views/live.js'
-import { NewLeadView } from './views/new-lead.js'
 import { refuseKey, SignIn } from './views/sign-in.js'
 
-const views = [
-  { name: 'leads', title: 'Leads', link: 'leads' },
-  { name: 'live', title: 'Live', link: 'live' },
-  { name: 'endpoint', title: 'Endpoint', link: 'endpoint' },
+const places = [
+  { name: 'leads', title: 'Leads' },
+  { name: 'live', title: 'Live' },
+  { name: 'endpoint', title: 'Endpoint' },
 ]
+
+/** Each view's files are loaded when it is first opened. @type {Record<string, () => Promise<any>>} */
+const views = {
+  leads: async () => (await import('./views/leads.js')).LeadsView,
+  'leads/new': async () => (await import('./views/new-lead.js')).NewLeadView,
+  lead: async () => (await import('./views/lead.js')).LeadView,
+  endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
+  live: async () => (await import('./views/live.js')).LiveView,
+}
+
+/** @param {import('./route.js').Route} route */
+function viewOf({ name, id }) {
+  const path = id === '' ? name : `${name}/${id}`
+  return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'lead' : path
+}
 
 /** A key in the fragment (`#key=…`) is taken, and removed from the address and the history at once. */
 function takeKeyFromFragment() {
@@ -49,14 +60,6 @@ function App({ refusal }) {
 function Shell({ partnerKey, onSignOut }) {
   const route = useRoute()
   const place = `${route.name}/${route.id}`
-  useEffect(() => {
-    // a screen reader hears where it is; whoever only filters stays where they are
-    const heading = document.querySelector('h1')
-    if (heading === null) return
-    document.title = `${heading.textContent} · Partner Referral Service`
-    heading.focus({ preventScroll: true })
-    scrollTo(0, 0)
-  }, [place])
   const skip = (/** @type {Event} */ event) => {
     event.preventDefault()
     document.querySelector('h1')?.focus()
@@ -69,9 +72,9 @@ function Shell({ partnerKey, onSignOut }) {
           <img src="/console/icon.svg" alt="" width="26" height="26" /><span>Referrals</span>
         </a>
         <nav aria-label="Main">
-          ${views.map(
-            ({ name, title, link: path }) =>
-              html`<a href=${link(path)} aria-current=${route.name === name ? 'page' : undefined}
+          ${places.map(
+            ({ name, title }) =>
+              html`<a href=${link(name)} aria-current=${route.name === name ? 'page' : undefined}
                 >${title}</a
               >`,
           )}
@@ -101,15 +104,33 @@ function LiveMark() {
 
 /** @param {{ route: import('./route.js').Route }} props */
 function View({ route }) {
-  const { name, id, query } = route
-  if (name === 'leads' && id === 'new') return html`<${NewLeadView} />`
-  if (name === 'leads' && id !== '') return html`<${LeadView} id=${Number(id)} query=${query} />`
-  if (name === 'leads') return html`<${LeadsView} query=${query} />`
-  if (name === 'endpoint') return html`<${EndpointView} />`
-  if (name === 'live') return html`<${LiveView} query=${query} />`
-  return html`<h1 tabindex="-1">Page not found</h1>
-    <p>There is no such page. <a href=${link('leads')}>See your leads</a>.</p>`
+  const name = viewOf(route)
+  const [Loaded, setLoaded] = useState(/** @type {any} */ (undefined))
+  const [failed, setFailed] = useState(false)
+  useEffect(() => {
+    const load = Object.hasOwn(views, name) ? views[name] : async () => NoView
+    load?.().then(
+      (component) => setLoaded(() => component),
+      () => setFailed(true),
+    )
+  }, [])
+  useEffect(() => {
+    // a screen reader hears where it is
+    const heading = document.querySelector('h1')
+    if (heading === null) return
+    document.title = `${heading.textContent} · Partner Referral Service`
+    heading.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [Loaded])
+  if (failed) return html`<p class="failure">This view could not be loaded. Reload the page.</p>`
+  if (Loaded === undefined) return html`<${Loading} />`
+  return html`<${Loaded} id=${Number(route.id)} query=${route.query} />`
 }
+
+const NoView = () => html`
+  <h1 tabindex="-1">Page not found</h1>
+  <p>There is no such page. <a href=${link('leads')}>See your leads</a>.</p>
+`
 
 const refusal = takeKeyFromFragment()
 const root = document.querySelector('#app')

@@ -146,3 +146,11 @@ export function useAction() {
 
 /** @param {{ children?: Children }} props what was done, read out */
 export const Done = ({ children }) => html`<p class="done" role="status">${children}</p>`
+
+/** @param {{ name: string, children?: Children }} props */
+export const Fact = ({ name, children }) => html`
+  <div>
+    <dt>${name}</dt>
+    <dd>${children}</dd>
+  </div>
+`

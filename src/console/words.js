@@ -41,7 +41,8 @@ const states = {
 }
 
 /** @param {string} state */
-export const stateOf = (state) => states[state] ?? { text: words(state), tone: /** @type {Tone} */ ('quiet') }
+export const stateOf = (state) =>
+  states[state] ?? { text: words(state), tone: /** @type {Tone} */ ('accent') }
 
 /** The steps of the journey in their order: what can be a lead's status. */
 export const journey = milestones.filter(({ status }) => status)

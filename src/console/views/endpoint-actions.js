@@ -30,7 +30,7 @@ export function Switches({ endpoint: { url, health, last_test: test } }) {
   ]
   return html`
     <section class="card pad" aria-labelledby="switches">
-      <h2 id="switches">Do</h2>
+      <h2 id="switches">Actions</h2>
       ${actions.map(
         ([path, label]) => html`
           <div class="actions" key=${path}>

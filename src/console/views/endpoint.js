@@ -1,13 +1,12 @@
 import { html } from '../preact.js'
 import { call, offers } from '../api.js'
 import { useLoad } from '../live.js'
-import { Badge, Empty, Failure, Loading, Time } from '../parts.js'
+import { Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
 import { link } from '../route.js'
 import { duration } from '../time.js'
 import { counted, words } from '../words.js'
 import { Certification } from './certification.js'
 import { ChangeUrl, Switches, Rotate } from './endpoint-actions.js'
-import { Fact } from './lead.js'
 import { Sink } from './sink.js'
 
 /** @typedef {Record<string, any>} Endpoint what get-endpoint answers */

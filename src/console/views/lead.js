@@ -2,7 +2,7 @@ import { html } from '../preact.js'
 import { ApiFailure } from '../api.js'
 import { loadLead, lookAgainMs } from '../lead-data.js'
 import { useLoad } from '../live.js'
-import { Badge, Empty, Failure, Loading, Time } from '../parts.js'
+import { Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
 import { link } from '../route.js'
 import { counted, words } from '../words.js'
 import { Act } from './act.js'
@@ -92,12 +92,4 @@ const Facts = ({ lead, now }) => html`
       ${now !== null && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
     </dl>
   </section>
-`
-
-/** @param {{ name: string, children?: import('preact').ComponentChildren }} props */
-export const Fact = ({ name, children }) => html`
-  <div>
-    <dt>${name}</dt>
-    <dd>${children}</dd>
-  </div>
 `

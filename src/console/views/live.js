@@ -1,12 +1,11 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { lookAgainMs, shownState } from '../lead-data.js'
+import { lookAgainMs, outcomeOf, shownState } from '../lead-data.js'
 import { touch, useLive, useLoad } from '../live.js'
 import { Badge, Empty, Failure, Loading, Time, useAction } from '../parts.js'
 import { link, replace } from '../route.js'
 import { duration } from '../time.js'
 import { counted, words } from '../words.js'
-import { outcomeOf } from './webhook.js'
 
 /** @typedef {import('../lead-data.js').Delivery} Delivery */
 /** @typedef {{ event_id: string, event_name: string, lead_id: number, created_at: string, delivery?: Delivery, isNew: boolean }} Row */

@@ -1,5 +1,6 @@
 import { html, useState } from '../preact.js'
-import { call, offers } from '../api.js'
+import { call } from '../api.js'
+import { isSink } from '../lead-data.js'
 import { useLoad } from '../live.js'
 import { Badge, Curl, Done, Failure, Time, useAction } from '../parts.js'
 import { counted, words } from '../words.js'
@@ -15,8 +16,7 @@ const answers = [
 
 /** Our own endpoint, if the partner uses it: how it answers, and what it received. @param {{ endpoint: import('./endpoint.js').Endpoint }} props */
 export function Sink({ endpoint: { url } }) {
-  const isSink = offers('/sandbox/get-sink') && url !== null && url.includes('/sandbox/sinks/')
-  return isSink ? html`<${SinkCard} />` : null
+  return isSink(url) ? html`<${SinkCard} />` : null
 }
 
 function SinkCard() {

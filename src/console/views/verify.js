@@ -8,10 +8,9 @@ import { parseTime } from '../time.js'
 /**
  * How to verify the signature of this very webhook, with the partner's secret or by its own code.
  *
- * @param {{ delivery: import('../lead-data.js').Delivery, arrivals: import('../lead-data.js').Arrival[] }} props
+ * @param {{ delivery: import('../lead-data.js').Delivery, headers: Record<string, string> | undefined }} props `headers` as our sink received them
  */
-export function Verify({ delivery, arrivals }) {
-  const headers = arrivals.at(-1)?.headers
+export function Verify({ delivery, headers }) {
   const started = delivery.attempts.at(-1)?.started_at
   const [timestamp, setTimestamp] = useState(
     headers?.['webhook-timestamp'] ?? (started ? String(parseTime(started).getTime() / 1000) : ''),

@@ -1,7 +1,7 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
-import { shownState } from '../lead-data.js'
-import { touch } from '../live.js'
+import { loadArrivals, outcomeOf, shownState } from '../lead-data.js'
+import { touch, useLoad } from '../live.js'
 import { Badge, Code, Curl, Done, Failure, pretty, Time, useAction } from '../parts.js'
 import { duration } from '../time.js'
 import { counted, meaningOf, words } from '../words.js'
@@ -66,22 +66,30 @@ function Summary({ delivery: { state, attempts, next_attempt_at: next, resend_re
 }
 
 /** @param {{ step: Step, delivery: Delivery }} props */
-const Detail = ({ step, delivery }) => html`
-  <div class="event-body">
-    <p class="dim">
-      Sent because the ${meaningOf(step.event_name)}. Webhook number ${delivery.sequence} of this lead.
-    </p>
-    <h3>Attempts</h3>
-    <${Attempts} delivery=${delivery} />
-    <${Resend} delivery=${delivery} />
-    <h3>Request</h3>
-    <${Request} step=${step} delivery=${delivery} />
-    <details class="verify">
-      <summary>Verify this signature, step by step</summary>
-      <${Verify} delivery=${delivery} arrivals=${step.arrivals} />
-    </details>
-  </div>
-`
+function Detail({ step, delivery }) {
+  const { data, error, reload } = useLoad(
+    (signal) => loadArrivals(delivery.event_id, signal),
+    [delivery.event_id],
+  )
+  const headers = data?.at(-1)?.headers
+  return html`
+    <div class="event-body">
+      <p class="dim">
+        Sent because the ${meaningOf(step.event_name)}. Webhook number ${delivery.sequence} of this lead.
+      </p>
+      <h3>Attempts</h3>
+      <${Attempts} delivery=${delivery} />
+      <${Resend} delivery=${delivery} />
+      <h3>Request</h3>
+      <${Failure} error=${error} again=${reload} />
+      <${Request} delivery=${delivery} headers=${headers} />
+      <details class="verify">
+        <summary>Verify this signature, step by step</summary>
+        <${Verify} key=${headers?.['webhook-timestamp']} delivery=${delivery} headers=${headers} />
+      </details>
+    </div>
+  `
+}
 
 /** @param {{ delivery: Delivery }} props */
 export function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
@@ -113,13 +121,6 @@ export function Attempts({ delivery: { attempts, state, next_attempt_at: next } 
 /** @param {string} name */
 const trigger = (name) => (name === 'scheduled' ? '' : ` · ${name}`)
 
-/** @param {import('../lead-data.js').Attempt} attempt */
-export function outcomeOf({ duration_ms: ms, status, error_code: code }) {
-  if (ms === null) return { state: 'running', text: 'Under way' }
-  if (code === null) return { state: 'accepted', text: String(status ?? 'Accepted') }
-  return { state: 'failed', text: status === null ? words(code) : String(status) }
-}
-
 /** @param {{ delivery: Delivery }} props */
 function Resend({ delivery }) {
   const { busy, error, done, run } = useAction()
@@ -143,10 +144,13 @@ function Resend({ delivery }) {
   `
 }
 
-/** The very request, where our sink has it; else what every attempt has in common. @param {{ step: Step, delivery: Delivery }} props */
-function Request({ step, delivery }) {
-  const latest = step.arrivals.at(-1)
-  const headers = latest?.headers ?? {
+/**
+ * The very request, where our sink has it; else what every attempt has in common.
+ *
+ * @param {{ delivery: Delivery, headers: Record<string, string> | undefined }} props
+ */
+function Request({ delivery, headers: received }) {
+  const headers = received ?? {
     'content-type': 'application/json',
     'webhook-id': delivery.event_id,
     'webhook-timestamp': '(seconds since 1970, of the attempt)',
@@ -155,7 +159,7 @@ function Request({ step, delivery }) {
   const shown = Object.entries(headers).filter(([name]) => /^webhook-|^content-type$|^user-agent$/.test(name))
   const head = shown.map(([name, value]) => `${name}: ${value}`).join('\n')
   return html`
-    <${Code} text=${head} label=${latest ? 'Headers, as your sink received them' : 'Headers'} />
+    <${Code} text=${head} label=${received ? 'Headers, as your sink received them' : 'Headers'} />
     <${Code}
       text=${pretty(delivery.body)}
       copies=${delivery.body}
