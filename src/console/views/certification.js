@@ -30,7 +30,7 @@ function Candidate({ candidate: { url, state, requested_at: requested, takes_eff
   if (state === 'announced')
     return html`<p><span class="url">${url}</span> takes effect <${Time} at=${effect} />.</p>`
   return html`
-    <p>
+    <p class="line">
       <span class="url figure">${url}</span>
       <span class="dim">was set <${Time} at=${requested} />. It gets webhooks once it is certified.</span>
     </p>
@@ -50,7 +50,7 @@ function Candidate({ candidate: { url, state, requested_at: requested, takes_eff
 
 /** @param {{ certification: any }} props */
 const Report = ({ certification: { url, state, requested_at: requested, checks } }) => html`
-  <p role="status">
+  <p role="status" class="line">
     <${Badge} state=${state} /> <span class="url figure">${url}</span>
     <span class="dim"><${Time} at=${requested} /></span>
   </p>

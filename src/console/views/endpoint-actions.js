@@ -49,7 +49,7 @@ export function Switches({ endpoint: { url, health, last_test: test } }) {
 
 /** @param {{ test: any }} props */
 const Test = ({ test: { state, requested_at: at, status, duration_ms: ms, hint } }) => html`
-  <p role="status">
+  <p role="status" class="line">
     <${Badge} state=${state} /> <span class="dim">Test <${Time} at=${at} /></span>
     ${state !== 'running' && html`<span class="figure"> ${status ?? 'no answer'} · ${duration(ms)}</span>`}
   </p>

@@ -145,8 +145,9 @@ function LastAttempt({ delivery: { attempts } }) {
   const last = attempts.at(-1)
   if (last === undefined) return html`<span class="dim">–</span>`
   const { text } = outcomeOf(last)
-  return html`${text}
-    <span class="dim">· ${duration(last.duration_ms)}${last.number > 1 && ` · attempt ${last.number}`}</span>`
+  return html`${text}${' '}<span class="dim"
+      >· ${duration(last.duration_ms)}${last.number > 1 && ` · attempt ${last.number}`}</span
+    >`
 }
 
 /** @param {{ delivery: Delivery }} props */

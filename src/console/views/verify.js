@@ -44,8 +44,8 @@ export function Verify({ delivery, headers }) {
       </li>
       <li>
         <p>
-          <strong>Sign it</strong> with HMAC-SHA256 and your secret, decoded from base64 after
-          <code>whsec_</code>.
+          <strong>Sign it</strong> with HMAC-SHA256 and your secret, decoded from base64
+          after${' '}<code>whsec_</code>.
         </p>
         <${Check} received=${received} />
       </li>

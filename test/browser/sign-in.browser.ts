@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals'
+import { openTab } from './browser.ts'
+import { useStage } from './console.ts'
+
+const storedKey = 'sessionStorage.getItem("partner-key")'
+
+describe('signing in to the console', () => {
+  const stage = useStage()
+
+  it('takes a key that is typed, and keeps it for this tab', async () => {
+    const tab = await openTab(stage.browser)
+    await tab.goto(stage.url)
+    await tab.getByLabel('Your sandbox key').fill(stage.partner.key)
+    await tab.keyboard.press('Enter')
+    await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
+    expect(await tab.evaluate(storedKey)).toBe(stage.partner.key)
+    await tab.reload()
+    await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
+    expect(await tab.context().cookies()).toEqual([])
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('takes a key from the fragment, and removes it from the address and the history', async () => {
+    const tab = await openTab(stage.browser)
+    await tab.goto(`${stage.url}#key=${stage.partner.key}`)
+    await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
+    expect(tab.url()).not.toContain('prs_test_')
+    await tab.getByRole('link', { name: 'Endpoint' }).click()
+    await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
+    await tab.goBack()
+    await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
+    expect(tab.url()).not.toContain('prs_test_')
+  })
+
+  it('refuses a production key with a reason, and neither stores nor sends it', async () => {
+    const tab = await openTab(stage.browser)
+    const sent: string[] = []
+    tab.on('request', (request) => sent.push(`${request.url()} ${request.headers().authorization}`))
+    await tab.goto(`${stage.url}#key=prs_live_0123456789`)
+    await tab.getByRole('alert').filter({ hasText: 'This is a production key' }).waitFor()
+    await tab.getByLabel('Your sandbox key').fill('prs_live_9876543210')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.getByRole('alert').filter({ hasText: 'The key was neither stored nor sent' }).waitFor()
+    expect(await tab.evaluate(storedKey)).toBeNull()
+    expect(sent.filter((request) => request.includes('prs_live_') || request.includes('/v1/'))).toEqual([])
+    expect(tab.url()).toBe(stage.url)
+  })
+
+  it('says why a key does not work, and forgets it on signing out', async () => {
+    const tab = await openTab(stage.browser)
+    await tab.goto(stage.url)
+    await tab.getByLabel('Your sandbox key').fill('prs_test_unknown')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.getByRole('alert').filter({ hasText: 'Authentication failed' }).waitFor()
+    await tab.getByLabel('Your sandbox key').fill(stage.partner.key)
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByLabel('Your sandbox key').waitFor()
+    expect(await tab.evaluate(storedKey)).toBeNull()
+  })
+})
