@@ -6,6 +6,7 @@ import { ApiFailure, call } from './api.js'
 
 const WAIT_S = 25
 const MOST_KEPT = 200
+const POLL_MS = 3000
 const LONGEST_PAUSE_MS = 30_000
 
 /** What arrived since the page was opened, newest first. */
@@ -53,36 +54,49 @@ export function stopLive() {
 async function follow(signal) {
   let after = 'now'
   let failures = 0
+  // no wait for what is already there; and none while other tabs have taken all the waits of the key
+  let wait = 0
   while (!signal.aborted) {
     await visible(signal)
-    const wait = new AbortController()
-    const rest = () => document.hidden && wait.abort()
-    const stop = () => wait.abort()
-    document.addEventListener('visibilitychange', rest)
-    signal.addEventListener('abort', stop)
+    const shown = whileShown(signal)
     try {
-      const { data, next } = await call(
-        '/list-events',
-        after === 'now' ? { after } : { after, wait: WAIT_S, limit: 100 },
-        { signal: wait.signal },
-      )
-      if (signal.aborted) return
-      if (after === 'now' && feed.version > 0) touch()
+      const { data, next } = await call('/list-events', { after, wait, limit: 100 }, { signal: shown.signal })
       after = next
       failures = 0
+      wait = wait === 0 && feed.state === 'live' ? 0 : WAIT_S
       become('live')
       if (data.length > 0) arrive(data)
+      if (wait === 0) await pause(POLL_MS)
     } catch (error) {
-      if (signal.aborted) return
-      if (!wait.signal.aborted) {
-        failures += 1
-        become('retrying')
-        await pause(error, failures)
+      if (shown.signal.aborted) continue
+      if (isWaitRefused(error)) {
+        wait = 0
+        continue
       }
+      failures += 1
+      become('retrying')
+      await pause(Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures))
     } finally {
-      document.removeEventListener('visibilitychange', rest)
-      signal.removeEventListener('abort', stop)
+      shown.end()
     }
+  }
+}
+
+/** @param {unknown} error */
+const isWaitRefused = (error) => error instanceof ApiFailure && error.status === 429 && feed.state === 'live'
+
+/** A signal that ends a request when the tab is hidden. @param {AbortSignal} signal */
+function whileShown(signal) {
+  const controller = new AbortController()
+  const end = () => (document.hidden || signal.aborted) && controller.abort()
+  document.addEventListener('visibilitychange', end)
+  signal.addEventListener('abort', end)
+  return {
+    signal: controller.signal,
+    end: () => {
+      document.removeEventListener('visibilitychange', end)
+      signal.removeEventListener('abort', end)
+    },
   }
 }
 
@@ -110,15 +124,8 @@ async function visible(signal) {
   })
 }
 
-/**
- * @param {unknown} error
- * @param {number} failures in a row
- */
-function pause(error, failures) {
-  const asked = error instanceof ApiFailure ? error.retryAfter * 1000 : 0
-  const ms = Math.max(asked, Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures))
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The feed; the component renders again when it changes. */
 export function useLive() {

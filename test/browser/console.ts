@@ -1,4 +1,4 @@
-import { beforeAll } from '@jest/globals'
+import { afterEach, beforeAll } from '@jest/globals'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { openTab, startBrowser, type Tab } from './browser.ts'
@@ -31,6 +31,10 @@ export function useStage(): Stage {
       return tab
     }
     Object.assign(stage, { service, partner, browser, url, open, calls: partnerCalls(api.port, partner.key) })
+  })
+  // a key has two waits at a time
+  afterEach(async () => {
+    await Promise.all(stage.browser.contexts().map((context) => context.close()))
   })
   return stage
 }

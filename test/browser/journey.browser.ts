@@ -30,7 +30,11 @@ describe('a lead in the console', () => {
     await tab.getByRole('heading', { level: 1, name: /^Lead \d+$/ }).waitFor()
     const id = Number(/leads\/(\d+)/.exec(tab.url())?.[1])
     for (const [name, shown] of journey) {
-      await stage.service.referrals.signal(id, name, ...(name === 'score_update' ? [gains] : []))
+      await stage.service.referrals.signal(
+        id,
+        name,
+        name === 'score_update' ? { event_payload: gains } : undefined,
+      )
       const event = tab.locator('.event', { hasText: shown })
       await event.getByText('Delivered').waitFor()
     }

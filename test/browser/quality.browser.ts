@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { until } from '../support/until.ts'
+import { openTab, type Tab } from './browser.ts'
+import { useStage } from './console.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const MOST_BYTES = 100_000
+
+interface Finding {
+  id: string
+  nodes: { html: string }[]
+}
+
+/** What axe finds: WCAG 2.2 A and AA, and its best practices. */
+async function findings(tab: Tab): Promise<string[]> {
+  await tab.evaluate(axe)
+  const { violations } = (await tab.evaluate('axe.run(document)')) as { violations: Finding[] }
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+}
+
+describe('every view of the console', () => {
+  const stage = useStage()
+  let leadId = 0
+  const views = () => ({
+    leads: '#/leads',
+    'no leads': '#/leads?partner_lead_id=none',
+    'new lead': '#/leads/new',
+    lead: `#/leads/${leadId}`,
+    'unknown lead': '#/leads/99999',
+    endpoint: '#/endpoint',
+    live: '#/live',
+    'unknown page': '#/nothing',
+  })
+
+  beforeAll(async () => {
+    leadId = await stage.calls.createLead({ partner_lead_id: 'LOAN-2026-118-with-a-rather-long-identifier' })
+    await stage.service.referrals.signal(leadId, 'contract_signed')
+    await stage.partner.endpoint.until((arrivals) => arrivals.length === 2)
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    const failing = await stage.calls.createLead()
+    await until(async () =>
+      stage.partner.endpoint.arrivals.some(({ event }) => event.data.lead_id === failing),
+    )
+  })
+
+  it.each(['light', 'dark'] as const)('has nothing that axe finds, in the %s theme', async (colorScheme) => {
+    const signIn = await openTab(stage.browser, { colorScheme })
+    await signIn.goto(`${stage.url}#key=prs_live_1`)
+    await signIn.getByRole('alert').waitFor()
+    expect(await findings(signIn)).toEqual([])
+    const tab = await stage.open('#/leads', { colorScheme, reducedMotion: 'reduce' })
+    for (const [name, view] of Object.entries(views())) {
+      await tab.goto(`${stage.url}${view}`)
+      await tab.getByRole('heading', { level: 1 }).waitFor()
+      await tab.waitForLoadState('networkidle', { timeout: 500 }).catch(() => {})
+      for (const summary of await tab.locator('main summary').all()) {
+        if (await summary.isVisible()) await summary.click()
+      }
+      expect([name, await findings(tab)]).toEqual([name, []])
+    }
+  })
+
+  it.each([360, 1280, 2560])('fits a screen of %i pixels', async (width) => {
+    const tab = await stage.open('#/leads', { viewport: { width, height: 800 } })
+    for (const [name, view] of Object.entries(views())) {
+      await tab.goto(`${stage.url}${view}`)
+      await tab.getByRole('heading', { level: 1 }).waitFor()
+      for (const summary of await tab.locator('main summary').all()) {
+        if (await summary.isVisible()) await summary.click()
+      }
+      const overflow = await tab.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect([name, overflow]).toEqual([name, 0])
+    }
+  })
+
+  it('loads less than 100 kB, all of it from here', async () => {
+    for (const [name, view] of Object.entries(views())) {
+      const tab = await openTab(stage.browser)
+      let bytes = 0
+      const others: string[] = []
+      tab.on('response', (response) => {
+        if (!response.url().startsWith(stage.url.replace('/console', '/'))) others.push(response.url())
+        if (!response.url().includes('/console')) return
+        void response.body().then((body) => (bytes += body.length))
+      })
+      await tab.goto(stage.url)
+      await tab.evaluate(`sessionStorage.setItem('partner-key', ${JSON.stringify(stage.partner.key)})`)
+      await tab.getByLabel('Your sandbox key').waitFor()
+      bytes = 0
+      await tab.goto('about:blank')
+      await tab.goto(`${stage.url}${view}`)
+      await tab.getByRole('heading', { level: 1 }).waitFor()
+      expect([name, bytes < MOST_BYTES, others]).toEqual([name, true, []])
+      if (process.env.SHOW_SIZES) console.log(name, bytes)
+      await tab.context().close()
+    }
+  })
+
+  it('can be used by the keyboard alone', async () => {
+    const tab = await stage.open()
+    await tab.reload()
+    await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
+    await tab.locator('tbody tr').first().waitFor()
+    const focused = () => tab.evaluate('document.activeElement.textContent.trim()')
+    expect(await focused()).toBe('Leads')
+    await tab.keyboard.press('Tab')
+    expect(await focused()).toBe('New lead')
+    await tab.keyboard.press('Enter')
+    await tab.getByRole('heading', { level: 1, name: 'New lead' }).waitFor()
+    expect(await focused()).toBe('New lead')
+    await tab.keyboard.press('Tab')
+    await tab.keyboard.press('Tab')
+    expect(await tab.evaluate('document.activeElement.name')).toBe('last_name')
+    await tab.keyboard.press('Enter')
+    await tab.getByRole('heading', { level: 1, name: /^Lead \d+$/ }).waitFor()
+  })
+
+  it('rests while the tab is hidden', async () => {
+    const tab = await stage.open()
+    await tab.getByText('Live', { exact: true }).nth(1).waitFor()
+    await tab.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+       document.dispatchEvent(new Event('visibilitychange'))`,
+    )
+    await tab.getByText('Resting').waitFor()
+    await tab.evaluate(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`)
+    await tab.getByText('Resting').waitFor({ state: 'detached' })
+  })
+})
