@@ -50,8 +50,8 @@ export async function call(path, body = {}, { signal, headers = {} } = {}) {
     headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
     ...(signal && { signal }),
-  }).catch((/** @type {Error} */ error) => {
-    if (error.name === 'AbortError') throw error
+  }).catch((/** @type {unknown} */ error) => {
+    if (signal?.aborted) throw error
     throw new ApiFailure({ status: 0, code: 'UNREACHABLE', message: 'The API did not answer.' })
   })
   const answer = await response.json().catch(() => undefined)

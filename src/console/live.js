@@ -57,7 +57,7 @@ async function follow(signal) {
   // no wait for what is already there; and none while other tabs have taken all the waits of the key
   let wait = 0
   while (!signal.aborted) {
-    await visible(signal)
+    if (await rested(signal)) wait = 0
     const shown = whileShown(signal)
     try {
       const { data, next } = await call('/list-events', { after, wait, limit: 100 }, { signal: shown.signal })
@@ -109,9 +109,9 @@ function arrive(events) {
   touch()
 }
 
-/** @param {AbortSignal} signal */
-async function visible(signal) {
-  if (!document.hidden) return
+/** Waits while the tab is hidden; answers whether it was. @param {AbortSignal} signal */
+async function rested(signal) {
+  if (!document.hidden) return false
   become('resting')
   await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
     const done = () => {
@@ -122,6 +122,7 @@ async function visible(signal) {
     document.addEventListener('visibilitychange', done)
     signal.addEventListener('abort', done, { once: true })
   })
+  return true
 }
 
 /** @param {number} ms */
@@ -158,7 +159,7 @@ export function useLoad(load, inputs, again = () => undefined) {
     const controller = new AbortController()
     latest.current(controller.signal).then(
       (data) => controller.signal.aborted || setResult({ key, data }),
-      (/** @type {Error} */ error) =>
+      (/** @type {unknown} */ error) =>
         controller.signal.aborted ||
         setResult((/** @type {any} */ previous) => ({
           ...(previous.key === key ? previous : { key }),

@@ -65,8 +65,8 @@ function Shell({ partnerKey, onSignOut }) {
     document.querySelector('h1')?.focus()
   }
   return html`
-    <a class="skip" href="#/" onClick=${skip}>Skip to content</a>
     <header class="top">
+      <a class="skip" href="#/" onClick=${skip}>Skip to content</a>
       <div class="bar">
         <a class="brand" href=${link('leads')}>
           <img src="/console/icon.svg" alt="" width="26" height="26" /><span>Referrals</span>

@@ -8,7 +8,7 @@ import { stateOf } from './words.js'
 const SECONDS_BETWEEN_TICKS = 5
 
 /** The present, a few times a minute. */
-export function useNow() {
+function useNow() {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
     const timer = setInterval(() => document.hidden || setNow(Date.now()), SECONDS_BETWEEN_TICKS * 1000)
@@ -77,7 +77,7 @@ export const Loading = () => html`<p class="loading" role="status">Loading …</
  *
  * @param {{ text: string, label?: string }} props
  */
-export function Copy({ text, label = 'Copy' }) {
+function Copy({ text, label = 'Copy' }) {
   const [done, setDone] = useState(false)
   useEffect(() => {
     if (!done) return undefined
@@ -98,7 +98,7 @@ export function Copy({ text, label = 'Copy' }) {
 export const Code = ({ text, label, copies }) => html`
   <div class="code">
     <div class="code-head"><span>${label}</span><${Copy} text=${copies ?? text} /></div>
-    <pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
+    <pre tabindex="0" role="group" aria-label=${label}><code>${text}</code></pre>
   </div>
 `
 
@@ -138,7 +138,7 @@ export function useAction() {
     setState({ busy: name })
     await work().then(
       (done) => setState({ done }),
-      (/** @type {Error} */ error) => setState({ error }),
+      (/** @type {unknown} */ error) => setState({ error: /** @type {Error} */ (error) }),
     )
   }
   return { ...state, run, clear: () => setState({}) }

@@ -8,7 +8,7 @@ import { useEffect, useState } from './preact.js'
  * @param {string} hash
  * @returns {Route}
  */
-export function parseRoute(hash) {
+function parseRoute(hash) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [name = '', id = ''] = path.split('/')
   return { name: name || 'leads', id, query: new URLSearchParams(query) }

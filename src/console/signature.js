@@ -23,7 +23,7 @@ export async function sign({ secret, id, timestamp, body }) {
 }
 
 /** @param {string} text as one word of a shell */
-export const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** @typedef {{ id: string, timestamp: string, signature: string, body: string }} Received */
 

@@ -5,6 +5,7 @@ import type { Sandbox } from './sandbox.ts'
 export function sandboxJson({ variables, demo }: Sandbox): string {
   return JSON.stringify({
     api: variables.API_URL,
+    console: consoleUrl(variables.API_URL, demo.key),
     key: demo.key,
     partner_id: demo.partnerId,
     temporal_ui: variables.TEMPORAL_UI_URL ?? null,
@@ -13,6 +14,9 @@ export function sandboxJson({ variables, demo }: Sandbox): string {
     database_url: variables.DATABASE_URL,
   })
 }
+
+/** The console takes the key from the fragment, which browsers send to nobody, and removes it from the address. */
+const consoleUrl = (api = '', key: string) => `${api.replace(/\/v1$/, '')}/console#key=${key}`
 
 /** What runs where, and three commands to try next. */
 export function banner({ variables, demo, dataDirectory }: Sandbox): string {
@@ -29,7 +33,9 @@ export function banner({ variables, demo, dataDirectory }: Sandbox): string {
     'Its endpoint': `${demo.endpointUrl}: verifies webhooks and lists them below`,
   }
   const lead = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
-  return `Partner Referral Service: the sandbox is ready.
+  return `Console: ${consoleUrl(api, demo.key)}
+
+Partner Referral Service: the sandbox is ready.
 
 ${Object.entries(places)
   .map(([what, where]) => `  ${what.padEnd(16)} ${where}`)

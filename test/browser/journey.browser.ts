@@ -25,7 +25,7 @@ describe('a lead in the console', () => {
     await tab.getByRole('link', { name: 'Create your first lead' }).click()
     await tab.getByLabel('Your lead id').fill('LOAN-7')
     await tab.getByText('As curl').click()
-    expect(await tab.getByRole('region', { name: 'POST /v1/create-lead' }).textContent()).toContain('LOAN-7')
+    expect(await tab.getByRole('group', { name: 'POST /v1/create-lead' }).textContent()).toContain('LOAN-7')
     await tab.getByRole('button', { name: 'Create lead' }).click()
     await tab.getByRole('heading', { level: 1, name: /^Lead \d+$/ }).waitFor()
     const id = Number(/leads\/(\d+)/.exec(tab.url())?.[1])
@@ -89,6 +89,7 @@ describe('a lead in the console', () => {
     await event.locator('summary').click()
     await event.getByRole('button', { name: 'Try now' }).click()
     await event.getByText('Delivered').waitFor()
+    expect(await event.locator('.attempts li').count()).toBeGreaterThan(1)
   })
 
   it('shows a name with markup in it as text', async () => {

@@ -25,7 +25,7 @@ export function Act({ data: { lead } }) {
  *
  * @param {string} status
  */
-export function likelyNext(status) {
+function likelyNext(status) {
   const reached = journey.findIndex(({ name }) => name === status)
   const following = journey.slice(reached + 1, reached + 2)
   const repeated = journey[reached]?.once === false ? journey.slice(reached, reached + 1) : []

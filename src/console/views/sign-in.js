@@ -22,7 +22,7 @@ export function SignIn({ reason, onKey }) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const form = /** @type {HTMLFormElement} */ (event.currentTarget)
-    const key = String(new FormData(form).get('key') ?? '').trim()
+    const key = /** @type {string} */ (new FormData(form).get('key')).trim()
     const why = refuseKey(key)
     setRefusal(why)
     if (why !== '') return

@@ -53,7 +53,8 @@ const Payload = ({ payload }) =>
       >`
 
 /** @param {string} name @param {unknown} value */
-const signed = (name, value) => (name.endsWith('_gain') && Number(value) > 0 ? `+${value}` : String(value))
+const signed = (name, value) =>
+  name.endsWith('_gain') && Number(value) > 0 ? `+${Number(value)}` : String(value)
 
 /** What matters about a webhook at a glance. @param {{ delivery: Delivery }} props */
 function Summary({ delivery: { state, attempts, next_attempt_at: next, resend_requested_at: resend } }) {
@@ -92,7 +93,7 @@ function Detail({ step, delivery }) {
 }
 
 /** @param {{ delivery: Delivery }} props */
-export function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
+function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
   if (attempts.length === 0) {
     const why =
       state === 'held'
