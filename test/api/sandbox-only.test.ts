@@ -15,4 +15,8 @@ it('offers nothing of the sandbox in production', async () => {
     const { status, text } = await partner.post(path.slice(1), {})
     expect([path, status, text]).toEqual([path, 404, unknown.text])
   }
+  for (const url of ['/console', '/console/', '/console/main.js', '/console/service.js']) {
+    const { status, text } = await production.send({ method: 'GET', url })
+    expect([url, status, text]).toEqual([url, 404, unknown.text])
+  }
 })

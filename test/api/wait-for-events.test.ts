@@ -45,6 +45,15 @@ describe('list-events that waits', () => {
     return all.filter((one) => one !== refused.one)
   }
 
+  it('begins with what is yet to come, if asked for events after now', async () => {
+    const { data, next } = await list({ after: 'now' })
+    expect([data, next]).toEqual([[], await newest()])
+    await partner.createLead()
+    const { data: news } = await list({ after: next, wait: 20 })
+    expect(news.map(({ event_name: name }) => name)).toEqual(['lead_received'])
+    expect(await list({ after: 'now' }, stranger)).toMatchObject({ status: 200, data: [], next: '0-0-0' })
+  })
+
   it('answers as soon as there is an event', async () => {
     const after = await newest()
     const answer = list({ after, wait: 20 })

@@ -78,6 +78,7 @@ test('runs everything, refuses a second start, survives being killed and stops w
   const first = await ready()
   expect(first.sandbox).toEqual({
     api: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    console: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/console#key=prs_test_/),
     key: expect.stringMatching(/^prs_test_/),
     partner_id: 1,
     temporal_ui: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
