@@ -8,7 +8,7 @@ import { milestones, scorePeriodDays } from './service.js'
 /** @typedef {{ event_id: string, event_name: string, lead_id: number, sequence: number, state: string, created_at: string, next_attempt_at: string | null, settled_at: string | null, resend_requested_at: string | null, body: string, attempts: Attempt[] }} Delivery */
 /** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
 /** @typedef {{ what: string, at: string }} Due */
-/** @typedef {LeadEvent & { delivery: Delivery | undefined }} Step an event with its webhook */
+/** @typedef {LeadEvent & { delivery: Delivery | undefined, waits: boolean }} Step an event with its webhook; `waits`: for an earlier one */
 /** @typedef {{ lead: Record<string, any>, steps: Step[], next: Due | null, now: string | null }} LeadData */
 
 const MOST_PAGES = 10
@@ -85,10 +85,13 @@ export async function loadArrivals(eventId, signal) {
 function pair(events, deliveries) {
   const bySequence = new Map(deliveries.map((delivery) => [delivery.sequence, delivery]))
   let sequence = 0
+  let waits = false
   return events.map((event) => {
-    if (!webhooks.has(event.event_name)) return { ...event, delivery: undefined }
+    if (!webhooks.has(event.event_name)) return { ...event, delivery: undefined, waits: false }
     sequence += 1
-    return { ...event, delivery: bySequence.get(sequence) }
+    const step = { ...event, delivery: bySequence.get(sequence), waits }
+    waits ||= step.delivery?.state === 'pending'
+    return step
   })
 }
 

@@ -1,7 +1,7 @@
 /** The API's times are `YYYY-MM-DD HH:MM:SS`, UTC. @param {string} text */
 export const parseTime = (text) => new Date(`${text.replace(' ', 'T')}Z`)
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const clock = new Intl.DateTimeFormat('en', {
   hour: '2-digit',
   minute: '2-digit',
@@ -32,7 +32,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /**
- * How far away a time is: `now`, `3 min. ago`, `in 2 hr.`, `in 45 days`.
+ * How far away a time is: `now`, `3 minutes ago`, `in 2 hours`, `in 45 days`.
  *
  * @param {Date} date
  * @param {number} now

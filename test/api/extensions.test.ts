@@ -58,6 +58,11 @@ describe('the endpoints beyond the specification', () => {
       ])
     })
 
+    it('shows the body that is signed', async () => {
+      const { event_id: id, body } = (await deliveries({ lead_id: leadId })).data[1]
+      expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })
+    })
+
     it('pages through all of a partner’s, each once', async () => {
       const other = await partner.createLead()
       const pages = []

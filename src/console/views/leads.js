@@ -96,9 +96,9 @@ const LeadTable = ({ leads }) => html`
           <th scope="col" class="number">Lead</th>
           <th scope="col">Your id</th>
           <th scope="col">Status</th>
-          <th scope="col">Webhooks</th>
-          <th scope="col">Last change</th>
-          <th scope="col">Created</th>
+          <th scope="col" class="wide-only">Webhooks</th>
+          <th scope="col" class="wide-only">Last change</th>
+          <th scope="col" class="wide-only">Created</th>
         </tr>
       </thead>
       <tbody>
@@ -113,10 +113,13 @@ const LeadRow = ({ lead }) => html`
   <tr>
     <td class="number"><a class="row" href=${link(`leads/${lead.lead_id}`)}>${lead.lead_id}</a></td>
     <td class="id">${lead.partner_lead_id ?? html`<span class="dim">–</span>`}</td>
-    <td><${Badge} state=${lead.status} /> ${lead.closed && html`<${Badge} state="closed" />`}</td>
-    <td><${WebhookMark} lead=${lead} /></td>
-    <td><${Time} at=${lead.updated_at} /></td>
-    <td><${Time} at=${lead.created_at} /></td>
+    <td>
+      <${Badge} state=${lead.status} /> ${lead.closed && html`<${Badge} state="closed" />`}
+      <span class="narrow-only"><${WebhookMark} lead=${lead} /></span>
+    </td>
+    <td class="wide-only"><${WebhookMark} lead=${lead} /></td>
+    <td class="wide-only"><${Time} at=${lead.updated_at} /></td>
+    <td class="wide-only"><${Time} at=${lead.created_at} /></td>
   </tr>
 `
 

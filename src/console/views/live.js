@@ -108,11 +108,11 @@ const Rows = ({ rows }) => html`
       <thead>
         <tr>
           <th scope="col">Event</th>
-          <th scope="col" class="number">Lead</th>
+          <th scope="col" class="number wide-only">Lead</th>
           <th scope="col">Webhook</th>
-          <th scope="col">Last attempt</th>
-          <th scope="col">When</th>
-          <th scope="col"><span class="hidden">Resend</span></th>
+          <th scope="col" class="wide-only">Last attempt</th>
+          <th scope="col" class="wide-only">When</th>
+          <th scope="col" class="wide-only"><span class="hidden">Resend</span></th>
         </tr>
       </thead>
       <tbody>
@@ -127,14 +127,17 @@ const LiveRow = ({
   row: { event_id: id, event_name: name, lead_id: lead, created_at: at, delivery, isNew },
 }) => html`
   <tr class=${isNew ? 'fresh' : ''}>
-    <td><a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a></td>
-    <td class="number figure">${lead}</td>
+    <td>
+      <a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a>
+      <span class="narrow-only dim">Lead ${lead} · <${Time} at=${at} /></span>
+    </td>
+    <td class="number figure wide-only">${lead}</td>
     <td>
       ${delivery ? html`<${Badge} state=${shownState(delivery)} />` : html`<span class="dim">Not sent</span>`}
     </td>
-    <td class="figure">${delivery && html`<${LastAttempt} delivery=${delivery} />`}</td>
-    <td><${Time} at=${at} /></td>
-    <td class="end">
+    <td class="figure wide-only">${delivery && html`<${LastAttempt} delivery=${delivery} />`}</td>
+    <td class="wide-only"><${Time} at=${at} /></td>
+    <td class="end wide-only">
       ${delivery && delivery.state !== 'canceled' && html`<${Resend} delivery=${delivery} />`}
     </td>
   </tr>

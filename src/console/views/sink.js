@@ -69,7 +69,7 @@ const Arrivals = ({ webhooks }) => html`
             state=${verified ? 'accepted' : 'failed'}
             text=${verified ? 'Verified' : 'Not verified'}
           />
-          <span>${words(String(event?.type ?? 'Unknown').replace('.', ' '))}</span>
+          <span>${words(String(event?.type ?? 'Unknown').replaceAll('.', ' '))}</span>
           <span class="dim figure">answered ${status} · attempt ${attempt} · <${Time} at=${at} /></span>
           ${problem && html`<span class="hint-line">${problem}</span>`}
         </li>

@@ -33,7 +33,7 @@ export function Webhook({ step, isOpen }) {
           ${title}
           <span class="event-state">
             <${Badge} state=${shownState(delivery)} />
-            <span class="dim"><${Summary} delivery=${delivery} /></span>
+            <span class="dim"><${Summary} delivery=${delivery} waits=${step.waits} /></span>
           </span>
         </summary>
         ${open && html`<${Detail} step=${step} delivery=${delivery} />`}
@@ -56,11 +56,12 @@ const Payload = ({ payload }) =>
 const signed = (name, value) =>
   name.endsWith('_gain') && Number(value) > 0 ? `+${Number(value)}` : String(value)
 
-/** What matters about a webhook at a glance. @param {{ delivery: Delivery }} props */
-function Summary({ delivery: { state, attempts, next_attempt_at: next, resend_requested_at: resend } }) {
+/** What matters about a webhook at a glance. @param {{ delivery: Delivery, waits: boolean }} props */
+function Summary({ delivery, waits }) {
+  const { state, attempts, next_attempt_at: next, resend_requested_at: resend } = delivery
   if (resend !== null) return html`resend waits since <${Time} at=${resend} />`
   const last = attempts.at(-1)
-  if (state === 'pending' && attempts.length === 0) return 'not tried yet'
+  if (state === 'pending' && attempts.length === 0) return waits ? 'after the one before it' : 'not tried yet'
   if (state === 'pending') return html`next try <${Time} at=${next} />`
   if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
   return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')
