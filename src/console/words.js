@@ -6,7 +6,7 @@ import { milestones } from './service.js'
  * @param {string} name
  */
 export function words(name) {
-  const text = name.replaceAll('_', ' ')
+  const text = name.replaceAll('_', ' ').replace('fico', 'FICO')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
