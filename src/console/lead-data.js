@@ -9,9 +9,10 @@ import { milestones, scorePeriodDays } from './service.js'
 /** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
 /** @typedef {{ what: string, at: string }} Due */
 /** @typedef {LeadEvent & { delivery: Delivery | undefined, waits: boolean }} Step an event with its webhook; `waits`: for an earlier one */
-/** @typedef {{ lead: Record<string, any>, steps: Step[], next: Due | null, now: string | null }} LeadData */
+/** @typedef {{ lead: Record<string, any>, steps: Step[], next: Due | null, now: string | null, ahead: number }} LeadData `ahead`: milliseconds that its clock is ahead */
 
 const MOST_PAGES = 10
+const MOVED_MS = 60_000
 const DAY_MS = 24 * 60 * 60 * 1000
 const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name }) => name))
 
@@ -36,7 +37,14 @@ export async function loadLead(id, signal) {
     steps,
     next: clock === undefined ? nextScoreUpdate(events.data) : (clock.data.next ?? null),
     now: clock?.data.now ?? null,
+    ahead: aheadOf(clock?.data.now),
   }
+}
+
+/** Times are cut to the second, and clocks of two machines differ. @param {string | undefined} now */
+function aheadOf(now) {
+  const ahead = now === undefined ? 0 : parseTime(now).getTime() - Date.now()
+  return ahead > MOVED_MS ? ahead : 0
 }
 
 /**
@@ -127,13 +135,16 @@ const LATEST_MS = 60_000
  * In how many milliseconds a webhook may have changed without an event that says so.
  *
  * @param {Delivery[]} deliveries
+ * @param {number} [ahead] how far their clock is ahead
  */
-export function lookAgainMs(deliveries) {
+export function lookAgainMs(deliveries, ahead = 0) {
   const open = deliveries.filter(
     ({ state, resend_requested_at: resend }) => state === 'pending' || resend !== null,
   )
   if (open.length === 0) return undefined
-  const due = open.map(({ next_attempt_at: at }) => (at === null ? 0 : parseTime(at).getTime() - Date.now()))
+  const due = open.map(({ next_attempt_at: at }) =>
+    at === null ? 0 : parseTime(at).getTime() - Date.now() - ahead,
+  )
   return Math.min(LATEST_MS, Math.max(SOON_MS, Math.min(...due)))
 }
 

@@ -1,4 +1,4 @@
-import { html, useEffect, useState } from './preact.js'
+import { createContext, html, useContext, useEffect, useState } from './preact.js'
 import { curl, remedy } from './api.js'
 import { clockInZone, dayInZone, distance, inZone, parseTime } from './time.js'
 import { stateOf } from './words.js'
@@ -6,6 +6,7 @@ import { stateOf } from './words.js'
 /** @typedef {import('preact').ComponentChildren} Children */
 
 const SECONDS_BETWEEN_TICKS = 5
+const MINUTE_MS = 60_000
 
 /** The present, a few times a minute. */
 function useNow() {
@@ -17,17 +18,23 @@ function useNow() {
   return now
 }
 
+/** How far the clock of what is shown is ahead, in milliseconds: in a sandbox, a lead can have a clock of its own. */
+export const Ahead = createContext(0)
+
 /**
  * A time of the API in the reader's zone; UTC on hover.
  *
- * @param {{ at: string | null | undefined, as?: 'distance' | 'day' | 'clock' | 'full' }} props
+ * @param {{ at: string | null | undefined, as?: 'distance' | 'past' | 'day' | 'clock' | 'full' }} props
  */
 export function Time({ at, as = 'distance' }) {
   const now = useNow()
+  const ahead = useContext(Ahead)
   if (at === null || at === undefined) return html`<span class="dim">–</span>`
   const date = parseTime(at)
   const text = {
-    distance: () => distance(date, Math.max(now, Date.now())),
+    distance: () => distance(date, Math.max(now, Date.now()) + ahead),
+    // what has happened on a clock that is ahead
+    past: () => (date.getTime() > Date.now() + MINUTE_MS ? dayInZone(date) : distance(date, now)),
     day: () => dayInZone(date),
     clock: () => clockInZone(date),
     full: () => inZone(date),

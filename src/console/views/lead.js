@@ -2,7 +2,7 @@ import { html } from '../preact.js'
 import { ApiFailure } from '../api.js'
 import { loadLead, lookAgainMs } from '../lead-data.js'
 import { useLoad } from '../live.js'
-import { Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
+import { Ahead, Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
 import { link } from '../route.js'
 import { counted, words } from '../words.js'
 import { Act } from './act.js'
@@ -14,7 +14,11 @@ export function LeadView({ id, query }) {
   const { data, error, reload } = useLoad(
     (signal) => loadLead(id, signal),
     [id],
-    ({ steps }) => lookAgainMs(steps.flatMap(({ delivery }) => delivery ?? [])),
+    ({ steps, ahead }) =>
+      lookAgainMs(
+        steps.flatMap(({ delivery }) => delivery ?? []),
+        ahead,
+      ),
   )
   const isUnknown = error instanceof ApiFailure && [400, 404].includes(error.status)
   if (isUnknown) return html`<${UnknownLead} />`
@@ -23,10 +27,16 @@ export function LeadView({ id, query }) {
     <div class="head">
       <h1 tabindex="-1">Lead <span class="figure">${id}</span></h1>
       ${data && html`<${Badge} state=${data.lead.status} />`}
+      ${data && data.ahead > 0 && html`<span class="dim">Its clock shows <${Time} at=${data.now} as="day" /></span>`}
     </div>
     <${Failure} error=${error} again=${reload} />
     ${data === undefined && error === undefined && html`<${Loading} />`}
-    ${data && html`<${LeadPage} data=${data} chosen=${query.get('event')} />`}
+    ${
+      data &&
+      html`<${Ahead.Provider} value=${data.ahead}
+        ><${LeadPage} data=${data} chosen=${query.get('event')}
+      /><//>`
+    }
   `
 }
 
@@ -61,7 +71,7 @@ const LeadPage = ({ data, chosen }) => html`
     </section>
     <aside>
       <${Act} data=${data} />
-      <${Facts} lead=${data.lead} now=${data.now} />
+      <${Facts} lead=${data.lead} now=${data.now} isMoved=${data.ahead > 0} />
     </aside>
   </div>
 `
@@ -78,8 +88,8 @@ const elsewhere = [
   'updated_at',
 ]
 
-/** @param {{ lead: Record<string, any>, now: string | null }} props */
-const Facts = ({ lead, now }) => html`
+/** @param {{ lead: Record<string, any>, now: string | null, isMoved: boolean }} props */
+const Facts = ({ lead, now, isMoved }) => html`
   <section class="card pad" aria-labelledby="borrower">
     <h2 id="borrower">Borrower</h2>
     <dl class="facts">
@@ -89,7 +99,7 @@ const Facts = ({ lead, now }) => html`
         .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
       <${Fact} name="Created"><${Time} at=${lead.created_at} as="full" /><//>
       <${Fact} name="Last change"><${Time} at=${lead.updated_at} as="full" /><//>
-      ${now !== null && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
+      ${isMoved && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
     </dl>
   </section>
 `

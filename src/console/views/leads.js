@@ -118,8 +118,8 @@ const LeadRow = ({ lead }) => html`
       <span class="narrow-only"><${WebhookMark} lead=${lead} /></span>
     </td>
     <td class="wide-only"><${WebhookMark} lead=${lead} /></td>
-    <td class="wide-only"><${Time} at=${lead.updated_at} /></td>
-    <td class="wide-only"><${Time} at=${lead.created_at} /></td>
+    <td class="wide-only"><${Time} at=${lead.updated_at} as="past" /></td>
+    <td class="wide-only"><${Time} at=${lead.created_at} as="past" /></td>
   </tr>
 `
 

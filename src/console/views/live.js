@@ -129,14 +129,14 @@ const LiveRow = ({
   <tr class=${isNew ? 'fresh' : ''}>
     <td>
       <a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a>
-      <span class="narrow-only dim">Lead ${lead} · <${Time} at=${at} /></span>
+      <span class="narrow-only dim">Lead ${lead} · <${Time} at=${at} as="past" /></span>
     </td>
     <td class="number figure wide-only">${lead}</td>
     <td>
       ${delivery ? html`<${Badge} state=${shownState(delivery)} />` : html`<span class="dim">Not sent</span>`}
     </td>
     <td class="figure wide-only">${delivery && html`<${LastAttempt} delivery=${delivery} />`}</td>
-    <td class="wide-only"><${Time} at=${at} /></td>
+    <td class="wide-only"><${Time} at=${at} as="past" /></td>
     <td class="end wide-only">
       ${delivery && delivery.state !== 'canceled' && html`<${Resend} delivery=${delivery} />`}
     </td>
