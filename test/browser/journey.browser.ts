@@ -117,6 +117,7 @@ describe('a lead in the console', () => {
     await tab.goBack()
     await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
     expect(await tab.getByLabel('Your lead id').inputValue()).toBe('LOAN-7')
+    await tab.getByRole('row').nth(1).waitFor()
     expect(await tab.locator('tbody tr').count()).toBe(1)
     await tab.goto(`${stage.url}#/leads/987654321`)
     await tab.getByText('There is no lead with this id').waitFor()

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals'
+import { useStage } from './console.ts'
+
+const steps = ['Client account created', 'Credit scan completed', 'Contract signed', 'Escrow funded']
+
+describe('acting on a lead in the console', () => {
+  const stage = useStage()
+
+  it('simulates its milestones, and advances its clock by a score update to the end', async () => {
+    const id = await stage.calls.createLead()
+    const tab = await stage.open(`#/leads/${id}`)
+    for (const step of steps) {
+      await tab.getByRole('button', { name: step, exact: true }).click()
+      await tab.getByText(`${step} is recorded.`).waitFor()
+    }
+    await tab.getByRole('button', { name: 'To the next score update' }).click()
+    await tab.getByText('2 things happened.').waitFor()
+    await tab.locator('.event', { hasText: 'Score update' }).getByText('Delivered').waitFor()
+    await tab.locator('.head').getByText('Its clock shows').waitFor()
+    expect(await tab.locator('.journey li', { hasText: 'Lead received' }).textContent()).toMatch(
+      /45 days ago/,
+    )
+    await tab.getByRole('button', { name: 'Mortgage ready', exact: true }).click()
+    await tab.locator('.head').getByText('Mortgage ready').waitFor()
+    await tab.getByRole('button', { name: 'To the end' }).click()
+    await tab.getByText('1 thing happened.').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('shows the same as curl, without the key', async () => {
+    const id = await stage.calls.createLead()
+    const tab = await stage.open(`#/leads/${id}`)
+    await tab.getByLabel('Any other milestone').selectOption('Contract signed')
+    const row = tab.locator('.actions', { hasText: 'Simulate “Contract signed”' })
+    await row.getByText('As curl').click()
+    const curl = await row.getByRole('group').last().textContent()
+    expect(curl).toContain(`-d '{"lead_id":${id},"event_name":"contract_signed"}'`)
+    expect(curl).not.toContain(stage.partner.key)
+    await row.getByRole('button', { name: 'Simulate' }).click()
+    await tab.getByText('Contract signed is recorded.').waitFor()
+    await tab.getByRole('link', { name: 'Leads' }).first().click()
+    await tab
+      .getByRole('row', { name: /Contract signed All delivered/ })
+      .first()
+      .waitFor()
+  })
+})
