@@ -3,7 +3,7 @@ import { paths } from './service.js'
 /** The key is kept for this tab only: sessionStorage ends with it, and no other tab or cookie has it. */
 const STORED_KEY = 'partner-key'
 
-/** @typedef {{ signal?: AbortSignal, headers?: Record<string, string> }} CallOptions */
+/** @typedef {{ signal?: AbortSignal, method?: 'POST' | 'GET', headers?: Record<string, string> }} CallOptions */
 
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
@@ -43,12 +43,12 @@ export function onRefused(handler) {
  * @returns {Promise<any>} the parsed answer
  * @throws {ApiFailure} with a `message` for people
  */
-export async function call(path, body = {}, { signal, headers = {} } = {}) {
+export async function call(path, body = {}, { signal, method = 'POST', headers = {} } = {}) {
   const key = readKey() ?? ''
   const response = await fetch(`/v1${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    ...(method === 'POST' && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch((/** @type {unknown} */ error) => {
     if (signal?.aborted) throw error

@@ -44,4 +44,14 @@ describe('acting on a lead in the console', () => {
       .first()
       .waitFor()
   })
+
+  it('runs a whole journey with a new lead', async () => {
+    const tab = await stage.open('#/leads/new')
+    await tab.getByRole('combobox').selectOption('Ready after two updates')
+    await tab.getByRole('button', { name: 'Run scenario' }).click()
+    await tab.getByRole('heading', { level: 1, name: /^Lead \d+$/ }).waitFor()
+    await tab.locator('.head').getByText('Mortgage ready').waitFor()
+    await tab.locator('.journey').getByText('×2').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
 })

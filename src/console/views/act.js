@@ -4,6 +4,7 @@ import { touch } from '../live.js'
 import { Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
 import { milestones } from '../service.js'
 import { counted, journey, words } from '../words.js'
+import { Scenarios } from './scenarios.js'
 
 /** @typedef {{ label: string, path: string, body: object }} Action */
 
@@ -16,6 +17,11 @@ export function Act({ data: { lead } }) {
       <h2 id="act">Make something happen</h2>
       ${simulates && html`<${Milestones} lead=${lead} />`} ${moves && html`<${Clock} id=${lead.lead_id} />`}
       ${!simulates && html`<${ByHand} lead=${lead} />`}
+      ${
+        offers('/sandbox/run-scenario') &&
+        html`<h3>Run a scenario</h3>
+          <${Scenarios} id=${lead.lead_id} />`
+      }
     </section>
   `
 }

@@ -1,7 +1,8 @@
 import { html, useState } from '../preact.js'
-import { call } from '../api.js'
+import { call, offers } from '../api.js'
 import { Curl, Failure, useAction } from '../parts.js'
 import { go, link } from '../route.js'
+import { Scenarios } from './scenarios.js'
 
 const firstNames = ['Ada', 'Grace', 'Alan', 'Katherine', 'Edsger', 'Barbara', 'Tim', 'Radia']
 const lastNames = ['Miller', 'Nguyen', 'Garcia', 'Okafor', 'Schmidt', 'Rossi', 'Haddad', 'Kim']
@@ -78,5 +79,13 @@ export function NewLeadView() {
         <${Curl} path="/create-lead" body=${body} />
       </div>
     </form>
+    ${
+      offers('/sandbox/run-scenario') &&
+      html`<section class="card pad narrow after" aria-labelledby="scenario">
+        <h2 id="scenario">Or run a whole journey</h2>
+        <p class="dim">A new lead goes through it in seconds, on its own clock, with real webhooks.</p>
+        <${Scenarios} />
+      </section>`
+    }
   `
 }
