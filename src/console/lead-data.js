@@ -31,15 +31,19 @@ export async function loadLead(id, signal) {
     loadDeliveries(id, signal),
     offers('/sandbox/get-clock') ? call('/sandbox/get-clock', body, { signal }) : undefined,
   ])
+  const ahead = aheadOf(clock?.data.now)
   const steps = pair(events.data, deliveries)
   return {
     lead: lead.data,
     steps,
-    next: clock === undefined ? nextScoreUpdate(events.data) : (clock.data.next ?? null),
+    next: isRetry(clock?.data.next) ? nextScoreUpdate(events.data, ahead) : clock.data.next,
     now: clock?.data.now ?? null,
-    ahead: aheadOf(clock?.data.now),
+    ahead,
   }
 }
+
+/** Of a retry its webhook tells; a service without clocks tells of nothing. @param {Due | null | undefined} next */
+const isRetry = (next) => next === undefined || next?.what === 'retry'
 
 /** Times are cut to the second, and clocks of two machines differ. @param {string | undefined} now */
 function aheadOf(now) {
@@ -104,16 +108,17 @@ function pair(events, deliveries) {
 }
 
 /**
- * Where the service has no clock to ask: n periods after `escrow_funded`, until the borrower is mortgage ready.
+ * Where the service does not tell: n periods after `escrow_funded`, until the borrower is mortgage ready.
  *
  * @param {LeadEvent[]} events
+ * @param {number} ahead how far the lead's clock is ahead
  * @returns {Due | null}
  */
-function nextScoreUpdate(events) {
+function nextScoreUpdate(events, ahead) {
   const anchor = events.find(({ event_name: name }) => name === 'escrow_funded')
   if (anchor === undefined || events.some(({ event_name: name }) => name === 'mortgage_ready')) return null
   const from = parseTime(anchor.created_at).getTime()
-  const periods = Math.floor((Date.now() - from) / (scorePeriodDays * DAY_MS)) + 1
+  const periods = Math.floor((Date.now() + ahead - from) / (scorePeriodDays * DAY_MS)) + 1
   const at = new Date(from + periods * scorePeriodDays * DAY_MS)
   return { what: 'score_update', at: at.toISOString().slice(0, 19).replace('T', ' ') }
 }
