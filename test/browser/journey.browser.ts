@@ -24,7 +24,7 @@ describe('a lead in the console', () => {
     const tab = await stage.open()
     await tab.getByRole('link', { name: 'Create your first lead' }).click()
     await tab.getByLabel('Your lead id').fill('LOAN-7')
-    await tab.getByText('As curl').click()
+    await tab.locator('form').getByText('As curl').click()
     expect(await tab.getByRole('group', { name: 'POST /v1/create-lead' }).textContent()).toContain('LOAN-7')
     await tab.getByRole('button', { name: 'Create lead' }).click()
     await tab.getByRole('heading', { level: 1, name: /^Lead \d+$/ }).waitFor()
