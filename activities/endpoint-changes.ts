@@ -9,6 +9,7 @@ import {
 import type { Sql } from '../src/db/orm.ts'
 import { again } from './again.ts'
 import { describeChange } from './change-mail.ts'
+import { mailBoth } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'
 
 interface Dependencies {
@@ -36,16 +37,12 @@ export function endpointChangeActivities({ sql, mailer, staffEmail, startEndpoin
     async announceChange(changeId: number): Promise<void> {
       const change = await changeToAnnounce(sql, changeId)
       if (change === undefined) return
-      const { subject, forPartner, forStaff } = describeChange(change)
-      const mail = async (to: string | null | undefined, who: string, text: string) => {
-        if (!to) return 'no_address'
-        const messageId = `<endpoint-change-${changeId}-${who}@partner-referral-service>`
-        return mailer({ to, subject, text, messageId })
-      }
-      const partner = await mail(change.contactEmail, 'partner', forPartner)
-      const staff = await mail(staffEmail, 'staff', forStaff)
-      log.warn({ change_id: changeId, partner_id: change.partnerId, mail: { partner, staff } }, subject)
-      if (partner !== 'sent') throw again('the partner’s contact could not be told by email', UNMAILED_MS)
+      const texts = describeChange(change)
+      const to = { partner: change.contactEmail, staff: staffEmail }
+      const mail = await mailBoth(mailer, `endpoint-change-${changeId}`, to, texts)
+      log.warn({ change_id: changeId, partner_id: change.partnerId, mail }, texts.subject)
+      if (mail.partner !== 'sent')
+        throw again('the partner’s contact could not be told by email', UNMAILED_MS)
       await setDate(sql, changeId)
     },
 

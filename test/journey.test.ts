@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { advanceClock } from '../src/db/leads/lifecycle.ts'
+import { putClockAhead } from './support/clock.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
 import { until } from './support/until.ts'
 
@@ -70,7 +70,7 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
   })
 
   it('raises a score_update 45 days after escrow_funded', async () => {
-    await advanceClock(service.sql, leadId, 45 * DAY)
+    await putClockAhead(service.sql, leadId, 45 * DAY)
     await service.referrals.signal(leadId, 'read_record')
     await arrived('score_update', 2)
     expect(named('score_update')[1]?.event.data.event_payload).toEqual({
@@ -86,7 +86,7 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
     await arrived('mortgage_ready')
     const lead = await calls.post('get-lead', { lead_id: leadId })
     expect(lead.body.data.status).toBe('mortgage_ready')
-    await advanceClock(service.sql, leadId, 30 * DAY)
+    await putClockAhead(service.sql, leadId, 30 * DAY)
     await service.referrals.signal(leadId, 'read_record')
     const handle = service.client.workflow.getHandle(`lead-${leadId}`)
     await expect(handle.result()).resolves.toBe('mortgage_ready')

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { advanceClock } from '../src/db/leads/lifecycle.ts'
+import { putClockAhead } from './support/clock.ts'
 import { milestones, statuses } from '../src/domain/milestones.ts'
 import { atEnd } from './support/at-end.ts'
 import { leadsOf } from './support/leads.ts'
@@ -50,7 +50,7 @@ describe('sentences of the specification that no other test holds', () => {
       (await service.client.workflow.getHandle(`lead-${leadId}`).query<{ notes: unknown }>('state')).notes,
     )
   const advance = async (leadId: number, seconds: number) => {
-    await advanceClock(service.sql, leadId, seconds)
+    await putClockAhead(service.sql, leadId, seconds)
     await service.referrals.signal(leadId, 'read_record')
   }
 

@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
-import { MOST_SIMULATED } from '../src/domain/lead-clock.ts'
+import { advanceId } from '../src/domain/lead-clock.ts'
 import { type ScenarioName, scenarios, type Step } from '../src/domain/scenarios.ts'
 import { DAY_MS } from '../src/domain/score-dates.ts'
 import { dropOut, readClock, simulateMilestones } from './activities.ts'
@@ -38,7 +38,7 @@ async function take(leadId: number, step: Step, index: number): Promise<Scenario
     return undefined
   }
   const { happens: name, times = 1, gains } = step
-  const events = Array.from({ length: Math.min(times, MOST_SIMULATED) }, () => ({
+  const events = Array.from({ length: times }, () => ({
     name,
     ...(gains && { gains }),
   }))
@@ -57,7 +57,7 @@ async function advanceBy(leadId: number, days: number): Promise<ScenarioEnd | un
     const args: Parameters<typeof advance> = [leadId, clock.now + days * DAY_MS, clock.since]
     try {
       const { stopped } = await executeChild<typeof advance>('advance', {
-        workflowId: `advance-${leadId}`,
+        workflowId: advanceId(leadId),
         args,
       })
       return stopped === undefined ? undefined : 'stopped'

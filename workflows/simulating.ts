@@ -7,6 +7,7 @@ import { isRecord } from './arguments.ts'
 import type { Journey } from './journey.ts'
 import { LEAD_CLOSED, type MilestoneAnswer, type SimulateRequest, simulateUpdate } from './messages.ts'
 import { showSoon } from './show.ts'
+import { takeAnswer } from './standing.ts'
 
 /** Milestones that a partner simulates in a sandbox: recorded as others are, answered once all are. */
 export function receiveSimulations(journey: Journey): void {
@@ -44,11 +45,7 @@ async function simulate(journey: Journey, { key, events }: SimulateRequest): Pro
   inbox.push(...items)
   showSoon(journey)
   await condition(() => items.every((item) => awaited.get(item) !== undefined))
-  return items.map((item) => {
-    const result = awaited.get(item)
-    awaited.delete(item)
-    return { outcome: result?.outcome ?? 'accepted', event_id: result?.eventId ?? null }
-  })
+  return items.map((item) => takeAnswer(journey, item))
 }
 
 /** A signal's own id has no space, so a simulated milestone's key is no other's. */

@@ -7,6 +7,7 @@ import {
   type SettledUpTo,
 } from '../src/domain/referral.ts'
 import { type Journey, note } from './journey.ts'
+import type { MilestoneAnswer } from './messages.ts'
 
 /** Bounds memory while an endpoint is paused for months. */
 const NAMES_KEPT = 100
@@ -72,4 +73,11 @@ export function settle(journey: Journey, item: MilestoneItem, result: RecordedIt
   }
   if (!isTimed(item)) counts[outcome === 'recorded' || outcome === 'repeated' ? outcome : 'refused'] += 1
   if (journey.awaited.has(item)) journey.awaited.set(item, result)
+}
+
+/** What a waiting sender is told; nobody waits for the item any more. */
+export function takeAnswer({ awaited }: Journey, item: MilestoneItem): MilestoneAnswer {
+  const result = awaited.get(item)
+  awaited.delete(item)
+  return { outcome: result?.outcome ?? 'accepted', event_id: result?.eventId ?? null }
 }

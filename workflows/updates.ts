@@ -5,6 +5,7 @@ import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'
 import { type MilestoneAnswer, milestoneUpdate } from './messages.ts'
 import { showSoon } from './show.ts'
+import { takeAnswer } from './standing.ts'
 
 /** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */
 const PROVIDER_PATIENCE = '10 seconds'
@@ -44,7 +45,5 @@ async function record(
   const answered = () => awaited.get(item) !== undefined
   if (journey.unscored.includes(item)) await condition(answered, PROVIDER_PATIENCE)
   else await condition(answered)
-  const result = awaited.get(item)
-  awaited.delete(item)
-  return { outcome: result?.outcome ?? 'accepted', event_id: result?.eventId ?? null }
+  return takeAnswer(journey, item)
 }

@@ -5,7 +5,6 @@ import { MOST_CERTIFICATIONS_A_DAY, MOST_CHANGES_A_DAY } from '../domain/endpoin
 import type { Environment } from '../domain/environment.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { EndpointPolicy } from '../webhooks/endpoint-url.ts'
-import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
 import { ApiError } from './errors.ts'
 
 /** What the routes need by which partners look after their own endpoint. */
@@ -62,10 +61,4 @@ const codes = {
 
 const messages: Partial<Record<SelfServiceRefusal['reason'], string>> = {
   announced: 'Your new URL is certified already. get-endpoint shows when it takes effect.',
-}
-
-/** A new signing secret, and as it is stored. */
-export function newSecret(encryptionKeys: readonly Buffer[]): { secret: string; ciphertext: string } {
-  const secret = generateSecret()
-  return { secret, ciphertext: encryptSecret(secret, encryptionKeys) }
 }

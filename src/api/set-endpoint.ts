@@ -10,12 +10,12 @@ import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
 import {
   actorOf,
-  newSecret,
   orRefusal,
   type SelfServiceOptions,
   selfServiceOff,
   tooManyChanges,
 } from './self-service.ts'
+import { newSecret } from '../webhooks/secrets.ts'
 
 const secret = z.string().describe('The signing secret of the new URL. Store it now: it is not shown again.')
 

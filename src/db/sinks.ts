@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
+import { isLiveSecret } from './endpoints/secret-keys.ts'
 import type { Sql } from './orm.ts'
 
 /** How many webhooks of a sink are kept. */
@@ -61,7 +62,7 @@ export async function findSinkByToken(sql: Sql, token: string) {
     .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
     .select('ciphertext')
     .where('partner_id', '=', sink.partnerId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', raw<Date>`clock_timestamp()`)]))
+    .where(isLiveSecret)
     .unionAll(
       sql
         .selectFrom('endpoint_changes')

@@ -14,6 +14,8 @@ export type EndpointChangeKind = (typeof endpointChangeKinds)[number]
  * | `replaced`  | a later change of its kind took its place                         | –                                              |
  */
 export const endpointChangeStates = ['candidate', 'announced', 'applied', 'canceled', 'replaced'] as const
+/** Those of a change that may still take effect. */
+export const openChangeStates = ['candidate', 'announced'] as const
 export type EndpointChangeState = (typeof endpointChangeStates)[number]
 
 /** How long partner and staff have to object to an announced change. */

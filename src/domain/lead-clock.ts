@@ -4,6 +4,9 @@ import { DAY_MS, duePeriod, scoreDate } from './score-dates.ts'
 /** The task queue of the activity that moves clocks: it waits for the other activities, so it must not take their places. */
 export const CLOCK_QUEUE = 'clocks'
 
+/** The workflow that moves a lead's clock: one at a time, whoever starts it. */
+export const advanceId = (leadId: number) => `advance-${leadId}`
+
 /** The most milestones that one request simulates. */
 export const MOST_SIMULATED = 50
 

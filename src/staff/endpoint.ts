@@ -6,7 +6,7 @@ import { liveSecrets, rotateSecret } from '../db/endpoints/secrets.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
-import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
+import { newSecret } from '../webhooks/secrets.ts'
 import { fields } from './answer.ts'
 import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
@@ -51,7 +51,7 @@ export async function set(
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault !== null) throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
   const name = await requirePartner(context.sql, partner)
-  const { secret, ciphertext } = newSecret(context)
+  const { secret, ciphertext } = newSecret(context.config.ENCRYPTION_KEY)
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(url).origin, from_now: fromNow }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
@@ -109,7 +109,7 @@ export async function show({ sql }: StaffContext, partner: number) {
 
 export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
-  const { secret, ciphertext } = newSecret(context)
+  const { secret, ciphertext } = newSecret(context.config.ENCRYPTION_KEY)
   await context.change(async ({ sql, audit }) => {
     const { id } = required(partner, await lockEndpoint(sql, partner))
     await settleOpenChanges(sql, id, 'replaced', ['secret'])
@@ -123,11 +123,6 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
     json: { partner_id: partner, secret, previous_expires_at: until },
     text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\n${previous}`,
   }
-}
-
-function newSecret({ config }: StaffContext) {
-  const secret = generateSecret()
-  return { secret, ciphertext: encryptSecret(secret, config.ENCRYPTION_KEY) }
 }
 
 /** Each partner has an endpoint, with or without a URL. */

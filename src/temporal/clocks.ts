@@ -11,6 +11,7 @@ import { readLeadClock } from '../db/leads/next-due.ts'
 import type { Sql } from '../db/orm.ts'
 import {
   type Advance,
+  advanceId,
   type ClockStart,
   type ClockStop,
   dueDates,
@@ -19,7 +20,7 @@ import {
   MOST_AHEAD_MS,
 } from '../domain/lead-clock.ts'
 import { DAY_MS } from '../domain/score-dates.ts'
-import { advanceId, TASK_QUEUE } from './names.ts'
+import { TASK_QUEUE } from './names.ts'
 import { isPolling } from './polling.ts'
 
 /** How long an answer waits for the clock. */

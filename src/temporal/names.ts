@@ -8,7 +8,6 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const scenarioId = (leadId: number) => `scenario-${leadId}`
-export const advanceId = (leadId: number) => `advance-${leadId}`
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 export const certificationId = (id: number) => `certification-${id}`
 export const endpointChangeId = (id: number) => `endpoint-change-${id}`

@@ -12,6 +12,12 @@ export function generateSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
+/** A new signing secret, and the text under which it is stored. */
+export function newSecret(keys: readonly Buffer[]): { secret: string; ciphertext: string } {
+  const secret = generateSecret()
+  return { secret, ciphertext: encryptSecret(secret, keys) }
+}
+
 /**
  * `secret` as text for the database: `v1.<key id>.<base64url of nonce, ciphertext and tag>`, encrypted with AES-256-GCM
  * under the first of `keys` (32 bytes each). To rotate keys, put the new one first and keep the old one after it: the

@@ -3,7 +3,7 @@ import { applyChange, openChange } from '../../src/db/endpoints/changes.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { readHealth } from '../../src/db/endpoints/health.ts'
 import { reviewEndpoint, setNextProbe } from '../../src/db/endpoints/review.ts'
-import { advanceClock } from '../../src/db/leads/lifecycle.ts'
+import { putClockAhead } from '../support/clock.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import type { Orm, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
@@ -128,7 +128,7 @@ describe('the health of an endpoint', () => {
     const before = Date.now()
     const first = await commitLead()
     const after = Date.now()
-    await advanceClock(sql, first, 86_400)
+    await putClockAhead(sql, first, 86_400)
     await recordMilestones(sql, first, [{ name: 'contract_signed', dedupeKey: 'x' }], () => '{}')
     const second = await commitLead()
     expect(await oldest()).toMatchObject({ event_name: 'lead_received', lead_id: first })

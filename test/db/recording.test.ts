@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { insertLead } from '../support/insert-lead.ts'
-import { advanceClock, closeLead } from '../../src/db/leads/lifecycle.ts'
+import { closeLead } from '../../src/db/leads/lifecycle.ts'
+import { putClockAhead } from '../support/clock.ts'
 import { findEvents, findLead } from '../../src/db/leads/partner-reads.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
@@ -68,7 +69,7 @@ describe('recording milestones', () => {
     const latest = async () => (await findEvents(sql, partnerId, leadId))?.at(-1)?.created_at.getTime()
     const first = await record(leadId, item('contract_signed'))
     expect(first?.lastEventAt).toBe(await latest())
-    await advanceClock(sql, leadId, DAY)
+    await putClockAhead(sql, leadId, DAY)
     const second = await record(leadId, item('client_engaged_in_chat', 'chat'), item('escrow_funded'))
     expect(second?.lastEventAt).toBe(await latest())
     expect((await record(leadId, item('contract_signed')))?.lastEventAt).toBe(second?.lastEventAt)
@@ -121,7 +122,7 @@ describe('recording milestones', () => {
 
   it('never lets time run backwards within a lead, whatever its clock did', async () => {
     const leadId = await newLead()
-    await advanceClock(sql, leadId, 45 * DAY)
+    await putClockAhead(sql, leadId, 45 * DAY)
     await record(leadId, item('contract_signed'))
     await sql.updateTable('leads').set({ clock_offset: 0 }).where('id', '=', leadId).execute()
     await record(leadId, item('escrow_funded'))

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { WorkflowHandle } from '@temporalio/client'
-import { advanceClock } from '../../src/db/leads/lifecycle.ts'
+import { putClockAhead } from '../support/clock.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -30,7 +30,7 @@ describe('the referral workflow', () => {
     return (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length
   }
   const advance = async (leadId: number, days: number) => {
-    await advanceClock(service.sql, leadId, days * DAY)
+    await putClockAhead(service.sql, leadId, days * DAY)
     await service.referrals.signal(leadId, 'read_record')
   }
 

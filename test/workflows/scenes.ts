@@ -1,15 +1,15 @@
-import { advanceClock } from '../../src/db/leads/lifecycle.ts'
+import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { requestResends } from '../../src/db/deliveries/resend-marks.ts'
 import { requestCertification } from '../../src/db/endpoints/certifications.ts'
 import { openChange, settleOpenChanges } from '../../src/db/endpoints/changes.ts'
 import { requestPing } from '../../src/db/endpoints/pings.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
+import { advanceId } from '../../src/domain/lead-clock.ts'
 import type { SignalledMilestone } from '../../src/domain/milestones.ts'
 import { createClocks } from '../../src/temporal/clocks.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import {
-  advanceId,
   certificationId,
   endpointChangeId,
   endpointPingId,
@@ -56,7 +56,7 @@ export function fixtureOf(service: Service, partner: TestPartner): Fixture {
     send,
     arrived: (leadId, count) => partner.endpoint.until(() => leads.arrivals(leadId).length >= count),
     async advance(leadId, days) {
-      await advanceClock(service.sql, leadId, days * DAY_S)
+      await putClockAhead(service.sql, leadId, days * DAY_S)
       await send(leadId, 'read_record')
     },
     setEndpoint: (state) => putEndpoints(service.sql, state, { partnerId: partner.id }),

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
-import { Webhook } from 'standardwebhooks'
 import { findSinkByToken, keepArrival, takeAnswer } from '../../db/sinks.ts'
 import type { Sql } from '../../db/orm.ts'
 import { decryptSecret } from '../../webhooks/secrets.ts'
+import { problemOf } from '../../webhooks/verify.ts'
 import { ApiError } from '../errors.ts'
 
 interface Options {
@@ -36,7 +36,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       )
       const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
       const secrets = found.ciphertexts.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
-      const problem = refuse(secrets, body, headers)
+      const problem = problemOf(secrets, body, headers) ?? null
       const answer = problem === null ? await takeAnswer(sql, found.partnerId) : { status: 400, delayMs: 0 }
       const webhookId = headers['webhook-id'] ?? ''
       await keepArrival(sql, found.partnerId, { webhookId, headers, body, problem, ...answer })
@@ -44,18 +44,4 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       return reply.code(answer.status).send({ received: true, verified: problem === null })
     },
   })
-}
-
-/** Why a webhook is not valid; `null` if it is signed with one of the secrets. */
-function refuse(secrets: string[], body: string, headers: Record<string, string>): string | null {
-  let problem = 'there is no signing secret'
-  for (const secret of secrets) {
-    try {
-      new Webhook(secret).verify(body, headers)
-      return null
-    } catch (error) {
-      problem = (error as Error).message
-    }
-  }
-  return problem
 }

@@ -9,8 +9,9 @@ import { endpointView, exampleView, viewOf } from '../endpoint-view.ts'
 import { invalidPayload, unavailable } from '../errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { success } from '../schemas.ts'
-import { actorOf, newSecret, orRefusal, type SelfServiceOptions, tooManyChanges } from '../self-service.ts'
+import { actorOf, orRefusal, type SelfServiceOptions, tooManyChanges } from '../self-service.ts'
 import { sinkPath } from './sink.ts'
+import { newSecret } from '../../webhooks/secrets.ts'
 
 export interface SinkOptions extends SelfServiceOptions {
   /** Where the worker reaches this API, with `/v1`. */

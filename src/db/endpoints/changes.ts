@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { EndpointChangeKind } from '../../domain/endpoint-change.ts'
+import { openChangeStates, type EndpointChangeKind } from '../../domain/endpoint-change.ts'
 import { recordAudit } from '../audit.ts'
 import { columnsOf, columnsOfUrl, nextRevision } from './states.ts'
 import { replaceSecrets, rotateSecret } from './secrets.ts'
@@ -15,7 +15,6 @@ interface NewChange {
   requestedBy: string
 }
 
-const OPEN = ['candidate', 'announced'] as const
 const HOUR_MS = 60 * 60 * 1000
 
 /** Puts a change in the place of an open one of its kind. The caller's transaction has the endpoint locked. */
@@ -53,7 +52,7 @@ export async function settleOpenChanges(
     .set({ state, settled_at: raw<Date>`clock_timestamp()` })
     .where('endpoint_id', '=', endpointId)
     .where('kind', 'in', kinds)
-    .where('state', 'in', OPEN)
+    .where('state', 'in', openChangeStates)
     .returning(['id', 'kind'])
     .execute()
 }
@@ -64,7 +63,7 @@ export async function openChanges(sql: Sql, endpointId: number) {
     .selectFrom('endpoint_changes')
     .select(['id', 'kind', 'state', 'url', 'requested_by', 'requested_at', 'takes_effect_at'])
     .where('endpoint_id', '=', endpointId)
-    .where('state', 'in', OPEN)
+    .where('state', 'in', openChangeStates)
     .orderBy('id')
     .execute()
 }
@@ -75,7 +74,7 @@ export async function openChangesBy(sql: Sql, requestedBy: string): Promise<numb
     .selectFrom('endpoint_changes')
     .select('id')
     .where('requested_by', '=', requestedBy)
-    .where('state', 'in', OPEN)
+    .where('state', 'in', openChangeStates)
     .orderBy('id')
     .execute()
   return rows.map(({ id }) => id)

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { openChangeStates } from '../../domain/endpoint-change.ts'
 import type { Sql } from '../orm.ts'
 
 /** Whether a row of `endpoint_secrets` signs now. */
@@ -16,7 +17,7 @@ export async function keysOfLiveSecrets(sql: Sql): Promise<{ keyId: string; endp
           eb
             .selectFrom('endpoint_changes')
             .select(['endpoint_id', 'ciphertext'])
-            .where('state', 'in', ['candidate', 'announced']),
+            .where('state', 'in', openChangeStates),
         )
         .as('secrets'),
     )

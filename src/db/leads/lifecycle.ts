@@ -35,14 +35,3 @@ export async function markOnboardingSent(sql: Sql, leadId: number): Promise<void
     .where('id', '=', leadId)
     .execute()
 }
-
-/** Moves a lead's clock forward (sandbox only); answers the offset in seconds. */
-export async function advanceClock(sql: Sql, leadId: number, seconds: number): Promise<number | undefined> {
-  const row = await sql
-    .updateTable('leads')
-    .set((eb) => ({ clock_offset: eb('clock_offset', '+', seconds) }))
-    .where('id', '=', leadId)
-    .returning('clock_offset')
-    .executeTakeFirst()
-  return row?.clock_offset
-}

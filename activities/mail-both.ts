@@ -1,0 +1,27 @@
+import type { Mailer } from './mailer.ts'
+
+interface Texts {
+  subject: string
+  forPartner: string
+  forStaff: string
+}
+
+/**
+ * Mails a partner's contact and staff about the same thing.
+ *
+ * @param id of what it is about: a repeat has the same Message-IDs.
+ * @returns what became of each mail.
+ */
+export async function mailBoth(
+  mailer: Mailer,
+  id: string,
+  to: { partner: string | null; staff: string | undefined },
+  { subject, forPartner, forStaff }: Texts,
+) {
+  const mail = async (address: string | null | undefined, who: string, text: string) => {
+    if (!address) return 'no_address'
+    return mailer({ to: address, subject, text, messageId: `<${id}-${who}@partner-referral-service>` })
+  }
+  const partner = await mail(to.partner, 'partner', forPartner)
+  return { partner, staff: await mail(to.staff, 'staff', forStaff) }
+}
