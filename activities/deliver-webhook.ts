@@ -1,7 +1,7 @@
 import { type Begun, beginAttempt } from '../src/db/deliveries/begin-attempt.ts'
 import type { StartedAttempt } from '../src/db/deliveries/new-attempt.ts'
 import type { Finished } from '../src/db/deliveries/finish-attempt.ts'
-import { deliveryQueue } from '../src/db/deliveries/queue.ts'
+import { deliveryQueue, type DeliveryQueue } from '../src/db/deliveries/queue.ts'
 import { openFailure } from '../src/db/leads/referral-states.ts'
 import { leadPartners } from '../src/db/leads/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
@@ -11,12 +11,10 @@ import { again } from './again.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import { type AttemptDependencies, attemptTools, makeAttempt } from './make-attempt.ts'
 
-export interface DeliveryAnswer {
+/** With the lead's queue after it. */
+export interface DeliveryAnswer extends DeliveryQueue {
   /** Of a resend, replay or probe: `failed`, when the endpoint did not take it. */
   outcome: Exclude<DeliveryState, 'pending'> | 'held' | 'failed' | 'missing'
-  /** The lead's first open delivery; `last + 1` when none is open. */
-  next: number
-  last: number
 }
 
 export interface DeliveryDependencies extends AttemptDependencies {

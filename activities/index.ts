@@ -21,9 +21,11 @@ import { notifyActivity } from './notify.ts'
 import { pingEndpointActivity } from './ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
+import { type RestoreDependencies, restoreActivities } from './restore.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from './record-score-update.ts'
 import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
 import { scenarioActivities, type ScenarioDependencies } from './scenario.ts'
+import { type TakeOverDependencies, takeOverRecordActivity } from './take-over-record.ts'
 import { type WakeLead, wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
 
@@ -43,6 +45,9 @@ export interface ActivityDependencies {
   /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   wakeLead: WakeLead
+  recordedBefore: TakeOverDependencies['recordedBefore']
+  leadsActiveSince: RestoreDependencies['leadsActiveSince']
+  takeOver: RestoreDependencies['takeOver']
   /** Tells a lead's workflow how far its clock is ahead; one that does not run is started. */
   tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
   simulate: ScenarioDependencies['simulate']
@@ -65,6 +70,9 @@ export function createActivities(dependencies: ActivityDependencies) {
     advanceClock: advanceClockActivity(dependencies),
     ...scenarioActivities(dependencies),
     closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
+
+    takeOverRecord: takeOverRecordActivity(dependencies),
+    ...restoreActivities(dependencies),
 
     ...certificationActivities(dependencies),
     ...endpointChangeActivities(dependencies),

@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { recordMilestones } from '../src/db/leads/recording.ts'
@@ -17,21 +16,24 @@ export interface RecordingDependencies {
 }
 
 /**
- * Records milestones, and sends the next webhook at once when it is told that all before it are `settled`: see `createFirstAttempts`.
+ * Records milestones, and sends the next webhook at once when it is told that all before it are `settled`: see
+ * `createFirstAttempts`. In another generation of the record than the one that is meant, it records nothing.
+ *
+ * @returns `null` when the lead is not in the record.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
   const { sql, webhookBody, environment, firstAttempts, observe } = dependencies
   const canMock = environment === 'sandbox'
-  return async (leadId: number, items: MilestoneItem[], settled?: SettledUpTo): Promise<Recording> => {
+  return async (
+    leadId: number,
+    items: MilestoneItem[],
+    settled?: SettledUpTo,
+    generation?: number,
+  ): Promise<Recording | null> => {
     const recording = await firstAttempts.record(leadId, settled, (opening) =>
-      recordMilestones(sql, leadId, items, webhookBody, opening, { canMock }),
+      recordMilestones(sql, leadId, items, webhookBody, { opening, canMock, generation }),
     )
-    // somebody started the workflow by hand, or the database is another one
-    if (recording === undefined)
-      throw ApplicationFailure.create({
-        message: `lead ${leadId} is not in the record`,
-        type: 'UnknownLead',
-      })
+    if (recording === undefined) return null
     for (const [index, { name }] of items.entries())
       if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)
     return recording

@@ -9,6 +9,13 @@ export type ScoreProvider = (request: {
   dedupeKey: string
 }) => Promise<ScoreGains>
 
+interface ScoreUpdate {
+  period: number
+  dedupeKey: string
+  settled?: SettledUpTo
+  generation?: number
+}
+
 interface Dependencies extends RecordingDependencies {
   scoreProvider: ScoreProvider
 }
@@ -18,9 +25,9 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const record = recordMilestonesActivity(recording)
   return async (
     leadId: number,
-    { period, dedupeKey, settled }: { period: number; dedupeKey: string; settled?: SettledUpTo },
-  ): Promise<Recording> => {
+    { period, dedupeKey, settled, generation }: ScoreUpdate,
+  ): Promise<Recording | null> => {
     const gains = await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled)
+    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled, generation)
   }
 }

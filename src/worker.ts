@@ -21,7 +21,10 @@ import { createEndpointStarter } from './temporal/endpoints.ts'
 import { watchNamespace } from './temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './temporal/names.ts'
 import { isPolling } from './temporal/polling.ts'
+import { leadsActiveSince } from './temporal/active-leads.ts'
+import { recordedBefore } from './temporal/recorded-before.ts'
 import { createReferrals } from './temporal/referrals.ts'
+import { createRestoreStarter } from './temporal/restores.ts'
 import { createResendStarter } from './temporal/resend.ts'
 import { keepReconciled } from './jobs/reconcile-loop.ts'
 import { sweep } from './jobs/sweep.ts'
@@ -77,6 +80,7 @@ const sweeping = sweep({
   startEndpoint,
   startResends: createResendStarter(client),
   endpointRequests: createEndpointRequests(client),
+  startRestore: createRestoreStarter(client),
   observe: metrics.observe,
   startsInFlight: config.STARTS_IN_FLIGHT,
   log,
@@ -125,6 +129,9 @@ function dependencies(): ActivityDependencies {
     simulate: (leadId, simulation) => referrals.simulate(leadId, simulation),
     close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
+    recordedBefore: (leadId, createdAt) => recordedBefore(client, leadId, createdAt),
+    leadsActiveSince: (since) => leadsActiveSince(client, since),
+    takeOver: (leadId) => referrals.takeOver(leadId),
     tellClock: (leadId, offset) => referrals.signal(leadId, clockMovedSignal, { offset }),
     tellFailure: (leadId, failure) => {
       const handle = client.workflow.getHandle(referralId(leadId))

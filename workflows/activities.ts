@@ -3,7 +3,13 @@ import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
 import { CLOCK_QUEUE } from '../src/domain/lead-clock.ts'
-import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
+import type {
+  MilestoneItem,
+  Recording,
+  ReferralState,
+  SettledUpTo,
+  TakenOver,
+} from '../src/domain/referral.ts'
 
 export type Activities = ReturnType<typeof createActivities>
 export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEndpoint']>>>
@@ -13,6 +19,12 @@ const { TRY_CANCEL, ABANDON } = ActivityCancellationType
 
 const patient = proxyActivities<Activities>({
   startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+  cancellationType: ABANDON,
+})
+
+const reading = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
   cancellationType: ABANDON,
 })
@@ -68,6 +80,14 @@ export const { advanceClock } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
+/** Takes as long as there are leads and partners; a missing heartbeat shows a crash. */
+export const { takeOverLeads, tellPartners } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
 /** What a scenario does to its lead. */
 export const { simulateMilestones, readClock, dropOut } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
@@ -75,7 +95,7 @@ export const { simulateMilestones, readClock, dropOut } = proxyActivities<Activi
   cancellationType: TRY_CANCEL,
 })
 
-export const { finishDraining } = proxyActivities<Activities>({
+export const { finishRestore, finishDraining } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
   cancellationType: TRY_CANCEL,
@@ -124,12 +144,20 @@ export function recordMilestones(
   leadId: number,
   items: MilestoneItem[],
   settled: SettledUpTo | undefined,
-): Promise<Recording> {
+  generation: number,
+): Promise<Recording | null> {
   return patient.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [
     leadId,
     items,
     settled,
+    generation,
   ])
+}
+
+/** Reads the lead's history in Temporal, and asks the record what it lacks of it. */
+export function takeOverRecord(known: ReferralState): Promise<TakenOver> {
+  const summary = 'go on with what the record has, which was restored'
+  return reading.takeOverRecord.executeWithOptions({ summary }, [known])
 }
 
 /** Tries a new lead's first webhook and onboarding email; what fails is retried by the activities above. */

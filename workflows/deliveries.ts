@@ -2,18 +2,22 @@ import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
 import { show } from './show.ts'
-import { advance } from './standing.ts'
+import { advance, isAnother } from './standing.ts'
 
 /**
- * Sends the lead's webhooks, first in, first out. The queue is two numbers, because sequences have no gaps:
- * the first open one and the highest. This loop is the only scheduled sender of them.
+ * Sends the lead's webhooks, first in, first out. The queue is two numbers, the first open one and the highest: a sequence
+ * between them that was left out is answered with the next. This loop is the only scheduled sender of them.
  */
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state } = journey
-  await condition(() => state.next <= state.last && !journey.welcoming)
+  await condition(() => state.next <= state.last && !journey.welcoming && !journey.restored)
   const { wakes } = journey
   const { last, next } = state
   const answer = await send(journey)
+  if (isAnother(journey, answer)) {
+    journey.restored = true
+    return
+  }
   if (answer.outcome === 'given_up') {
     note(
       journey,

@@ -6,18 +6,19 @@ import { show } from './show.ts'
 /** Closes the lead in the record: when staff or an operator ask, or 30 days after mortgage_ready. */
 export async function closeWhenDone(journey: Journey): Promise<void> {
   const { state } = journey
-  await condition(() => !journey.closed && (state.closing || state.endsAt !== null))
+  await condition(() => !journey.closed && !journey.restored && (state.closing || state.endsAt !== null))
   if (!state.closing) {
     const { offset } = state
     const waitMs = (state.endsAt ?? 0) - now(journey)
-    const changed = () => state.offset !== offset || state.closing
+    const changed = () => state.offset !== offset || state.closing || journey.restored
     if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late facts are taken until then' })))
       return
     journey.closeReason = 'mortgage_ready'
     state.closing = true
     show(journey)
   }
-  await condition(() => !hasUnrecorded(journey))
+  await condition(() => !hasUnrecorded(journey) || journey.restored)
+  if (journey.restored) return
   await closeLead(state.leadId, journey.closeReason ?? 'canceled')
   journey.closed = true
 }

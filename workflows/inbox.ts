@@ -3,7 +3,7 @@ import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { readFailure, readMilestoneArgument, readOffset, readReason } from './arguments.ts'
-import { type Journey, nextKey, note } from './journey.ts'
+import { type Journey, nextKey, note, wake } from './journey.ts'
 import {
   clockMovedSignal,
   readRecordSignal,
@@ -120,11 +120,6 @@ function notUnderstood(journey: Journey, name: string): void {
   journey.counts.notUnderstood += 1
   const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
   note(journey, SHOWABLE_NAME.test(name) ? name : 'a signal with an unusual name', why)
-}
-
-function wake(journey: Journey): void {
-  journey.wakes += 1
-  journey.sending?.cancel()
 }
 
 /**

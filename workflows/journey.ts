@@ -30,6 +30,8 @@ export interface Journey extends Carried {
   closed: boolean
   /** The record is to be read again: somebody changed it there. */
   recordChanged: boolean
+  /** The record went back, or may have: nothing else is done before it is taken over. */
+  restored: boolean
   wakes: number
   /** Messages of this run, against the server's limits for one run. */
   messages: number
@@ -60,6 +62,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     held: false,
     closed: false,
     recordChanged: false,
+    restored: false,
     wakes: 0,
     messages: 0,
     awaited: new Map(),
@@ -81,6 +84,12 @@ export function now(journey: Journey): number {
 /** Something for operators to know: a name and words of ours, never content. */
 export function note(journey: Journey, what: string, why: string): void {
   journey.notes = [...journey.notes, { at: now(journey), what, why }].slice(-NOTES_KEPT)
+}
+
+/** Tries the waiting webhook now. */
+export function wake(journey: Journey): void {
+  journey.wakes += 1
+  journey.sending?.cancel()
 }
 
 /** A key for a milestone that may repeat: unchanged by a reset, new in a new life of the workflow. */

@@ -59,6 +59,9 @@ export interface SimulateRequest {
 /** Milestones that a partner simulates: sandbox only. */
 export const simulateUpdate = defineUpdate<MilestoneAnswer[], [SimulateRequest]>('simulate')
 
+/** From the service itself: the record was restored. Answered once the workflow goes on with what it has. */
+export const takeOverUpdate = defineUpdate<void>('take_over_record')
+
 /** The type of the failure with which an update is refused because the lead is closed. */
 export const LEAD_CLOSED = 'LeadClosed'
 

@@ -10,16 +10,18 @@ const BATCH = 64
 
 /** Records what arrived, in the order in which it arrived, as many at once as there are. */
 export async function recordInbox(journey: Journey): Promise<void> {
-  await condition(() => (journey.inbox.length > 0 || journey.recordChanged) && !isMakingWay(journey))
+  const hasNews = () => journey.inbox.length > 0 || journey.recordChanged
+  await condition(() => hasNews() && !journey.restored && !isMakingWay(journey))
   journey.recording = true
   try {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
     journey.recordChanged = false
-    const recording = await recordMilestones(journey.state.leadId, items, settledUpTo(journey))
+    const { leadId, generation } = journey.state
+    const recording = await recordMilestones(leadId, items, settledUpTo(journey), generation)
+    if (!applyRecording(journey, recording, items)) return
     journey.inbox.splice(0, batch.length)
     for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })
-    applyRecording(journey, recording, items)
   } finally {
     journey.recording = false
   }

@@ -18,6 +18,7 @@ import { recordInbox } from './recording.ts'
 import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 import { show, showSoon } from './show.ts'
 import { receiveSimulations } from './simulating.ts'
+import { receiveRestores, takeOver } from './taking-over.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
@@ -37,6 +38,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   receiveSignals(journey)
   receiveUpdates(journey)
   receiveSimulations(journey)
+  receiveRestores(journey)
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',
   })
@@ -76,6 +78,7 @@ async function run(journey: Journey): Promise<string> {
 
 function begin(journey: Journey): void {
   void welcome(journey)
+  void forever(journey, 'restored record', () => takeOver(journey))
   void forever(journey, 'recording', () => recordInbox(journey))
   void forever(journey, 'score updates', () => recordDueScoreUpdate(journey))
   void forever(journey, 'signalled score updates', () => recordUnscored(journey))

@@ -6,8 +6,8 @@ import { type Journey, note, now } from './journey.ts'
 import { applyRecording, settledUpTo } from './standing.ts'
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
-export function isCadenceOn({ state }: Journey): boolean {
-  return state.anchor !== null && state.endsAt === null && !state.closing
+export function isCadenceOn({ state, restored }: Journey): boolean {
+  return !restored && state.anchor !== null && state.endsAt === null && !state.closing
 }
 
 /** When the next score update is due, on our clock; the lead's may run ahead of it. */
@@ -27,50 +27,49 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   const anchor = state.anchor ?? 0
   const period = duePeriod(anchor, state.period, now(journey))
   const item: MilestoneItem = { name: 'score_update', dedupeKey: scoreUpdateKey(period) }
-  const answered = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
-  if (!answered)
+  const end = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
+  if (end === 'restored') return
+  if (end === 'unanswered')
     note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
   state.period = period + 1
 }
 
 /** Gets the gains of score updates that were signalled without them. */
 export async function recordUnscored(journey: Journey): Promise<void> {
-  await condition(() => journey.unscored.length > 0)
+  await condition(() => journey.unscored.length > 0 && !journey.restored)
   const [item] = journey.unscored
   if (item === undefined) return
-  if (!(await score(journey, item, journey.state.period, DAY_MS))) {
+  const end = await score(journey, item, journey.state.period, DAY_MS)
+  if (end === 'restored') return
+  if (end === 'unanswered') {
     journey.counts.refused += 1
     note(journey, 'score_update', 'not recorded: the provider had no scores for it within a day')
   }
   journey.unscored.shift()
 }
 
-/** @returns false when the provider did not answer in time: gains are never invented. */
+/** `unanswered`: the provider did not answer in time. Gains are never invented. */
 async function score(
   journey: Journey,
   item: MilestoneItem,
   period: number,
   limitMs: number,
-): Promise<boolean> {
-  const { leadId } = journey.state
+): Promise<'recorded' | 'unanswered' | 'restored'> {
+  const { leadId, generation } = journey.state
   const options = {
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
     summary: `ask for the scores of update ${period} and record it`,
   }
   try {
     const { dedupeKey } = item
-    applyRecording(
-      journey,
-      await recordScoreUpdate.executeWithOptions(options, [
-        leadId,
-        { period, dedupeKey, settled: settledUpTo(journey) },
-      ]),
-      [item],
-    )
-    return true
+    const recording = await recordScoreUpdate.executeWithOptions(options, [
+      leadId,
+      { period, dedupeKey, settled: settledUpTo(journey), generation },
+    ])
+    return applyRecording(journey, recording, [item]) ? 'recorded' : 'restored'
   } catch (error) {
     // the run ends: the next one asks again
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
-    return false
+    return 'unanswered'
   }
 }

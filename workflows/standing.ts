@@ -19,13 +19,21 @@ const refusals = {
   no_gains: 'not recorded: gains are made up in a sandbox only',
 }
 
-/** Applies the lead's state after a recording. */
+/**
+ * Applies the lead's state after a recording.
+ *
+ * @returns false if nothing was recorded: the record is not the one that this workflow knows.
+ */
 export function applyRecording(
   journey: Journey,
-  recording: Recording,
+  recording: Recording | null,
   items: readonly MilestoneItem[],
-): void {
+): boolean {
   const { state } = journey
+  if (recording === null || isAnother(journey, recording)) {
+    journey.restored = true
+    return false
+  }
   for (const [index, outcome] of recording.outcomes.entries()) {
     const item = items[index]
     if (item !== undefined) settle(journey, item, outcome)
@@ -39,6 +47,15 @@ export function applyRecording(
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) journey.closed = state.closing = true
   applySent(journey, recording)
+  return true
+}
+
+/** Whether an answer comes from a record that went back: staff said so, or it knows less than this workflow. */
+export function isAnother(
+  { state }: Journey,
+  { generation, last }: Pick<Recording, 'generation' | 'last'>,
+): boolean {
+  return generation !== state.generation || last < state.last
 }
 
 /** Applies the end of a first attempt. */

@@ -110,7 +110,8 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
       if (result.kind === 'created') {
-        startReferral(newReferralState(result.leadId, partner, { now: Date.now(), isSandbox }))
+        const { leadId, generation } = result
+        startReferral(newReferralState(leadId, partner, { generation, now: Date.now(), isSandbox }))
         const scenario = isSandbox ? scenarioOfEmail(lead.email) : undefined
         if (scenario !== undefined)
           playScenario(result.leadId, scenario).catch((err: unknown) =>

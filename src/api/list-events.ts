@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { eventsAfter, type FeedPosition, lastEvent } from '../db/leads/event-feed.ts'
+import { BEGINNING, eventsAfter, type FeedPosition, isLost, lastEvent } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, invalidPayload } from './errors.ts'
@@ -9,8 +9,7 @@ import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
 import { event, pageLimit, success } from './schemas.ts'
 
-const CURSOR = /^(?:now|\d{1,19}-\d{1,10}-\d{1,10})$/
-const BEGINNING = '0-0-0'
+const CURSOR = /^(?:now|\d{1,9}-\d{1,19}-\d{1,10}-\d{1,10})$/
 /** Instead of a cursor: after all events that there are. */
 const NOW = 'now'
 /** Below the time after which proxies and clients usually give up. */
@@ -49,9 +48,9 @@ const schema = operation({
   body,
   bodyExamples: {
     'from the beginning': {},
-    'next page': { after: '81274-1042-3', limit: 100 },
+    'next page': { after: '1-81274-1042-3', limit: 100 },
     'only what happens from now on': { after: 'now' },
-    'wait for news': { after: '81274-1042-3', wait: 25 },
+    'wait for news': { after: '1-81274-1042-3', wait: 25 },
   },
   response: z.object({
     success,
@@ -84,12 +83,13 @@ const schema = operation({
           position: 4,
         },
       ],
-      next: '81290-1042-4',
+      next: '1-81290-1042-4',
       has_more: false,
     },
   },
   errors: [
     invalidPayload('Invalid request: after must be the next of an earlier response, or now.'),
+    lostPlace({ generation: 1, txid: '81201', leadId: 1040, position: 2 }),
     tooManyWaits(),
   ],
 })
@@ -104,7 +104,7 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       const { limit, wait } = request.body
       const { partnerId, keyId } = request
       const after = await startOf(sql, partnerId, request.body.after)
-      const place = { partnerId, after: parse(after) }
+      const place = { partnerId, after }
       const read = () => eventsAfter(sql, partnerId, place.after, limit + 1)
       let found = await read()
       if (found.length === 0 && wait > 0) {
@@ -116,25 +116,47 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       const last = page.at(-1)
       return {
         success: true as const,
-        data: page.map(({ txid: _, created_at, ...row }) => ({
+        data: page.map(({ generation: _, txid: __, created_at, ...row }) => ({
           ...row,
           created_at: formatTimestamp(created_at),
         })),
-        next: last === undefined ? after : cursorOf(last),
+        next: cursorOf(last === undefined ? after : placeOf(last)),
         has_more: found.length > limit,
       }
     },
   })
 }
 
-async function startOf(sql: Sql, partnerId: number, after = BEGINNING): Promise<string> {
-  if (after !== NOW) return after
-  const last = await lastEvent(sql, partnerId)
-  return last === undefined ? BEGINNING : cursorOf(last)
+async function startOf(sql: Sql, partnerId: number, after: string | undefined): Promise<FeedPosition> {
+  if (after === undefined) return BEGINNING
+  if (after === NOW) return endOf(sql, partnerId)
+  const place = parse(after)
+  if (place.generation > 0 && (await isLost(sql, partnerId, place)))
+    throw lostPlace(await endOf(sql, partnerId, place))
+  return place
 }
 
-const cursorOf = ({ txid, lead_id: leadId, position }: { txid: string; lead_id: number; position: number }) =>
-  `${txid}-${leadId}-${position}`
+async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Promise<FeedPosition> {
+  const last = await lastEvent(sql, partnerId, notAfter)
+  return last === undefined ? BEGINNING : placeOf(last)
+}
+
+const placeOf = ({ lead_id: leadId, ...place }: Omit<FeedPosition, 'leadId'> & { lead_id: number }) => ({
+  ...place,
+  leadId,
+})
+
+function cursorOf({ generation, txid, leadId, position }: FeedPosition): string {
+  return `${generation}-${txid}-${leadId}-${position}`
+}
+
+/** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */
+function lostPlace(last: FeedPosition): ApiError {
+  const goOn = `Go on with "after": "${cursorOf(last)}".`
+  return invalidPayload(
+    `Invalid request: after is from a moment that was lost when our database was restored. ${goOn} You may get events again that you have; tell them by event_id.`,
+  )
+}
 
 /** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */
 function goneSignal({ raw }: FastifyReply): AbortSignal {
@@ -149,6 +171,6 @@ function tooManyWaits(): ApiError {
 }
 
 function parse(cursor: string): FeedPosition {
-  const [txid = '0', leadId, position] = cursor.split('-')
-  return { txid, leadId: Number(leadId), position: Number(position) }
+  const [generation, txid = '0', leadId, position] = cursor.split('-')
+  return { generation: Number(generation), txid, leadId: Number(leadId), position: Number(position) }
 }

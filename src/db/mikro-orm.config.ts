@@ -14,10 +14,13 @@ import { Endpoint } from './entities/endpoint.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
 import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
+import { Loss } from './entities/loss.ts'
 import { Notice } from './entities/notice.ts'
 import { Partner } from './entities/partner.ts'
+import { Restore } from './entities/restore.ts'
 import { Sink } from './entities/sink.ts'
 import { SinkWebhook } from './entities/sink-webhook.ts'
+import { type Connection, noteCluster } from './generation.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 
@@ -37,6 +40,8 @@ export const entities = [
   Notice,
   AuditEntry,
   Deployment,
+  Restore,
+  Loss,
   Sink,
   SinkWebhook,
 ] as const
@@ -108,6 +113,9 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEPALIVE_MS,
+      // a connection that is not handed out before this has succeeded
+      verify: (client: Connection, done: (error?: Error) => void) =>
+        void noteCluster(client).then(() => done(), done),
       onPoolCreated: (pool: PostgresPool) => {
         parseMoments(pool)
         pool.on('connect', createStatementNames())

@@ -7,7 +7,7 @@ const RIGHTS = 'select, insert, update'
 /** Tables on which the service has others: what is written there mostly stays as it is. */
 const OTHER_RIGHTS: Record<string, string> = {
   audit: 'select, insert',
-  deployment: 'select, insert',
+  deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
   lead_events: 'select, insert',
   mikro_orm_migrations: 'select',
   sink_webhooks: 'select, insert, delete',
@@ -91,7 +91,7 @@ async function grantRights(trx: Sql, role: string): Promise<void> {
   await raw`grant connect on database ${raw.id(database)} to ${to}`.execute(trx)
   await raw`revoke create on schema ${raw.id(schema)} from public`.execute(trx)
   await raw`grant usage on schema ${raw.id(schema)} to ${to}`.execute(trx)
-  await raw`grant usage on all sequences in schema ${raw.id(schema)} to ${to}`.execute(trx)
+  await raw`grant usage, update on all sequences in schema ${raw.id(schema)} to ${to}`.execute(trx)
   await raw`revoke all on all tables in schema ${raw.id(schema)} from ${to}`.execute(trx)
   for (const table of tables) {
     const rights = raw.raw(OTHER_RIGHTS[table] ?? RIGHTS)

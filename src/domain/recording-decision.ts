@@ -12,7 +12,15 @@ export interface LeadStanding {
   anchorAt: Date | null
   readyAt: Date | null
   lastEventAt: Date
+  /** The record's generation when it was last written. */
+  generation: number
 }
+
+/**
+ * How many sequences a lead leaves out when it is first written in another generation of the record: those that it had
+ * given out before the record went back are among them.
+ */
+export const SEQUENCES_LEFT_OUT = 1000
 
 export interface NewEvent {
   eventId: string
@@ -34,6 +42,8 @@ export interface RecordingDecision {
 
 export interface RecordingTools {
   now: Date
+  /** The record's. */
+  generation: number
   newEventId: () => string
   mock?: { leadId: number; scoreUpdates: number } | undefined
 }
@@ -49,7 +59,8 @@ export interface RecordingTools {
  * | it is to get mock gains, and there are none                  | `no_gains`       |
  * | otherwise                                                    | `recorded`       |
  *
- * Positions and sequences have no gaps, dates never go back, and the status is the furthest milestone reached.
+ * Positions have no gaps, sequences have one where the record went back, dates never go back, and the status is the
+ * furthest milestone reached.
  *
  * @param known event ids by the keys of the items that are recorded.
  * @param now the lead's time.
@@ -59,19 +70,22 @@ export function decideMilestones(
   lead: LeadStanding & { isClosed: boolean },
   known: ReadonlyMap<string, string>,
   items: readonly MilestoneItem[],
-  { now, newEventId, mock }: RecordingTools,
+  { now, generation, newEventId, mock }: RecordingTools,
 ): RecordingDecision {
   const { isClosed, ...standing } = lead
   const seen = new Map(known)
   const events: NewEvent[] = []
   let after: LeadStanding = standing
   const outcomes = items.map((item): RecordedItem => {
-    const before = seen.get(item.dedupeKey)
-    if (before !== undefined) return { outcome: 'repeated', eventId: before }
+    const recorded = seen.get(item.dedupeKey)
+    if (recorded !== undefined) return { outcome: 'repeated', eventId: recorded }
     const outcome = admit(after.status, isClosed, item, mock !== undefined)
     if (outcome !== 'recorded') return { outcome }
     const gains = item.mock ? madeUp(mock, events) : item.gains
-    const event = place(after, { ...item, ...(gains && { gains }) }, { now, eventId: newEventId() })
+    const before = isStillFree(item.as, after) ? item.as : undefined
+    if (before === undefined) after = inGeneration(after, generation)
+    const identity = before ?? { eventId: newEventId(), sequence: after.nextSequence }
+    const event = place(after, { ...item, ...(gains && { gains }) }, { now, ...identity })
     after = standingAfter(after, event)
     seen.set(item.dedupeKey, event.eventId)
     events.push(event)
@@ -100,11 +114,22 @@ function madeUp(mock: RecordingTools['mock'], events: readonly NewEvent[]) {
   return simulatedGains(mock.leadId, before + 1)
 }
 
+/** Whether an event can have again what it had before the record went back: later ones may be recorded by now. */
+function isStillFree(before: MilestoneItem['as'], { nextSequence }: LeadStanding): boolean {
+  return (before?.sequence ?? nextSequence) >= nextSequence
+}
+
+/** What is new gets no sequence that an event of an earlier generation may have had. */
+function inGeneration(lead: LeadStanding, generation: number): LeadStanding {
+  if (lead.generation >= generation) return lead
+  return { ...lead, generation, nextSequence: lead.nextSequence + SEQUENCES_LEFT_OUT }
+}
+
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */
 function place(
   lead: LeadStanding,
   { name, dedupeKey, gains, at }: MilestoneItem,
-  { now, eventId }: { now: Date; eventId: string },
+  { now, eventId, sequence }: { now: Date; eventId: string; sequence?: number },
 ): NewEvent {
   return {
     eventId,
@@ -113,15 +138,16 @@ function place(
     payload: takesPayload(name) ? (gains ?? null) : null,
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
     position: lead.nextPosition,
-    sequence: milestones[name].webhook ? lead.nextSequence : undefined,
+    sequence: milestones[name].webhook ? (sequence ?? lead.nextSequence) : undefined,
   }
 }
 
 function standingAfter(lead: LeadStanding, { name, createdAt, sequence }: NewEvent): LeadStanding {
   return {
     status: furthest(lead.status, name),
+    generation: lead.generation,
     nextPosition: lead.nextPosition + 1,
-    nextSequence: lead.nextSequence + (sequence === undefined ? 0 : 1),
+    nextSequence: sequence === undefined ? lead.nextSequence : sequence + 1,
     anchorAt: name === 'escrow_funded' ? createdAt : lead.anchorAt,
     readyAt: name === 'mortgage_ready' ? createdAt : lead.readyAt,
     lastEventAt: createdAt,

@@ -8,6 +8,8 @@ import type { ScoreGains } from './event-payloads.ts'
 export interface ReferralState {
   leadId: number
   partnerId: number
+  /** The generation of the record that this comes from. */
+  generation: number
   /** Milestones that are recorded, `lead_received` among them. */
   seen: MilestoneName[]
   /** The latest of them, and when it was recorded on the lead's clock. */
@@ -53,11 +55,12 @@ export function failureReason(status: number | null, errorCode: string | null): 
 export function newReferralState(
   leadId: number,
   partnerId: number,
-  { now, isSandbox }: { now: number; isSandbox: boolean },
+  { generation, now, isSandbox }: { generation: number; now: number; isSandbox: boolean },
 ): ReferralState {
   return {
     leadId,
     partnerId,
+    generation,
     seen: ['lead_received'],
     lastEvent: 'lead_received',
     lastEventAt: now,
@@ -83,6 +86,8 @@ export interface MilestoneItem {
   mock?: boolean
   /** When it happened on the lead's clock, in milliseconds; when it is recorded if absent. */
   at?: number
+  /** What the record gave it before it went back: recorded again, it is the same event and the same webhook. */
+  as?: { eventId: string; sequence?: number }
 }
 
 /** The key of a score update of the timer's: this, and its period. */
@@ -128,4 +133,13 @@ export interface Recording extends Sent {
   /** When the lead's latest event was recorded. */
   lastEventAt: number
   closed: boolean
+  /** The record's. If it is not the one that the recording was meant for, nothing was recorded. */
+  generation: number
 }
+
+/** What a lead's workflow goes on with after the record went back: `null` if the lead is not in it. */
+export type TakenOver = {
+  state: ReferralState
+  /** What had been recorded and is not there any more, in its order: to be recorded again. */
+  again: MilestoneItem[]
+} | null

@@ -8,6 +8,7 @@ import { openPings } from '../db/endpoints/pings.ts'
 import { endpointsAtWork } from '../db/endpoints/states.ts'
 import { unstartedLeads } from '../db/leads/workflow-starts.ts'
 import type { Sql } from '../db/orm.ts'
+import { noteAlive, openRestores } from '../db/restores.ts'
 import { partnersWithResends } from '../db/deliveries/resend-marks.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
@@ -16,6 +17,7 @@ import { forEachInFlight } from './in-flight.ts'
 import { rememberFailures } from './remembered-failures.ts'
 import type { Referrals } from '../temporal/referrals.ts'
 import type { StartResends } from '../temporal/resend.ts'
+import type { StartRestore } from '../temporal/restores.ts'
 
 const INTERVAL_MS = 1000
 /** Younger leads are being started by the API that took them. */
@@ -30,6 +32,7 @@ interface SweepOptions {
   startEndpoint: StartEndpoint
   startResends: StartResends
   endpointRequests: EndpointRequests
+  startRestore: StartRestore
   observe: Pick<WorkerObserver, 'noticed'>
   /** Starts of leads' workflows at a time. */
   startsInFlight: number
@@ -60,7 +63,7 @@ export async function sweep(options: SweepOptions): Promise<void> {
 }
 
 function createTurns(options: SweepOptions) {
-  const { sql, referrals, startEndpoint, startResends, endpointRequests, observe } = options
+  const { sql, referrals, startEndpoint, startResends, endpointRequests, startRestore, observe } = options
   const { startsInFlight, log, signal } = options
   const leads = rememberFailures((err, id) =>
     log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
@@ -76,10 +79,11 @@ function createTurns(options: SweepOptions) {
     { find: runningCertifications, start: endpointRequests.certify },
     { find: announcedChanges, start: (id: number) => endpointRequests.change(id, { quietly: true }) },
     { find: openPings, start: endpointRequests.ping },
+    { find: openRestores, start: startRestore },
   ].map((request) => ({
     ...request,
     failures: rememberFailures((err, id) =>
-      log.error({ err, id }, 'cannot start what a partner asked for its endpoint; trying again every minute'),
+      log.error({ err, id }, 'cannot start what a partner or staff asked for; trying again every minute'),
     ),
   }))
 
@@ -117,6 +121,7 @@ function createTurns(options: SweepOptions) {
     /** Answers how many leads were started. */
     async take(isEndpointsTurn: boolean): Promise<number> {
       // first, because it needs no Temporal
+      if (isEndpointsTurn) await noteAlive(sql)
       if (isEndpointsTurn) for (const notice of await turnIncidents(sql)) observe.noticed(notice)
       const started = await startLeads()
       if (isEndpointsTurn) {

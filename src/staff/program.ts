@@ -8,6 +8,7 @@ import { addKeyCommands } from './key.ts'
 import { addLeadCommands } from './lead.ts'
 import { addMilestoneCommand } from './milestone.ts'
 import { addPartnerCommands } from './partner.ts'
+import { addRecordCommands } from './record.ts'
 import { addWorkflowCommands } from './workflow.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width
@@ -44,6 +45,7 @@ export function staffProgram(run: Run): Command {
   addLeadCommands(program, run)
   addDeliveryCommands(program, run)
   addWorkflowCommands(program, run)
+  addRecordCommands(program, run)
   return program
 }
 

@@ -11,6 +11,7 @@ export const scenarioId = (leadId: number) => `scenario-${leadId}`
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 export const certificationId = (id: number) => `certification-${id}`
 export const endpointChangeId = (id: number) => `endpoint-change-${id}`
+export const restoreId = (generation: number) => `restore-${generation}`
 export const endpointPingId = (id: number) => `endpoint-ping-${id}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`
 export const replayId = (partnerId: number) => `replay-${partnerId}`

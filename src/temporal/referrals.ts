@@ -14,6 +14,7 @@ import {
   milestoneUpdate,
   type SimulateRequest,
   simulateUpdate,
+  takeOverUpdate,
 } from '../../workflows/messages.ts'
 import { loadReferralState } from '../db/leads/referral-states.ts'
 import { markStarted } from '../db/leads/workflow-starts.ts'
@@ -48,6 +49,11 @@ export interface Referrals {
    * answers, `unanswered`: they may still come.
    */
   simulate(leadId: number, request: SimulateRequest): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
+  /**
+   * Has the workflow go on with what the record has, which was restored, after starting it if it does not run. False when
+   * neither Temporal nor the record has the lead.
+   */
+  takeOver(leadId: number): Promise<boolean>
 }
 
 interface Dependencies {
@@ -138,7 +144,21 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     }
   }
 
-  return { start, startFromRecord, signal, record, simulate }
+  async function takeOver(leadId: number): Promise<boolean> {
+    return reach(
+      leadId,
+      () => client.workflow.getHandle(referralId(leadId)).executeUpdate(takeOverUpdate),
+      async (state) => {
+        const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
+        await limited(() =>
+          client.workflow.executeUpdateWithStart(takeOverUpdate, { startWorkflowOperation }),
+        )
+        await markStarted(sql, leadId)
+      },
+    )
+  }
+
+  return { start, startFromRecord, signal, record, simulate, takeOver }
 }
 
 /** One run at a time of each lead, however many ask for it; a closed one may come back. */

@@ -51,7 +51,7 @@ describe('list-events that waits', () => {
     await partner.createLead()
     const { data: news } = await list({ after: next, wait: 20 })
     expect(news.map(({ event_name: name }) => name)).toEqual(['lead_received'])
-    expect(await list({ after: 'now' }, stranger)).toMatchObject({ status: 200, data: [], next: '0-0-0' })
+    expect(await list({ after: 'now' }, stranger)).toMatchObject({ status: 200, data: [], next: '0-0-0-0' })
   })
 
   it('answers as soon as there is an event', async () => {

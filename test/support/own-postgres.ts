@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,6 +30,16 @@ export async function ownPostgres() {
     running?.process.kill('SIGKILL')
     await running?.ended
   }
+  const data = path.join(folder, 'postgres', 'data')
+  const copyFiles = (from: string, to: string) => {
+    rmSync(to, { recursive: true, force: true })
+    // with their owner, who is not us where we are root
+    execFileSync('cp', ['-a', from, to])
+  }
+  /** Copies its files, as a backup of a stopped machine would. Only after `kill`. */
+  const keepFiles = () => copyFiles(data, `${data}.kept`)
+  /** Puts the copy in the place of its files. Only after `kill`. */
+  const putFilesBack = () => copyFiles(`${data}.kept`, data)
   atEnd(async () => {
     running?.process.kill('SIGQUIT')
     await running?.ended
@@ -38,5 +49,5 @@ export async function ownPostgres() {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, start, kill }
+  return { url, start, kill, keepFiles, putFilesBack }
 }

@@ -5,7 +5,9 @@ import { requestCertification } from '../../src/db/endpoints/certifications.ts'
 import { openChange, settleOpenChanges } from '../../src/db/endpoints/changes.ts'
 import { requestPing } from '../../src/db/endpoints/pings.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
+import { raiseGeneration } from '../../src/db/generation.ts'
 import { advanceId } from '../../src/domain/lead-clock.ts'
+import { newReferralState } from '../../src/domain/referral.ts'
 import type { SignalledMilestone } from '../../src/domain/milestones.ts'
 import { createClocks } from '../../src/temporal/clocks.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
@@ -14,8 +16,10 @@ import {
   endpointChangeId,
   endpointPingId,
   endpointWorkflowId,
+  referralId,
   replayId,
   resendId,
+  restoreId,
   scenarioId,
 } from '../../src/temporal/names.ts'
 import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
@@ -298,5 +302,32 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await startReplay(service.client, filter, 2)
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)
+  },
+  // the last ones, because every lead goes on in another generation after them
+  async 'record-restored'(service) {
+    const leads = leadsOf(service, await service.addPartner())
+    const leadId = await leads.start()
+    await service.referrals.record(leadId, { name: 'contract_signed' })
+    await service.sql.transaction().execute(raiseGeneration)
+    await service.referrals.record(leadId, { name: 'escrow_funded' })
+    return referralId(leadId)
+  },
+  async 'record-restored-without-the-lead'(service) {
+    const { id: partnerId } = await service.addPartner()
+    const facts = { generation: 1, now: Date.now(), isSandbox: true }
+    await service.referrals.start(newReferralState(999_999, partnerId, facts))
+    const handle = service.client.workflow.getHandle(referralId(999_999))
+    await handle.signal('contract_signed')
+    await handle.result()
+    return referralId(999_999)
+  },
+  async restore(service) {
+    const generation = await service.sql.transaction().execute(raiseGeneration)
+    const finished = service.sql.selectFrom('restores').select('finished_at')
+    await until(async () => {
+      const row = await finished.where('generation', '=', generation).executeTakeFirstOrThrow()
+      return row.finished_at ?? undefined
+    })
+    return restoreId(generation)
   },
 }

@@ -79,6 +79,7 @@ describe('the sweep', () => {
       startEndpoint: async () => {},
       startResends: async () => {},
       endpointRequests: { certify: async () => {}, ping: async () => {}, change: async () => {} },
+      startRestore: async () => {},
       startsInFlight: 8,
       observe: { noticed: () => {} },
       log: createLogger('info', 'worker', {

@@ -93,8 +93,9 @@ export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, o
 
   async function newLead(partnerId: number): Promise<number> {
     const made = await createLead({ sql, takeLeadId }, partnerId, BORROWER, webhookBody, (lead) => lead)
-    if (made.kind === 'conflict') throw new Error('there was no key to be in conflict')
-    startReferral(newReferralState(made.leadId, partnerId, { now: Date.now(), isSandbox: true }))
+    if (made.kind !== 'created') throw new Error('there was no key that was used before')
+    const facts = { generation: made.generation, now: Date.now(), isSandbox: true }
+    startReferral(newReferralState(made.leadId, partnerId, facts))
     return made.leadId
   }
 

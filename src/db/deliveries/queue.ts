@@ -1,8 +1,17 @@
 import { sql as raw } from 'kysely'
+import { currentGeneration } from '../generation.ts'
 import type { Sql } from '../orm.ts'
 
-/** A lead's first open delivery and its highest sequence: the whole queue, because sequences have no gaps. */
-export async function deliveryQueue(sql: Sql, leadId: number): Promise<{ next: number; last: number }> {
+/** Where a lead's deliveries stand in the record, of that generation. */
+export interface DeliveryQueue {
+  /** The lead's first open delivery; `last + 1` when none is open. */
+  next: number
+  last: number
+  generation: number
+}
+
+/** The whole queue: what is between them is sent in order, and a sequence that was left out takes no time. */
+export async function deliveryQueue(sql: Sql, leadId: number): Promise<DeliveryQueue> {
   const row = await sql
     .selectFrom('leads')
     .select((eb) => [
@@ -14,8 +23,9 @@ export async function deliveryQueue(sql: Sql, leadId: number): Promise<{ next: n
         .where('state', '=', 'pending')
         .as('next'),
     ])
+    .select(currentGeneration.as('generation'))
     .where('id', '=', leadId)
     .executeTakeFirst()
   const last = row?.last ?? 0
-  return { next: row?.next ?? last + 1, last }
+  return { next: row?.next ?? last + 1, last, generation: row?.generation ?? 0 }
 }

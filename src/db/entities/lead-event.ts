@@ -21,6 +21,8 @@ export const LeadEvent = defineEntity({
     createdAt: instant(),
     /** The order in which events became visible, for readers that follow all leads. */
     txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
+    /** Of the record: transaction ids begin anew in another cluster, and after a restore some come twice. */
+    generation: p.integer().default(1),
   },
   checks: [
     { name: 'lead_events_event_name_check', expression: oneOf('event_name', milestoneNames) },
@@ -30,5 +32,7 @@ export const LeadEvent = defineEntity({
     { name: 'lead_events_position_unique', properties: ['lead', 'position'] },
     { name: 'lead_events_dedupe_key_unique', properties: ['lead', 'dedupeKey'] },
   ],
-  indexes: [{ name: 'lead_events_feed_index', properties: ['partner', 'txid', 'lead', 'position'] }],
+  indexes: [
+    { name: 'lead_events_in_order_index', properties: ['partner', 'generation', 'txid', 'lead', 'position'] },
+  ],
 })

@@ -34,6 +34,8 @@ export const Lead = defineEntity({
     erasedAt: instant().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
+    /** Of the record, when an event of the lead was last written: what it has written since then keeps its sequences. */
+    generation: p.integer().default(1),
   },
   checks: [
     { name: 'leads_status_check', expression: oneOf('status', statuses) },

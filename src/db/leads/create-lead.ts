@@ -2,11 +2,13 @@ import type { ReservedLeadId } from './ids.ts'
 import { freshSince, type Idempotency, insertLead, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
 
-export interface Created<Answer> {
-  kind: 'created' | 'replayed'
+interface Made<Answer> {
   answer: Answer
   leadId: number
 }
+
+/** `created`: in that generation of the record. */
+export type Created<Answer> = Made<Answer> & ({ kind: 'created'; generation: number } | { kind: 'replayed' })
 
 /**
  * Creates a lead in one statement, which also inserts the `Idempotency-Key`, if there is one: a concurrent repeat waits
@@ -25,11 +27,11 @@ export async function createLead<Answer>(
     if (earlier !== undefined) return earlier
   }
   const reserved = await takeLeadId()
-  const { leadId } = reserved
+  const { leadId, generation } = reserved
   const answer = toAnswer(leadId)
   const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
   if (await insertLead(sql, reserved, partnerId, lead, toBody, kept))
-    return { kind: 'created', answer, leadId }
+    return { kind: 'created', answer, leadId, generation }
   const twin = idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')
   return twin

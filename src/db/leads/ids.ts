@@ -1,10 +1,13 @@
 import { sql as raw } from 'kysely'
+import { currentGeneration } from '../generation.ts'
 import type { Sql } from '../orm.ts'
 
 /** A new lead's id, and PostgreSQL's time. */
 export interface ReservedLeadId {
   leadId: number
   createdAt: Date
+  /** The record's by then. */
+  generation: number
 }
 
 /** Ids are 32-bit integers. */
@@ -26,6 +29,7 @@ const BLOCK_MS = 1000
 export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
   let ids: number[] = []
   let now = new Date(0)
+  let generation = 0
   let size = 1
   let takenAt = Number.NEGATIVE_INFINITY
   let refill: Promise<void> | undefined
@@ -34,23 +38,25 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
 
   async function takeBlock(): Promise<void> {
     size = ageMs() < BLOCK_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
-    ;({ ids, now } = await take(sql, size))
+    ;({ ids, now, generation } = await take(sql, size))
     takenAt = monotonicMs()
   }
 
   return async () => {
     for (;;) {
       const leadId = ageMs() < BLOCK_MS ? ids.shift() : undefined
-      if (leadId !== undefined) return { leadId, createdAt: new Date(now.getTime() + ageMs()) }
+      if (leadId !== undefined) return { leadId, createdAt: new Date(now.getTime() + ageMs()), generation }
       refill ??= takeBlock().finally(() => (refill = undefined))
       await refill
     }
   }
 }
 
-async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date }> {
-  const { rows } = await raw<{ id: number; now: Date }>`
-    select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now
+async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date; generation: number }> {
+  const { rows } = await raw<{ id: number; now: Date; generation: number }>`
+    select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now,
+      ${currentGeneration} as generation
     from generate_series(1, ${size}::int)`.execute(sql)
-  return { ids: rows.map(({ id }) => id), now: rows[0]?.now ?? new Date() }
+  const { now = new Date(), generation = 0 } = rows[0] ?? {}
+  return { ids: rows.map(({ id }) => id), now, generation }
 }

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../../domain/referral.ts'
 import type { Sql } from '../orm.ts'
+import { currentGeneration } from '../generation.ts'
 import { leadsNow } from './leads-now.ts'
 
 /**
@@ -18,7 +19,8 @@ function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
     .selectFrom('leads')
     .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
-    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
+    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt', 'generation'])
+    .select(currentGeneration.as('current'))
     .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
     .select(leadsNow.as('now'))
     .select(

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type OptionalField, optionalFieldNames, requiredFields } from '../../domain/lead-fields.ts'
 import type { WebhookFacts } from '../../domain/webhook-facts.ts'
+import { currentGeneration } from '../generation.ts'
 import { jsonb } from '../jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
 import type { Sql } from '../orm.ts'
@@ -44,7 +45,7 @@ export const freshSince = raw<Date>`now() - interval '24 hours'`
  */
 export async function insertLead(
   sql: Sql,
-  { leadId, createdAt }: ReservedLeadId,
+  { leadId, createdAt }: Pick<ReservedLeadId, 'leadId' | 'createdAt'>,
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
@@ -66,13 +67,15 @@ export async function insertLead(
   const { rows } = await raw`
     with ${key}, lead as (
       insert into leads (id, partner_id, ${sentColumns}, status, next_position, next_sequence, last_event_at,
-        created_at, updated_at)
+        created_at, updated_at, generation)
       select ${ids}, ${raw.join(sentFields.map((name) => lead[name]))}, 'lead_received', 2, 2, ${createdAt}::timestamptz,
-        ${createdAt}::timestamptz, ${createdAt}::timestamptz
+        ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
       from key
     ), event as (
-      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at)
-      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz
+      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at,
+        generation)
+      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz,
+        ${currentGeneration}
       from key
     )
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)

@@ -10,6 +10,14 @@ import { type LockedLead, lockLead } from './lock-lead.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
 
+export interface RecordingOptions {
+  opening?: Opening | undefined
+  /** Whether gains may be made up: in a sandbox. */
+  canMock?: boolean
+  /** Only in this generation of the record; in any if absent. */
+  generation?: number | undefined
+}
+
 /** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
 export interface Opening extends AttemptTools {
   after: number
@@ -28,8 +36,8 @@ export interface OpenedWith {
  * Begins with the lead's row lock, so that events get their positions, and transactions their ids, in the
  * order in which they become visible.
  *
- * @param opening opens the first attempt at the next webhook, if its endpoint is active, free, and locked by nobody.
- * @param canMock whether gains may be made up: in a sandbox.
+ * @param options `opening` opens the first attempt at the next webhook, if its endpoint is active, free, and locked by
+ *   nobody.
  * @returns `undefined` when there is no such lead.
  */
 export async function recordMilestones(
@@ -37,21 +45,23 @@ export async function recordMilestones(
   leadId: number,
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
-  opening?: Opening,
-  { canMock = false }: { canMock?: boolean } = {},
+  { opening, canMock = false, generation }: RecordingOptions = {},
 ): Promise<OpenedWith | undefined> {
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
+    const isMeant = generation === undefined || generation === lead.current
     const known = new Map(Object.entries(lead.known))
     // counted once the lead is locked
     const scoreUpdates = canMock && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
     const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
-    const decision = decideMilestones(lead, known, items, { now: lead.now, newEventId, mock })
+    const tools = { now: lead.now, generation: lead.current, newEventId, mock }
+    const decision = decideMilestones(lead, known, isMeant ? items : [], tools)
     const recording = answerOf(lead, decision)
     if (decision.events.length === 0) return { recording }
     const rows = rowsOf(lead, decision, toBody)
-    const next = rows.deliveries.find(({ sequence }) => sequence - 1 === opening?.after)
+    const isNext = lead.nextSequence - 1 === opening?.after
+    const next = isNext ? rows.deliveries[0] : undefined
     const opened = next && opening && (await openFirst(trx, lead.partnerId, next, opening))
     await append(trx, lead.id, decision, rows, opened)
     if (opened === undefined || next === undefined) return { recording }
@@ -71,7 +81,7 @@ async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
 }
 
 function rowsOf(
-  { id: leadId, partnerId, partnerLeadId }: LockedLead,
+  { id: leadId, partnerId, partnerLeadId, current: generation }: LockedLead,
   { events }: RecordingDecision,
   toBody: WebhookBody,
 ) {
@@ -85,6 +95,7 @@ function rowsOf(
       event_payload: jsonb(event.payload),
       dedupe_key: event.dedupeKey,
       created_at: event.createdAt,
+      generation,
     })),
     deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence }) => {
       if (sequence === undefined) return []
@@ -118,6 +129,7 @@ async function append(
       status: lead.status,
       next_position: lead.nextPosition,
       next_sequence: lead.nextSequence,
+      generation: lead.generation,
       anchor_at: lead.anchorAt,
       last_event_at: lead.lastEventAt,
       updated_at: leadsNow,
@@ -126,7 +138,10 @@ async function append(
     .execute()
 }
 
-function answerOf({ clockOffset, isClosed }: LockedLead, { outcomes, lead }: RecordingDecision): Recording {
+function answerOf(
+  { clockOffset, isClosed, current: generation }: LockedLead,
+  { outcomes, lead }: RecordingDecision,
+): Recording {
   return {
     outcomes,
     status: lead.status,
@@ -136,5 +151,6 @@ function answerOf({ clockOffset, isClosed }: LockedLead, { outcomes, lead }: Rec
     last: lead.nextSequence - 1,
     lastEventAt: lead.lastEventAt.getTime(),
     closed: isClosed,
+    generation,
   }
 }

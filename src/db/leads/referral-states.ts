@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { type DeliveryFailure, failureReason, type ReferralState, TIMED_KEY } from '../../domain/referral.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
 import type { MilestoneName } from '../../domain/milestones.ts'
+import { currentGeneration } from '../generation.ts'
 import type { Sql } from '../orm.ts'
 
 /** A lead's state according to the record: the input of its workflow. */
@@ -10,6 +11,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .selectFrom('leads')
     .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
     .select(raw<number>`next_sequence - 1`.as('last'))
+    .select(currentGeneration.as('generation'))
     .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
     .where('id', '=', leadId)
     .executeTakeFirst()
@@ -28,6 +30,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
   return {
     leadId,
     partnerId: lead.partner_id,
+    generation: lead.generation,
     seen: facts.seen,
     lastEvent: facts.lastEvent,
     lastEventAt: lead.last_event_at.getTime(),

@@ -1,0 +1,111 @@
+import { activityInfo, heartbeat } from '@temporalio/activity'
+import type { Logger } from 'pino'
+import type { Sql } from '../src/db/orm.ts'
+import {
+  addLostLead,
+  finishRestore,
+  leadsWithDueWebhooks,
+  lossesOf,
+  partnersToTell,
+  readRestore,
+  restoredUntil,
+} from '../src/db/restores.ts'
+import { again } from './again.ts'
+import { mailBoth } from './mail-both.ts'
+import type { Mailer } from './mailer.ts'
+import { describeRestore } from './restore-mail.ts'
+
+/** Workflows that take over at a time: below live traffic. */
+const IN_FLIGHT = 8
+const PAGE = 200
+
+export interface RestoreDependencies {
+  sql: Sql
+  /** Leads whose workflows may know what was recorded after that moment; all that run if it is not known. */
+  leadsActiveSince: (
+    since: Date | undefined,
+  ) => AsyncIterable<{ leadId: number; partnerId: number | undefined }>
+  /** Has a lead's workflow go on with what the record has. False when there is neither. */
+  takeOver: (leadId: number) => Promise<boolean>
+  mailer: Mailer
+  staffEmail: string | undefined
+  log: Logger
+}
+
+/** What becomes of all leads, and of their partners, after the record may have gone back. */
+export function restoreActivities({
+  sql,
+  leadsActiveSince,
+  takeOver,
+  mailer,
+  staffEmail,
+  log,
+}: RestoreDependencies) {
+  async function* leadsToTakeOver() {
+    yield* leadsActiveSince(await restoredUntil(sql))
+    for (let page = await leadsWithDueWebhooks(sql, 0, PAGE); page.length > 0;) {
+      yield* page.map((leadId) => ({ leadId, partnerId: undefined }))
+      page = await leadsWithDueWebhooks(sql, page.at(-1) ?? 0, PAGE)
+    }
+  }
+
+  return {
+    /**
+     * Again from the beginning after a crash: taking over twice changes nothing. A workflow that does not answer takes over
+     * when it does: its next recording tells it.
+     */
+    async takeOverLeads(): Promise<{ looked: number; unanswered: number }> {
+      const leads = leadsToTakeOver()
+      const seen = new Set<number>()
+      let unanswered = 0
+      const takeOverOne = async ({
+        leadId,
+        partnerId,
+      }: {
+        leadId: number
+        partnerId: number | undefined
+      }) => {
+        if (!(await takeOver(leadId)) && partnerId !== undefined) await addLostLead(sql, leadId, partnerId)
+      }
+      const workOn = async () => {
+        for await (const lead of leads) {
+          heartbeat()
+          if (seen.has(lead.leadId)) continue
+          seen.add(lead.leadId)
+          await takeOverOne(lead).catch((err: unknown) => {
+            unanswered += 1
+            log.error({ err, lead_id: lead.leadId }, 'a lead has not taken over the restored record yet')
+          })
+        }
+      }
+      await Promise.all(Array.from({ length: IN_FLIGHT }, workOn))
+      if (unanswered > 0 && unanswered === seen.size) throw again('no workflow answers')
+      return { looked: seen.size, unanswered }
+    },
+
+    /** Answers how many it told; after a crash it goes on with the next. */
+    async tellPartners(generation: number): Promise<number> {
+      const restore = await readRestore(sql, generation)
+      let { after, told } = (activityInfo().heartbeatDetails ?? { after: 0, told: 0 }) as Progress
+      for (const partner of await partnersToTell(sql, generation, after)) {
+        const losses = await lossesOf(sql, generation, partner.id)
+        const to = { partner: partner.contact_email, staff: staffEmail }
+        const texts = describeRestore(partner, restore, losses)
+        const mail = await mailBoth(mailer, `restored-${generation}-${partner.id}`, to, texts)
+        log.warn({ notice: 'restored', partner_id: partner.id, losses: losses.length, mail }, texts.subject)
+        after = partner.id
+        told += 1
+        heartbeat({ after, told } satisfies Progress)
+      }
+      return told
+    },
+
+    finishRestore: async (generation: number) => finishRestore(sql, generation),
+  }
+}
+
+/** Heartbeat details: partners up to that id are told. */
+interface Progress {
+  after: number
+  told: number
+}

@@ -1,0 +1,108 @@
+import { sql as raw } from 'kysely'
+import type { RestoreCause } from '../domain/restore.ts'
+import type { Sql } from './orm.ts'
+
+/**
+ * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that whoever knew more,
+ * a workflow or a partner, can tell. Its cluster says so by another system identifier (a dump that was loaded elsewhere) or
+ * timeline (a failover, or a recovery to a moment); about a copy of its files, only staff know.
+ */
+export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
+
+/** Ids that are left out, so that none is given again that the record does not know of any more. */
+const LEADS_LEFT_OUT = 1_000_000
+const IDS_LEFT_OUT = 1000
+
+/** No such table, no such column: the schema is from before there were generations. */
+const OLDER_SCHEMA = ['42P01', '42703']
+const INSUFFICIENT_PRIVILEGE = '42501'
+/** A server that still recovers answers reads with what it has by then. */
+const IN_RECOVERY = Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
+
+/** What of `pg`'s client is used: a connection on which nobody else works. */
+export interface Connection {
+  query: (text: string) => Promise<{ rows: unknown[] }>
+}
+
+interface Cluster {
+  isKnown: boolean
+  isRecovering: boolean
+  cause: Exclude<RestoreCause, 'staff'> | null
+}
+
+const IDENTIFIER = '(select system_identifier::text from pg_control_system())'
+/** Of what is written now; \`pg_control_checkpoint\` has it only after a checkpoint. */
+const TIMELINE = `case when not pg_is_in_recovery()
+  then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end`
+
+/**
+ * Raises the generation if the connection leads to another cluster, or timeline, than the record knows; for each new
+ * connection, before anything else is done on it.
+ *
+ * @throws {Error} that PostgreSQL is still recovering, as one that says that it is away.
+ */
+export async function noteCluster(connection: Connection): Promise<void> {
+  const cluster = await readCluster(connection)
+  if (cluster === undefined) return
+  if (cluster.isRecovering) throw IN_RECOVERY
+  if (!cluster.isKnown || cluster.cause !== null) await takeNote(connection, cluster)
+}
+
+/** `undefined` where it cannot be told: the schema is older, or the role may not see it. */
+async function readCluster(connection: Connection): Promise<Cluster | undefined> {
+  try {
+    const { rows } = await connection.query(`
+      select pg_is_in_recovery() as "isRecovering", system_identifier is not null as "isKnown",
+        case when system_identifier <> ${IDENTIFIER} then 'system_identifier'
+          when timeline <> ${TIMELINE} then 'timeline' end as cause
+      from deployment`)
+    return rows[0] as Cluster | undefined
+  } catch (error) {
+    if ([...OLDER_SCHEMA, INSUFFICIENT_PRIVILEGE].includes(codeOf(error))) return undefined
+    throw error
+  }
+}
+
+async function takeNote(connection: Connection, { isKnown, cause }: Cluster): Promise<void> {
+  const here = `, system_identifier = ${IDENTIFIER}, timeline = ${TIMELINE}`
+  if (isKnown) {
+    const elsewhere = `system_identifier <> ${IDENTIFIER} or timeline <> ${TIMELINE}`
+    await connection.query(`begin; ${LOCK}; ${raising(cause ?? 'timeline', here, elsewhere)}; commit`)
+  } else
+    await connection.query(
+      `update deployment set generation = generation${here} where system_identifier is null`,
+    )
+}
+
+/** Raises it because staff know that the record went back; in a transaction. */
+export async function raiseGeneration(trx: Sql): Promise<number> {
+  await raw.raw(LOCK).execute(trx)
+  await raw.raw(raising('staff')).execute(trx)
+  const { generation } = await trx.selectFrom('deployment').select('generation').executeTakeFirstOrThrow()
+  return generation
+}
+
+/** Counts seconds, so that a generation which was lost itself, with what the record forgot, is not given again. */
+const NEXT = `greatest(generation + 1, extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int)`
+
+/** Who records reads the generation under a lock of this table, so nobody records in an earlier one after this. */
+const LOCK = 'lock table leads in exclusive mode'
+
+/** Also leaves out ids, of every table: an exclusive lock keeps others from taking one meanwhile. */
+function raising(cause: RestoreCause, changes = '', condition = 'true'): string {
+  return `
+    with raised as (
+      update deployment set generation = ${NEXT}${changes} where ${condition}
+      returning generation, alive_at
+    ), restored as (
+      insert into restores (generation, cause, reached_until)
+      select generation, '${cause}', alive_at from raised returning generation
+    )
+    select setval(format('%I.%I', schemaname, sequencename)::regclass, least(max_value, coalesce(last_value, 0)
+      + case when sequencename = 'leads_id_seq' then ${LEADS_LEFT_OUT} else ${IDS_LEFT_OUT} end))
+    from pg_sequences, restored where schemaname = current_schema()`
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,13 @@
+import type { MilestoneName } from './milestones.ts'
+
+/** What began a generation of the record. */
+export const restoreCauses = ['system_identifier', 'timeline', 'staff'] as const
+export type RestoreCause = (typeof restoreCauses)[number]
+
+/** What Temporal knew of a lead and the record did not have any more. */
+export interface LostMilestone {
+  name: MilestoneName
+  dedupeKey: string
+  /** When it was recorded on the lead's clock, in milliseconds; absent if nobody knows. */
+  at?: number
+}

@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import { raiseGeneration } from '../db/generation.ts'
+import { listRestores, lossesOf } from '../db/restores.ts'
+import type { RestoreCause } from '../domain/restore.ts'
+import { fields, table } from './answer.ts'
+import type { Run, StaffContext } from './context.ts'
+
+export function addRecordCommands(program: Command, run: Run): void {
+  const record = program
+    .command('record')
+    .description('the record in PostgreSQL, after it was restored')
+    .addHelpText('after', '\nExample:\n  npm run staff -- record show')
+  record.command('show').description('when the record was restored, and what was lost').action(run(show))
+  record
+    .command('restored')
+    .description(
+      'say that PostgreSQL was restored from a copy of its files, or within the same server: a failover, a recovery to a moment and a dump in another server are noticed without it',
+    )
+    .action(run(restored))
+}
+
+const causes: Record<RestoreCause, string> = {
+  system_identifier: 'the database is in another server',
+  timeline: 'the server failed over, or was recovered to a moment',
+  staff: 'staff said so',
+}
+
+export async function show({ sql }: StaffContext) {
+  const restores = await listRestores(sql)
+  const latest = restores.at(-1)
+  const losses = latest === undefined ? [] : await lossesOf(sql, latest.generation)
+  const text =
+    latest === undefined
+      ? 'The record has never been restored.'
+      : [
+          table(restores, {
+            generation: 'generation',
+            noticed: 'at',
+            why: ({ cause }) => causes[cause],
+            'reached until': 'reached_until',
+            done: 'finished_at',
+          }),
+          losses.length === 0
+            ? 'Nothing is known to be lost by the latest.'
+            : [
+                'Lost by the latest:',
+                table(losses, {
+                  lead: 'lead_id',
+                  partner: 'partner_id',
+                  what: ({ event_name: name }) => name ?? 'the lead itself',
+                  happened: 'happened_at',
+                  'recorded again': ({ is_recorded_again: again }) => (again ? 'yes' : 'no'),
+                }),
+              ].join('\n'),
+        ].join('\n\n')
+  return { json: { restores, losses }, text }
+}
+
+export async function restored({ change }: StaffContext) {
+  const generation = await change(async ({ sql, audit }) => {
+    const raised = await raiseGeneration(sql)
+    await audit({ action: 'record.restored', detail: { generation: raised } })
+    return raised
+  })
+  return {
+    json: { generation },
+    text: `${fields({ generation })}\nThe workers now have all workflows go on with what the record has, and tell the partners. To see what was lost: record show.`,
+  }
+}

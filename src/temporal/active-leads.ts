@@ -1,0 +1,26 @@
+import type { Client } from '@temporalio/client'
+import { dayOf } from '../domain/search-attributes.ts'
+import { leadOf } from './names.ts'
+import { attributeKeys } from './search-attributes.ts'
+
+const PAGE = 1000
+
+export interface ActiveLead {
+  leadId: number
+  partnerId: number | undefined
+}
+
+/**
+ * Leads whose workflows may know something that was recorded after `since`, or all that run if that is not known: the day
+ * of their latest event says so, and those that have ended after it.
+ */
+export async function* leadsActiveSince(client: Client, since: Date | undefined): AsyncGenerator<ActiveLead> {
+  const isRecent =
+    since &&
+    `(LastEventAt >= '${dayOf(since.getTime()).toISOString()}' OR CloseTime >= '${since.toISOString()}')`
+  const query = ["WorkflowType = 'referral'", isRecent ?? "ExecutionStatus = 'Running'"].join(' AND ')
+  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+    const leadId = leadOf(workflowId)
+    if (leadId !== undefined) yield { leadId, partnerId: typedSearchAttributes.get(attributeKeys.PartnerId) }
+  }
+}

@@ -1,0 +1,78 @@
+import type { Client } from '@temporalio/client'
+import { defaultPayloadConverter, type Payload } from '@temporalio/common'
+import type { MilestoneItem, Recording } from '../domain/referral.ts'
+import { referralId } from './names.ts'
+
+type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>
+type HistoryEvent = NonNullable<History['events']>[number]
+
+/** A workflow of the same id that began this long before its lead was that of a lead which is lost. */
+const SKEW_MS = 60_000
+
+/** What activities of a workflow recorded: the arguments of one, and what it answered. */
+const activityItems: Record<string, (args: unknown[]) => MilestoneItem[]> = {
+  recordMilestones: ([, items]) => items as MilestoneItem[],
+  // its gains stay in PostgreSQL: they are asked for once more
+  recordScoreUpdate: ([, update]) => [
+    { name: 'score_update', dedupeKey: (update as { dedupeKey: string }).dedupeKey },
+  ],
+}
+
+/**
+ * What was recorded of a lead by Temporal's histories, of all runs that it still has, in the order in which it was
+ * recorded. An event gets the id and the sequence that it had, unless its content is not in the history.
+ *
+ * @param createdAt of the lead: another lead of the same id, which the record lost, may have had a workflow before.
+ */
+export async function recordedBefore(
+  client: Client,
+  leadId: number,
+  createdAt: Date,
+): Promise<MilestoneItem[]> {
+  const workflowId = referralId(leadId)
+  const began = new Map<string, Date>()
+  for await (const { runId, startTime } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
+    began.set(runId, startTime)
+  const runs = [...began].toSorted(([, one], [, other]) => one.getTime() - other.getTime())
+  const items = new Map<string, MilestoneItem>()
+  for (const [runId] of runs) {
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+    const first = events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? runId
+    const isOurs = (began.get(first)?.getTime() ?? Infinity) >= createdAt.getTime() - SKEW_MS
+    if (!isOurs) continue
+    for (const item of recordedIn(events ?? []))
+      if (item.as !== undefined || !items.has(item.dedupeKey)) items.set(item.dedupeKey, item)
+  }
+  return [...items.values()]
+}
+
+function recordedIn(events: readonly HistoryEvent[]): MilestoneItem[] {
+  const scheduled = new Map(events.map((event) => [String(event.eventId), event]))
+  return events.flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
+    if (!completed) return []
+    const { activityTaskScheduledEventAttributes: asked } =
+      scheduled.get(String(completed.scheduledEventId)) ?? {}
+    const itemsOf = activityItems[asked?.activityType?.name ?? '']
+    if (itemsOf === undefined) return []
+    const [recording] = decode(completed.result?.payloads) as [Recording | null]
+    return recording === null ? [] : itemsRecorded(itemsOf(decode(asked?.input?.payloads)), recording)
+  })
+}
+
+function itemsRecorded(
+  items: readonly MilestoneItem[],
+  { outcomes, lastEventAt }: Recording,
+): MilestoneItem[] {
+  return items.flatMap((item, index) => {
+    const { outcome, eventId, sequence } = outcomes[index] ?? {}
+    if (eventId === undefined) return []
+    // an answer that was lost and asked for again is "repeated", and says no sequence
+    const isWhole = outcome === 'recorded' && (item.name !== 'score_update' || item.gains !== undefined)
+    const as = { eventId, ...(sequence !== undefined && { sequence }) }
+    return [{ ...item, at: lastEventAt, ...(isWhole && { as }) }]
+  })
+}
+
+function decode(payloads: readonly Payload[] | null | undefined): unknown[] {
+  return (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload))
+}

@@ -1,0 +1,15 @@
+import type { Client } from '@temporalio/client'
+import { ensureRunning } from './ensure-running.ts'
+import { restoreId } from './names.ts'
+
+export type StartRestore = ReturnType<typeof createRestoreStarter>
+
+/** Starts what follows a restored record, by its generation. */
+export function createRestoreStarter(client: Client) {
+  return (generation: number) =>
+    ensureRunning(client, 'restore', {
+      workflowId: restoreId(generation),
+      args: [generation],
+      summary: `The record was restored: generation ${generation}`,
+    })
+}

@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { requireDeployment } from '../../src/db/deployment.ts'
+import { isReachable, connect, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { listRestores, noteAlive } from '../../src/db/restores.ts'
+import { atEnd } from '../support/at-end.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+describe('the generation of the record', () => {
+  let sql: Sql
+  let url: string
+  let partnerId: number
+
+  beforeEach(async () => {
+    ;({ sql, url, partnerId } = await openDatabase())
+    await requireDeployment(sql, 'sandbox')
+    await connectAnew()
+  })
+
+  /** As another process does, or this one after a failover. */
+  async function connectAnew(): Promise<void> {
+    const orm = await connect(url)
+    atEnd(() => orm.close())
+    await isReachable(sqlOf(orm))
+  }
+  const generation = async () =>
+    (await sql.selectFrom('deployment').select('generation').executeTakeFirstOrThrow()).generation
+  const newLead = () => sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+
+  it('stays as it is in the same cluster', async () => {
+    await Promise.all([connectAnew(), connectAnew()])
+    expect(await generation()).toBe(1)
+    expect(await listRestores(sql)).toEqual([])
+  })
+
+  it.each([
+    ['timeline', raw`timeline = timeline - 1`],
+    ['system_identifier', raw`system_identifier = '7000000000000000000'`],
+  ])('is raised once, by whoever connects first, when the %s is another one', async (cause, change) => {
+    await noteAlive(sql)
+    await raw`update deployment set ${change}`.execute(sql)
+    await Promise.all([connectAnew(), connectAnew(), connectAnew()])
+    const raised = await generation()
+    expect(raised).toBeGreaterThan(1)
+    expect(await listRestores(sql)).toEqual([
+      {
+        generation: raised,
+        at: expect.any(Date),
+        cause,
+        reached_until: expect.any(Date),
+        finished_at: null,
+      },
+    ])
+  })
+
+  it('leaves out ids of every table, so that none is given again', async () => {
+    const before = await newLead()
+    await raw`update deployment set timeline = timeline - 1`.execute(sql)
+    await connectAnew()
+    expect(await newLead()).toBe(before + 1_000_001)
+    const { rows } = await raw<{
+      id: number
+    }>`insert into partners (name) values ('Next') returning id`.execute(sql)
+    expect(rows[0]?.id).toBe(partnerId + 1001)
+  })
+
+  it('counts seconds, so that one which the record forgot is not given again', async () => {
+    const seconds = () => Math.floor((Date.now() - Date.UTC(2026, 0)) / 1000)
+    await raw`update deployment set timeline = timeline - 1`.execute(sql)
+    const before = seconds()
+    await connectAnew()
+    expect(await generation()).toBeGreaterThanOrEqual(before)
+    expect(await generation()).toBeLessThanOrEqual(seconds() + 1)
+  })
+})

@@ -1,0 +1,64 @@
+import { condition, setHandler } from '@temporalio/workflow'
+import { isTimed, type TakenOver } from '../src/domain/referral.ts'
+import { takeOverRecord } from './activities.ts'
+import { type Journey, note, wake } from './journey.ts'
+import { takeOverUpdate } from './messages.ts'
+import { settle } from './standing.ts'
+
+/** The service tells every workflow that may know more than the record, once that was restored. */
+export function receiveRestores(journey: Journey): void {
+  setHandler(
+    takeOverUpdate,
+    async () => {
+      journey.messages += 2
+      journey.restored = true
+      await condition(() => !journey.restored)
+    },
+    {
+      description: 'From the service itself: the record was restored, and is to be gone on with. No argument',
+    },
+  )
+}
+
+/**
+ * Goes on with what the record has, after that went back: this workflow may have seen milestones, and webhooks that were
+ * sent, of which the record knows nothing. What arrived and is not recorded yet is kept.
+ */
+export async function takeOver(journey: Journey): Promise<void> {
+  await condition(() => journey.restored && !journey.recording && !journey.welcoming)
+  const taken = await takeOverRecord(journey.state)
+  if (taken === null) leave(journey)
+  else goOn(journey, taken)
+  // what it waits for may be another webhook now
+  wake(journey)
+  journey.restored = false
+}
+
+function goOn(journey: Journey, { state, again }: NonNullable<TakenOver>): void {
+  // what somebody asked for stays; when the lead ends by itself, the record says
+  const endsByItself = journey.closeReason === 'mortgage_ready'
+  if (endsByItself) journey.closeReason = null
+  const closing = state.closing || (journey.state.closing && !endsByItself)
+  Object.assign(journey.state, state, { closing })
+  journey.closed = false
+  journey.names = {}
+  const unscored = again.filter(({ name, gains, mock }) => name === 'score_update' && !gains && !mock)
+  journey.inbox.unshift(...again.filter((item) => !unscored.includes(item)))
+  journey.unscored.unshift(...unscored)
+  const { counts } = journey
+  counts.recorded = Math.max(0, counts.recorded - again.filter((item) => !isTimed(item)).length)
+  const count = `${again.length} ${again.length === 1 ? 'milestone is' : 'milestones are'} recorded again`
+  note(journey, 'record', `was restored: ${again.length === 0 ? 'nothing of the lead was lost' : count}`)
+}
+
+/** The lead was lost with its record: its partner has to send it again. */
+function leave(journey: Journey): void {
+  const { state, inbox, unscored } = journey
+  for (const item of [...inbox, ...unscored]) settle(journey, item, { outcome: 'closed' })
+  journey.inbox = []
+  journey.unscored = []
+  state.next = state.last + 1
+  journey.closeReason = 'not in the record'
+  journey.closed = state.closing = true
+  note(journey, 'record', 'was restored, and does not have the lead any more: staff record show lists it')
+}
