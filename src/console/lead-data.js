@@ -88,20 +88,22 @@ export async function loadArrivals(eventId, signal) {
 }
 
 /**
- * The n-th event that is sent has the webhook with sequence n: sequences have no gaps.
+ * An event has the first webhook of its name and date: two of the same second are in their order.
  *
  * @param {LeadEvent[]} events oldest first
  * @param {Delivery[]} deliveries
  * @returns {Step[]}
  */
 function pair(events, deliveries) {
-  const bySequence = new Map(deliveries.map((delivery) => [delivery.sequence, delivery]))
-  let sequence = 0
+  const unpaired = deliveries.toSorted((one, other) => one.sequence - other.sequence)
   let waits = false
   return events.map((event) => {
     if (!webhooks.has(event.event_name)) return { ...event, delivery: undefined, waits: false }
-    sequence += 1
-    const step = { ...event, delivery: bySequence.get(sequence), waits }
+    const index = unpaired.findIndex(
+      ({ event_name: name, created_at: at }) => name === event.event_name && at === event.created_at,
+    )
+    const [delivery] = index < 0 ? [] : unpaired.splice(index, 1)
+    const step = { ...event, delivery, waits }
     waits ||= step.delivery?.state === 'pending'
     return step
   })

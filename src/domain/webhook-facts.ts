@@ -10,6 +10,6 @@ export interface WebhookFacts {
   createdAt: Date
   leadId: number
   partnerLeadId: string | null
-  /** The event's place among the lead's webhooks, from 1, without gaps. */
+  /** The event's place among the lead's webhooks, from 1: strictly increasing, and gapless except after an announced restore. */
   sequence: number
 }
