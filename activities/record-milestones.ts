@@ -3,7 +3,7 @@ import type { Sql } from '../src/db/orm.ts'
 import { recordMilestones } from '../src/db/leads/recording.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import type { MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
+import type { KnownRecord, MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 
 export interface RecordingDependencies {
@@ -17,7 +17,7 @@ export interface RecordingDependencies {
 
 /**
  * Records milestones, and sends the next webhook at once when it is told that all before it are `settled`: see
- * `createFirstAttempts`. In another generation of the record than the one that is meant, it records nothing.
+ * `createFirstAttempts`. In another record than the `known` one, it records nothing.
  *
  * @returns `null` when the lead is not in the record.
  */
@@ -28,10 +28,10 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     leadId: number,
     items: MilestoneItem[],
     settled?: SettledUpTo,
-    generation?: number,
+    known?: KnownRecord,
   ): Promise<Recording | null> => {
     const recording = await firstAttempts.record(leadId, settled, (opening) =>
-      recordMilestones(sql, leadId, items, webhookBody, { opening, canMock, generation }),
+      recordMilestones(sql, leadId, items, webhookBody, { opening, canMock, known }),
     )
     if (recording === undefined) return null
     for (const [index, { name }] of items.entries())

@@ -1,5 +1,5 @@
 import type { ScoreGains } from '../src/domain/event-payloads.ts'
-import type { Recording, SettledUpTo } from '../src/domain/referral.ts'
+import type { KnownRecord, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */
@@ -13,7 +13,7 @@ interface ScoreUpdate {
   period: number
   dedupeKey: string
   settled?: SettledUpTo
-  generation?: number
+  known?: KnownRecord
 }
 
 interface Dependencies extends RecordingDependencies {
@@ -25,9 +25,9 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const record = recordMilestonesActivity(recording)
   return async (
     leadId: number,
-    { period, dedupeKey, settled, generation }: ScoreUpdate,
+    { period, dedupeKey, settled, known }: ScoreUpdate,
   ): Promise<Recording | null> => {
     const gains = await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled, generation)
+    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled, known)
   }
 }

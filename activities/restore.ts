@@ -21,7 +21,7 @@ const PAGE = 200
 
 export interface RestoreDependencies {
   sql: Sql
-  /** Leads whose workflows may know what was recorded after that moment; all that run if it is not known. */
+  /** Leads whose workflows may know what was recorded after that moment; all if it is not known. */
   leadsActiveSince: (
     since: Date | undefined,
   ) => AsyncIterable<{ leadId: number; partnerId: number | undefined }>

@@ -1,3 +1,4 @@
+import { raiseGeneration } from '../src/db/generation.ts'
 import { addLostLead, addLostMilestones } from '../src/db/restores.ts'
 import { createdAtOf, recordedAmong } from '../src/db/leads/recorded-among.ts'
 import { loadReferralState } from '../src/db/leads/referral-states.ts'
@@ -33,6 +34,9 @@ export function takeOverRecordActivity({ sql, recordedBefore }: TakeOverDependen
       items.map(({ dedupeKey }) => dedupeKey),
     )
     const again = items.filter(({ dedupeKey }) => !there.has(dedupeKey))
+    // nothing else takes away an event that an activity has answered with
+    if (again.some(({ as }) => as !== undefined))
+      await sql.transaction().execute((trx) => raiseGeneration(trx, 'workflow', known.generation))
     await addLostMilestones(sql, leadId, partnerId, again)
     const state = await loadReferralState(sql, leadId)
     return state === undefined ? null : { state, again }

@@ -4,6 +4,7 @@ import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
 import { CLOCK_QUEUE } from '../src/domain/lead-clock.ts'
 import type {
+  KnownRecord,
   MilestoneItem,
   Recording,
   ReferralState,
@@ -144,13 +145,13 @@ export function recordMilestones(
   leadId: number,
   items: MilestoneItem[],
   settled: SettledUpTo | undefined,
-  generation: number,
+  { generation, last }: KnownRecord,
 ): Promise<Recording | null> {
   return patient.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [
     leadId,
     items,
     settled,
-    generation,
+    { generation, last },
   ])
 }
 

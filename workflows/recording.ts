@@ -17,8 +17,8 @@ export async function recordInbox(journey: Journey): Promise<void> {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
     journey.recordChanged = false
-    const { leadId, generation } = journey.state
-    const recording = await recordMilestones(leadId, items, settledUpTo(journey), generation)
+    const { state } = journey
+    const recording = await recordMilestones(state.leadId, items, settledUpTo(journey), state)
     if (!applyRecording(journey, recording, items)) return
     journey.inbox.splice(0, batch.length)
     for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })

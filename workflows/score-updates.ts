@@ -55,7 +55,7 @@ async function score(
   period: number,
   limitMs: number,
 ): Promise<'recorded' | 'unanswered' | 'restored'> {
-  const { leadId, generation } = journey.state
+  const { leadId, generation, last } = journey.state
   const options = {
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
     summary: `ask for the scores of update ${period} and record it`,
@@ -64,7 +64,7 @@ async function score(
     const { dedupeKey } = item
     const recording = await recordScoreUpdate.executeWithOptions(options, [
       leadId,
-      { period, dedupeKey, settled: settledUpTo(journey), generation },
+      { period, dedupeKey, settled: settledUpTo(journey), known: { generation, last } },
     ])
     return applyRecording(journey, recording, [item]) ? 'recorded' : 'restored'
   } catch (error) {

@@ -5,7 +5,8 @@ import type { Sql } from './orm.ts'
 /**
  * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that whoever knew more,
  * a workflow or a partner, can tell. Its cluster says so by another system identifier (a dump that was loaded elsewhere) or
- * timeline (a failover, or a recovery to a moment); about a copy of its files, only staff know.
+ * timeline (a failover, or a recovery to a moment); a copy of its files is noticed by
+ * the first workflow that knows more, unless staff have said so.
  */
 export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
 
@@ -74,10 +75,15 @@ async function takeNote(connection: Connection, { isKnown, cause }: Cluster): Pr
     )
 }
 
-/** Raises it because staff know that the record went back; in a transaction. */
-export async function raiseGeneration(trx: Sql): Promise<number> {
+/**
+ * Raises it because somebody knows that the record went back; in a transaction.
+ *
+ * @param from only if it is still this one.
+ * @returns the generation after it.
+ */
+export async function raiseGeneration(trx: Sql, cause: 'staff' | 'workflow', from?: number): Promise<number> {
   await raw.raw(LOCK).execute(trx)
-  await raw.raw(raising('staff')).execute(trx)
+  await raw.raw(raising(cause, '', from === undefined ? 'true' : `generation = ${from}`)).execute(trx)
   const { generation } = await trx.selectFrom('deployment').select('generation').executeTakeFirstOrThrow()
   return generation
 }
@@ -88,15 +94,19 @@ const NEXT = `greatest(generation + 1, extract(epoch from clock_timestamp() - ti
 /** Who records reads the generation under a lock of this table, so nobody records in an earlier one after this. */
 const LOCK = 'lock table leads in exclusive mode'
 
-/** Also leaves out ids, of every table: an exclusive lock keeps others from taking one meanwhile. */
-function raising(cause: RestoreCause, changes = '', condition = 'true'): string {
+/**
+ * Also leaves out ids, of every table: an exclusive lock keeps others from taking one meanwhile. How far the record reaches
+ * is only known before a worker is at work.
+ */
+function raising(cause: RestoreCause, changes: string, condition: string): string {
+  const reachedUntil = cause === 'staff' || cause === 'workflow' ? 'null::timestamptz' : 'alive_at'
   return `
     with raised as (
       update deployment set generation = ${NEXT}${changes} where ${condition}
       returning generation, alive_at
     ), restored as (
       insert into restores (generation, cause, reached_until)
-      select generation, '${cause}', alive_at from raised returning generation
+      select generation, '${cause}', ${reachedUntil} from raised returning generation
     )
     select setval(format('%I.%I', schemaname, sequencename)::regclass, least(max_value, coalesce(last_value, 0)
       + case when sequencename = 'leads_id_seq' then ${LEADS_LEFT_OUT} else ${IDS_LEFT_OUT} end))

@@ -108,6 +108,9 @@ export interface RecordedItem {
   sequence?: number
 }
 
+/** What a workflow knows of the record: it records in no other one. */
+export type KnownRecord = Pick<ReferralState, 'generation' | 'last'>
+
 /** What a recording must know to send the next webhook itself. */
 export interface SettledUpTo {
   partnerId: number
@@ -133,7 +136,7 @@ export interface Recording extends Sent {
   /** When the lead's latest event was recorded. */
   lastEventAt: number
   closed: boolean
-  /** The record's. If it is not the one that the recording was meant for, nothing was recorded. */
+  /** The record's. If this or `last` say that it is not the one that the workflow knows, nothing was recorded. */
   generation: number
 }
 

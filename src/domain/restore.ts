@@ -1,7 +1,7 @@
 import type { MilestoneName } from './milestones.ts'
 
 /** What began a generation of the record. */
-export const restoreCauses = ['system_identifier', 'timeline', 'staff'] as const
+export const restoreCauses = ['system_identifier', 'timeline', 'workflow', 'staff'] as const
 export type RestoreCause = (typeof restoreCauses)[number]
 
 /** What Temporal knew of a lead and the record did not have any more. */

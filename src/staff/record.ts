@@ -14,7 +14,7 @@ export function addRecordCommands(program: Command, run: Run): void {
   record
     .command('restored')
     .description(
-      'say that PostgreSQL was restored from a copy of its files, or within the same server: a failover, a recovery to a moment and a dump in another server are noticed without it',
+      'say that PostgreSQL was restored from a copy of its files, or within the same server, before the processes start: a failover, a recovery to a moment and a dump in another server are noticed at once',
     )
     .action(run(restored))
 }
@@ -22,6 +22,7 @@ export function addRecordCommands(program: Command, run: Run): void {
 const causes: Record<RestoreCause, string> = {
   system_identifier: 'the database is in another server',
   timeline: 'the server failed over, or was recovered to a moment',
+  workflow: 'a workflow knew more',
   staff: 'staff said so',
 }
 
@@ -58,7 +59,7 @@ export async function show({ sql }: StaffContext) {
 
 export async function restored({ change }: StaffContext) {
   const generation = await change(async ({ sql, audit }) => {
-    const raised = await raiseGeneration(sql)
+    const raised = await raiseGeneration(sql, 'staff')
     await audit({ action: 'record.restored', detail: { generation: raised } })
     return raised
   })

@@ -11,14 +11,14 @@ export interface ActiveLead {
 }
 
 /**
- * Leads whose workflows may know something that was recorded after `since`, or all that run if that is not known: the day
- * of their latest event says so, and those that have ended after it.
+ * Leads whose workflows may know something that was recorded after `since`: the day of their latest event says so, and
+ * those that have ended after it. All that Temporal has if that is not known.
  */
 export async function* leadsActiveSince(client: Client, since: Date | undefined): AsyncGenerator<ActiveLead> {
   const isRecent =
     since &&
     `(LastEventAt >= '${dayOf(since.getTime()).toISOString()}' OR CloseTime >= '${since.toISOString()}')`
-  const query = ["WorkflowType = 'referral'", isRecent ?? "ExecutionStatus = 'Running'"].join(' AND ')
+  const query = ["WorkflowType = 'referral'", ...(isRecent ? [isRecent] : [])].join(' AND ')
   for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
     const leadId = leadOf(workflowId)
     if (leadId !== undefined) yield { leadId, partnerId: typedSearchAttributes.get(attributeKeys.PartnerId) }

@@ -149,6 +149,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
       leadId,
       () => client.workflow.getHandle(referralId(leadId)).executeUpdate(takeOverUpdate),
       async (state) => {
+        if (state.closing && state.next > state.last) return
         const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
         await limited(() =>
           client.workflow.executeUpdateWithStart(takeOverUpdate, { startWorkflowOperation }),

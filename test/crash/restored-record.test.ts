@@ -11,6 +11,7 @@ const NOTHING_LOST = ['lead_received', 'client_account_created']
 const LOST = ['contract_signed', 'client_engaged_in_chat', 'escrow_funded'] as const
 
 describe('a record that comes back with less than it had', () => {
+  let postgres: Awaited<ReturnType<typeof ownPostgres>>
   let service: Service
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
@@ -42,7 +43,7 @@ describe('a record that comes back with less than it had', () => {
     Object.fromEntries(leads.arrivals(leadId).map(({ id, body }) => [id, body]))
 
   beforeAll(async () => {
-    const postgres = await ownPostgres()
+    postgres = await ownPostgres()
     mails = await startMailServer()
     service = await prepareService({
       DATABASE_URL: postgres.url,
@@ -71,7 +72,7 @@ describe('a record that comes back with less than it had', () => {
     await postgres.kill()
     postgres.putFilesBack()
     await postgres.start()
-    generation = await service.sql.transaction().execute(raiseGeneration)
+    generation = await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
   }, 60_000)
 
   it('has the milestones again that Temporal knows, as the same events and webhooks', async () => {
@@ -133,4 +134,22 @@ describe('a record that comes back with less than it had', () => {
     expect(about[0]?.content).toContain(`will not be used again: ${lost}.`)
     expect(about[0]?.content).toContain('3 events were lost and are recorded again.')
   }, 30_000)
+
+  it('is noticed by the first workflow that knows more, if nobody says it', async () => {
+    const leadId = await calls.createLead()
+    await service.referrals.record(leadId, { name: 'client_account_created' })
+    await partner.endpoint.until(() => leads.arrivals(leadId).length === 2)
+    await postgres.kill()
+    postgres.keepFiles()
+    await postgres.start()
+    await until(() => service.referrals.record(leadId, { name: 'contract_signed' }).then(() => true))
+    await postgres.kill()
+    postgres.putFilesBack()
+    await postgres.start()
+    await service.referrals.record(leadId, { name: 'escrow_funded' })
+    const names = ['lead_received', 'client_account_created', 'contract_signed', 'escrow_funded']
+    expect(await leads.names(leadId)).toEqual(names)
+    expect((await listRestores(service.sql)).at(-1)).toMatchObject({ cause: 'workflow' })
+    await partner.endpoint.until(() => leads.arrivals(leadId).at(-1)?.event.data.sequence === 1004)
+  }, 60_000)
 })

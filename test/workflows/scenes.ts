@@ -308,7 +308,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     const leads = leadsOf(service, await service.addPartner())
     const leadId = await leads.start()
     await service.referrals.record(leadId, { name: 'contract_signed' })
-    await service.sql.transaction().execute(raiseGeneration)
+    await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
     await service.referrals.record(leadId, { name: 'escrow_funded' })
     return referralId(leadId)
   },
@@ -322,7 +322,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     return referralId(999_999)
   },
   async restore(service) {
-    const generation = await service.sql.transaction().execute(raiseGeneration)
+    const generation = await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
     const finished = service.sql.selectFrom('restores').select('finished_at')
     await until(async () => {
       const row = await finished.where('generation', '=', generation).executeTakeFirstOrThrow()

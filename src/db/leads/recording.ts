@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../../domain/recording-decision.ts'
-import type { MilestoneItem, Recording } from '../../domain/referral.ts'
+import type { KnownRecord, MilestoneItem, Recording } from '../../domain/referral.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
 import { type AttemptTools, leaseOf, type StartedAttempt } from '../deliveries/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../deliveries/open-first.ts'
@@ -14,8 +14,8 @@ export interface RecordingOptions {
   opening?: Opening | undefined
   /** Whether gains may be made up: in a sandbox. */
   canMock?: boolean
-  /** Only in this generation of the record; in any if absent. */
-  generation?: number | undefined
+  /** Only in this record: not in another generation, nor in one that knows less. */
+  known?: KnownRecord | undefined
 }
 
 /** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
@@ -45,12 +45,12 @@ export async function recordMilestones(
   leadId: number,
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
-  { opening, canMock = false, generation }: RecordingOptions = {},
+  { opening, canMock = false, known: expected }: RecordingOptions = {},
 ): Promise<OpenedWith | undefined> {
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
-    const isMeant = generation === undefined || generation === lead.current
+    const isMeant = expected === undefined || isKnown(lead, expected)
     const known = new Map(Object.entries(lead.known))
     // counted once the lead is locked
     const scoreUpdates = canMock && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
@@ -69,6 +69,9 @@ export async function recordMilestones(
     return { recording, first: { started: opened.started, sequence, partnerId: lead.partnerId } }
   })
 }
+
+const isKnown = ({ current, nextSequence }: LockedLead, { generation, last }: KnownRecord) =>
+  current === generation && nextSequence > last
 
 async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
   const { count } = await trx

@@ -9,7 +9,7 @@ export class Migration20261122050000_generations extends Migration {
     this.addSql(`alter table "leads" add column "generation" int not null default 1`)
     this.addSql(`alter table "lead_events" add column "generation" int not null default 1`)
     this.addSql(
-      `create table "restores" ("generation" int not null primary key, "at" timestamptz not null default clock_timestamp(), "cause" text not null, "reached_until" timestamptz null, "finished_at" timestamptz null, constraint "restores_cause_check" check (cause in ('system_identifier', 'timeline', 'staff')))`,
+      `create table "restores" ("generation" int not null primary key, "at" timestamptz not null default clock_timestamp(), "cause" text not null, "reached_until" timestamptz null, "finished_at" timestamptz null, constraint "restores_cause_check" check (cause in ('system_identifier', 'timeline', 'workflow', 'staff')))`,
     )
     this.addSql(
       `create table "losses" ("generation" int not null, "lead_id" int not null, "dedupe_key" text not null, "partner_id" int not null, "event_name" text null, "happened_at" timestamptz null, "is_recorded_again" boolean not null, "noticed_at" timestamptz not null default clock_timestamp(), primary key ("generation", "lead_id", "dedupe_key"))`,
