@@ -37,8 +37,8 @@ const TIMELINE = `case when not pg_is_in_recovery()
   then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end`
 
 /**
- * Raises the generation if the connection leads to another cluster, or timeline, than the record knows; for each new
- * connection, before anything else is done on it.
+ * Raises the generation if the connection leads to another cluster, or timeline, than the record knows: for each new
+ * connection, before anything else is done on it, and now and then, because a pooler may keep it for another server.
  *
  * @throws {Error} that PostgreSQL is still recovering, as one that says that it is away.
  */
@@ -66,13 +66,22 @@ async function readCluster(connection: Connection): Promise<Cluster | undefined>
 
 async function takeNote(connection: Connection, { isKnown, cause }: Cluster): Promise<void> {
   const here = `, system_identifier = ${IDENTIFIER}, timeline = ${TIMELINE}`
-  if (isKnown) {
-    const elsewhere = `system_identifier <> ${IDENTIFIER} or timeline <> ${TIMELINE}`
-    await connection.query(`begin; ${LOCK}; ${raising(cause ?? 'timeline', here, elsewhere)}; commit`)
-  } else
+  if (!isKnown) {
     await connection.query(
       `update deployment set generation = generation${here} where system_identifier is null`,
     )
+    return
+  }
+  const elsewhere = `system_identifier <> ${IDENTIFIER} or timeline <> ${TIMELINE}`
+  await connection.query('begin')
+  try {
+    await connection.query(LOCK)
+    await connection.query(raising(cause ?? 'timeline', here, elsewhere))
+    await connection.query('commit')
+  } catch (error) {
+    await connection.query('rollback')
+    throw error
+  }
 }
 
 /**

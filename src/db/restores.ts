@@ -1,14 +1,17 @@
 import { sql as raw } from 'kysely'
 import type { LostMilestone } from '../domain/restore.ts'
-import { currentGeneration } from './generation.ts'
+import { currentGeneration, noteCluster } from './generation.ts'
 import type { Sql } from './orm.ts'
 
 /** Writes down that a worker is at work: a record that went back says by this how far it reaches. */
 export async function noteAlive(sql: Sql): Promise<void> {
-  await sql
-    .updateTable('deployment')
-    .set({ alive_at: raw<Date>`clock_timestamp()` })
-    .execute()
+  await sql.connection().execute(async (connection) => {
+    await noteCluster({ query: async (text) => raw.raw(text).execute(connection) })
+    await connection
+      .updateTable('deployment')
+      .set({ alive_at: raw<Date>`clock_timestamp()` })
+      .execute()
+  })
 }
 
 /** Generations that not all workflows have taken over yet; one after the other, so the latest alone. */

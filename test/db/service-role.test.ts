@@ -73,6 +73,15 @@ describe('the role that migrate makes for the service', () => {
     await expect(run(statement)).rejects.toThrow(/permission denied|must be owner/)
   })
 
+  it('may begin another generation of the record', async () => {
+    const elsewhere = "update deployment set timeline = timeline - 1, system_identifier = '7'"
+    await execute(ownerUrl, elsewhere)
+    const another = await connect(url)
+    atEnd(() => another.close())
+    const { rows } = await raw`select cause from restores`.execute(sqlOf(another))
+    expect(rows).toEqual([{ cause: 'system_identifier' }])
+  })
+
   it('may write to the audit and read it', async () => {
     await run("insert into audit (actor, action, outcome) values ('somebody', 'test', 'done')")
     expect((await run('select actor from audit')).rows).toEqual([{ actor: 'somebody' }])
