@@ -4,6 +4,7 @@ import { createdAtOf, recordedAmong } from '../src/db/leads/recorded-among.ts'
 import { loadReferralState } from '../src/db/leads/referral-states.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { milestones, signalledMilestones } from '../src/domain/milestones.ts'
+import { SKEW_MS } from '../src/domain/restore.ts'
 import { isTimed, type MilestoneItem, type ReferralState, type TakenOver } from '../src/domain/referral.ts'
 import { LATE_FACTS_MS } from '../src/domain/score-dates.ts'
 
@@ -16,28 +17,37 @@ export interface TakeOverDependencies {
 /**
  * What a lead's workflow goes on with after the record went back: the state that the record has, and the milestones that
  * it has lost. Lists what is lost. Repeated, it answers the same.
+ *
+ * @param began when the workflow began, in milliseconds.
  */
 export function takeOverRecordActivity({ sql, recordedBefore }: TakeOverDependencies) {
-  return async (known: ReferralState): Promise<TakenOver> => {
-    const { leadId, partnerId } = known
+  /** Milestones that were recorded and are lost, and whether what an activity has answered with is among them. */
+  async function findLost(known: ReferralState, createdAt: Date) {
+    const { leadId } = known
+    const before = await recordedBefore(leadId, createdAt)
+    const items = [...before, ...seenWithout(before, known)]
+    const keys = items.map(({ dedupeKey }) => dedupeKey)
+    const there = await recordedAmong(sql, leadId, keys)
+    const isLost = ({ dedupeKey }: MilestoneItem) => !there.has(dedupeKey)
+    return { lost: items.filter(isLost), isProven: before.some(isLost) }
+  }
+
+  return async (known: ReferralState, began: number): Promise<TakenOver> => {
+    const { leadId, partnerId, generation } = known
     const createdAt = await createdAtOf(sql, leadId)
     if (createdAt === undefined) {
       await addLostLead(sql, leadId, partnerId)
       return null
     }
-    // the timer's score updates come by themselves, from what the record has
-    const before = (await recordedBefore(leadId, createdAt)).filter((item) => !isTimed(item))
-    const items = [...before, ...seenWithout(before, known)]
-    const there = await recordedAmong(
-      sql,
-      leadId,
-      items.map(({ dedupeKey }) => dedupeKey),
-    )
-    const again = items.filter(({ dedupeKey }) => !there.has(dedupeKey))
-    // nothing else takes away an event that an activity has answered with
-    if (again.some(({ as }) => as !== undefined))
-      await sql.transaction().execute((trx) => raiseGeneration(trx, 'workflow', known.generation))
-    await addLostMilestones(sql, leadId, partnerId, again)
+    const again: MilestoneItem[] = []
+    // else it is the workflow of another lead, which is lost and had the same id
+    if (began >= createdAt.getTime() - SKEW_MS) {
+      const { lost, isProven } = await findLost(known, createdAt)
+      if (isProven) await sql.transaction().execute((trx) => raiseGeneration(trx, 'workflow', generation))
+      // the timer's score updates come by themselves, from what the record has
+      again.push(...lost.filter((item) => !isTimed(item)))
+      await addLostMilestones(sql, leadId, partnerId, again)
+    }
     const state = await loadReferralState(sql, leadId)
     return state === undefined ? null : { state, again }
   }

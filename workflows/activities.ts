@@ -156,9 +156,9 @@ export function recordMilestones(
 }
 
 /** Reads the lead's history in Temporal, and asks the record what it lacks of it. */
-export function takeOverRecord(known: ReferralState): Promise<TakenOver> {
+export function takeOverRecord(known: ReferralState, began: number): Promise<TakenOver> {
   const summary = 'go on with what the record has, which was restored'
-  return reading.takeOverRecord.executeWithOptions({ summary }, [known])
+  return reading.takeOverRecord.executeWithOptions({ summary }, [known, began])
 }
 
 /** Tries a new lead's first webhook and onboarding email; what fails is retried by the activities above. */

@@ -1,4 +1,4 @@
-import { condition, setHandler } from '@temporalio/workflow'
+import { condition, setHandler, workflowInfo } from '@temporalio/workflow'
 import { isTimed, type TakenOver } from '../src/domain/referral.ts'
 import { takeOverRecord } from './activities.ts'
 import { type Journey, note, wake } from './journey.ts'
@@ -26,7 +26,7 @@ export function receiveRestores(journey: Journey): void {
  */
 export async function takeOver(journey: Journey): Promise<void> {
   await condition(() => journey.restored && !journey.recording && !journey.welcoming)
-  const taken = await takeOverRecord(journey.state)
+  const taken = await takeOverRecord(journey.state, workflowInfo().startTime.getTime())
   if (taken === null) leave(journey)
   else goOn(journey, taken)
   // what it waits for may be another webhook now

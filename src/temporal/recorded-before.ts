@@ -1,13 +1,11 @@
 import type { Client } from '@temporalio/client'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import type { MilestoneItem, Recording } from '../domain/referral.ts'
+import { SKEW_MS } from '../domain/restore.ts'
 import { referralId } from './names.ts'
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>
 type HistoryEvent = NonNullable<History['events']>[number]
-
-/** A workflow of the same id that began this long before its lead was that of a lead which is lost. */
-const SKEW_MS = 60_000
 
 /** What activities of a workflow recorded: the arguments of one, and what it answered. */
 const activityItems: Record<string, (args: unknown[]) => MilestoneItem[]> = {
