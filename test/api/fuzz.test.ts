@@ -16,6 +16,7 @@ import {
 } from './arbitraries.ts'
 import { changeableFields } from '../../src/domain/lead-fields.ts'
 import { errorCatalogue } from '../../src/api/errors.ts'
+import { answerFault, type Received } from '../support/answer-fault.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 const RUNS = 150
@@ -40,24 +41,6 @@ const fixed =
   )
 /** Fields of the lead that its partner may change. */
 const theirs: string[] = changeableFields
-
-interface Received {
-  status: number
-  text: string
-  type: string | undefined
-}
-
-/** What is wrong with a response, if anything: it must have a specified shape, with one of `codes`. */
-function faultOf({ status, text: body, type }: Received, codes: string[]): string | undefined {
-  const fault = `${status} ${type} ${body}`
-  if (status >= 500 || type !== 'application/json; charset=utf-8') return fault
-  const answer = JSON.parse(body)
-  if (status === 200) return answer.success === true ? undefined : fault
-  const { success, error, ...more } = answer
-  const code = error.code as keyof typeof errorCatalogue
-  const isFailure = success === false && typeof error.message === 'string' && Object.keys(more).length === 0
-  return isFailure && codes.includes(code) && errorCatalogue[code].status === status ? undefined : fault
-}
 
 describe('whatever is sent', () => {
   let api: Api
@@ -105,7 +88,7 @@ describe('whatever is sent', () => {
         fc.asyncProperty(bodies, contentType, async (body, type) => {
           const headers = { 'content-type': type, authorization: `Service-Key ${partner.key}` }
           const answer = await send('POST', `/v1/${path}`, headers, body)
-          expect(faultOf(answer, answers[path] ?? [])).toBeUndefined()
+          expect(answerFault(answer, answers[path] ?? [])).toBeUndefined()
         }),
         { numRuns: RUNS },
       )
@@ -169,7 +152,7 @@ describe('whatever is sent', () => {
           ...headers,
         }
         const answer = await send('POST', `/v1/${path}`, all, '{"lead_id": 2}')
-        expect(faultOf(answer, [...(answers[path] ?? []), 'AUTH_FAILED'])).toBeUndefined()
+        expect(answerFault(answer, [...(answers[path] ?? []), 'AUTH_FAILED'])).toBeUndefined()
       }),
       { numRuns: RUNS },
     )
@@ -179,7 +162,7 @@ describe('whatever is sent', () => {
     await fc.assert(
       fc.asyncProperty(methods, addresses, async (method, path) => {
         const answer = await send(method, path, {}, '')
-        expect(faultOf(answer, ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'AUTH_FAILED'])).toBeUndefined()
+        expect(answerFault(answer, ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'AUTH_FAILED'])).toBeUndefined()
       }),
       { numRuns: RUNS * 3 },
     )

@@ -8,14 +8,22 @@ const TICKS_PER_SECOND = 100
  */
 export function cpuSeconds(pids: readonly number[]): number {
   try {
-    const children = readdirSync('/proc').filter(
-      (name) => /^\d+$/.test(name) && pids.includes(parentOf(name)),
+    return (
+      [...pids.map(String), ...childrenOf(pids)].reduce((sum, pid) => sum + ticksOf(pid), 0) /
+      TICKS_PER_SECOND
     )
-    return [...pids.map(String), ...children].reduce((sum, pid) => sum + ticksOf(pid), 0) / TICKS_PER_SECOND
   } catch {
     return Number.NaN
   }
 }
+
+/** The processes that these have started and that are still there. */
+export function childrenOf(pids: readonly number[]): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && pids.includes(parentOf(name)))
+}
+
+/** Whether it was stopped, as by SIGSTOP. */
+export const isStopped = (pid: number) => statOf(String(pid))[0] === 'T'
 
 /** From the state on: state, parent, …; the 12th to 15th are its own time and that of the children it buried. */
 function statOf(pid: string): string[] {

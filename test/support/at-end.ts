@@ -1,5 +1,3 @@
-import { afterAll } from '@jest/globals'
-
 const ends: (() => Promise<unknown>)[] = []
 
 /** Runs `end` after the last test of the file, the latest first: nothing that a file started outlives it. */
@@ -7,6 +5,11 @@ export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end)
 }
 
-afterAll(async () => {
+/** Runs what is left of them. A program that is no test calls it itself. */
+export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).toReversed()) await end()
-})
+}
+
+// not from @jest/globals, which cannot be imported outside of a test
+const { afterAll } = globalThis as { afterAll?: (end: () => Promise<void>) => void }
+afterAll?.(endAll)

@@ -9,8 +9,12 @@ import { connect, migrate } from '../../src/db/orm.ts'
 import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
 
-/** A PostgreSQL of the test file's own, which it may kill and start again with its data. */
-export async function ownPostgres() {
+/**
+ * A PostgreSQL of the test file's own, which it may kill and start again with its data.
+ *
+ * @param settings of the server, as `name=value`.
+ */
+export async function ownPostgres(settings: string[] = []) {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-postgres-'))
   chmodSync(folder, 0o711)
   const password = randomBytes(16).toString('hex')
@@ -22,6 +26,7 @@ export async function ownPostgres() {
       port,
       password,
       logFile: path.join(folder, 'postgres.log'),
+      settings,
     })
     running = started
     return started.url
@@ -49,5 +54,5 @@ export async function ownPostgres() {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, start, kill, keepFiles, putFilesBack }
+  return { url, start, kill, keepFiles, putFilesBack, pid: () => running?.pid }
 }

@@ -49,6 +49,9 @@ export async function startPartnerEndpoint() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+    /** Listens again, where it did before `close`. */
+    open: () =>
+      new Promise<void>((resolve) => server.listen(Number(new URL(endpoint.url).port), '127.0.0.1', resolve)),
   }
   const server = createServer((request, response) => {
     void receive(request, endpoint.secret).then((arrival) => {

@@ -68,7 +68,8 @@ export interface TestPartner {
   endpoint: PartnerEndpoint
 }
 
-async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<TestPartner> {
+/** A partner with a key, whose endpoint is up. */
+export async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<TestPartner> {
   const em = orm.em.fork()
   const { id } = await addPartner(em, { name: 'First Lender' })
   const { key } = await issueKey(em, id, 'sandbox')
