@@ -1,0 +1,124 @@
+import type { ScoreGains } from '../../src/domain/event-payloads.ts'
+import { milestones, type SignalledMilestone } from '../../src/domain/milestones.ts'
+import { type Random, randomOf } from './random.ts'
+
+/** A milestone that somebody sends to a lead. */
+export interface PlannedMilestone {
+  name: SignalledMilestone
+  /** Of one that may happen again. */
+  id?: string
+  gains?: ScoreGains
+  way: 'signal' | 'update'
+  /** Milliseconds after the lead's creation was planned. */
+  atMs: number
+  /** Sent once more after it was acknowledged. */
+  twice: boolean
+}
+
+export interface PlannedLead {
+  number: number
+  /** The place of its partner among the partners. */
+  partner: number
+  /** Milliseconds after the load began. */
+  atMs: number
+  /** The body of create-lead. */
+  fields: Record<string, string>
+  /** What update-partner-info adds; empty for most. */
+  metadata: Metadata
+  milestones: PlannedMilestone[]
+}
+
+const PARTNERS = 4
+/** About what two cores can take of whole journeys beside the faults. */
+const MOST_PER_SECOND = 3
+const LEAST_MS = 20_000
+/** Between two milestones of a lead, at most. */
+const PAUSE_MS = 1500
+
+const JOURNEY: SignalledMilestone[] = [
+  'client_account_created',
+  'client_engaged_in_chat',
+  'credit_scan_completed',
+  'contract_signed',
+  'client_engaged_in_chat',
+  'escrow_funded',
+  'score_update',
+  'score_update',
+  'mortgage_ready',
+]
+
+/** How long the load lasts. */
+export const loadMsOf = (leads: number) => Math.max(LEAST_MS, (leads / MOST_PER_SECOND) * 1000)
+
+/**
+ * The leads of a run, at their dates whatever becomes of earlier ones: the same for the same seed and number.
+ *
+ * @param mark is in every field that describes a borrower; `phone` begins every number.
+ */
+export function planLeads(seed: number, leads: number, { mark, phone }: Canaries): PlannedLead[] {
+  const random = randomOf(seed, 'leads')
+  const everyMs = loadMsOf(leads) / leads
+  return Array.from({ length: leads }, (_, index): PlannedLead => {
+    const number = index + 1
+    const branch = `${mark}Branch${number}`
+    return {
+      number,
+      partner: index % PARTNERS,
+      atMs: Math.round(index * everyMs),
+      fields: fieldsOf(number, random, { mark, phone }),
+      metadata: metadataOf(branch, random),
+      milestones: milestonesOf(number, random),
+    }
+  })
+}
+
+type Metadata = Record<string, string>
+
+function metadataOf(branch: string, random: Random): Metadata {
+  return random.chance(0.3) ? { loan_product: 'FHA', property_state: 'CA', branch } : {}
+}
+
+/** What no log, and nothing that Temporal keeps, may contain. */
+export interface Canaries {
+  mark: string
+  phone: string
+}
+
+function fieldsOf(number: number, random: Random, { mark, phone }: Canaries): Record<string, string> {
+  return {
+    first_name: `Ada ${mark}First${number}`,
+    last_name: `Ó'Miller ${mark}Last${number}`,
+    email: `${mark}.${number}@example.com`,
+    phone: `${phone}${String(number).padStart(5, '0')}`,
+    ...(random.chance(0.8) && { partner_lead_id: `${mark}Loan${number}` }),
+    ...(random.chance(0.5) && { fico_range: '550-579', loan_officer_id: `${mark}Officer${number % 7}` }),
+    ...(random.chance(0.5) && { notes: `${mark}: declined,\n${'score below the minimum. '.repeat(3)}` }),
+  }
+}
+
+/** Most journeys are whole, some end early, and in some the milestones come in any order. */
+function milestonesOf(lead: number, random: Random): PlannedMilestone[] {
+  const names = random.chance(0.6) ? JOURNEY : JOURNEY.slice(0, random.between(2, JOURNEY.length))
+  let atMs = 0
+  return (random.chance(0.2) ? random.shuffled(names) : names).map((name, index) => {
+    atMs += random.between(0, PAUSE_MS)
+    return {
+      name,
+      ...(!milestones[name].once && { id: `${name}-${lead}-${index}` }),
+      ...(name === 'score_update' && random.chance(0.9) && { gains: gainsOf(random) }),
+      way: random.chance(0.3) ? ('update' as const) : ('signal' as const),
+      atMs,
+      twice: random.chance(0.12),
+    }
+  })
+}
+
+function gainsOf(random: Random): ScoreGains {
+  const gain = () => random.between(-20, 60)
+  return {
+    experian_gain: gain(),
+    equifax_gain: gain(),
+    transunion_gain: gain(),
+    estimated_time_remaining: '60-90 days',
+  }
+}
