@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Connection } from '@temporalio/client'
+import { retryFor } from '../activities/retry-for.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { connect, sqlOf } from './db/orm.ts'
@@ -10,6 +11,7 @@ import { ensureSearchAttributes } from './temporal/search-attributes.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6
+const REMEMBERED_MS = 10_000
 
 const takesOver = readOptions()
 const environment = processEnvironment()
@@ -20,7 +22,8 @@ const deployment = config && (await deploymentOf(config))
 try {
   const connection = await Connection.connect(connectionOptions)
   await ensureNamespace(connection)
-  const added = await ensureSearchAttributes(connection, namespace)
+  // a server that was asked for the namespace before it was there, as by a worker that waits for it, remembers that for a while
+  const added = await retryFor(() => ensureSearchAttributes(connection, namespace), REMEMBERED_MS)
   if (takesOver) await giveNamespace(connection.workflowService, namespace, deployment ?? '')
   else if (deployment !== undefined) await claimNamespace(connection.workflowService, namespace, deployment)
   process.stdout.write(`Temporal is set up: namespace ${namespace}, ${added} search attributes added.\n`)
