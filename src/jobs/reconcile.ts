@@ -23,7 +23,7 @@ export interface Reconciliation {
   open: number
   /** Of them, those without one: started from the record. */
   started: number[]
-  /** Workflows with another status than the record: told to read it again. */
+  /** Workflows that know less than the record: told to read it again. */
   refreshed: number[]
   /** Leads for which either of these failed. */
   failed: number[]
@@ -55,7 +55,8 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
 
 /**
  * Compares all open leads with the running workflows. Starts missing workflows from the record, which repeats no webhook
- * and moves no date, and tells a workflow with another status (after a reset, for example) to read the record again.
+ * and moves no date. After a reset, or when Temporal was put back from a copy, a workflow may know less than the record:
+ * one with another status, or without a webhook that fails or is held while one is to be sent, is told to read it again.
  *
  * @param dryRun only reports what it would do.
  */
@@ -83,7 +84,7 @@ export async function reconcile(
   for (let afterId = 0, page: OpenLead[] = []; ; afterId = page.at(-1)?.id ?? 0) {
     page = await openLeads(sql, afterId, PAGE)
     result.open += page.length
-    const differing = page.filter(({ id, status }) => running.get(id) !== status).map(({ id }) => id)
+    const differing = page.filter((lead) => !isKnown(lead, running.get(lead.id))).map(({ id }) => id)
     await forEach(differing, (id) => (running.has(id) ? refresh(id) : start(id)))
     for (const { id } of page) running.delete(id)
     if (page.length < PAGE) break
@@ -93,13 +94,26 @@ export async function reconcile(
   return result
 }
 
-/** The status of each running workflow, from the visibility store, which may be slightly behind. */
-async function runningLeads(client: Client): Promise<Map<number, unknown>> {
-  const running = new Map<number, unknown>()
+/** What a running workflow tells of itself. */
+interface Told {
+  status: string | undefined
+  delivery: string | undefined
+}
+
+/** A webhook that is being sent at this moment looks like one that the workflow does not know of: it reads in vain. */
+function isKnown({ status, isSending }: OpenLead, told: Told | undefined): boolean {
+  return told?.status === status && !(isSending && told.delivery === 'ok')
+}
+
+/** What each running workflow tells, from the visibility store, which may be slightly behind. */
+async function runningLeads(client: Client): Promise<Map<number, Told>> {
+  const running = new Map<number, Told>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
   for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
     const leadId = leadOf(workflowId)
-    if (leadId !== undefined) running.set(leadId, typedSearchAttributes.get(attributeKeys.LeadStatus))
+    const status = typedSearchAttributes.get(attributeKeys.LeadStatus)
+    const delivery = typedSearchAttributes.get(attributeKeys.DeliveryState)
+    if (leadId !== undefined) running.set(leadId, { status, delivery })
   }
   return running
 }

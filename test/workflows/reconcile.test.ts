@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { reconcile, restartEnded } from '../../src/jobs/reconcile.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -104,6 +106,25 @@ describe('the record, against the workflows that run', () => {
       .execute()
     expect((await reconcile(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
+  })
+
+  it('tells a workflow of a webhook that it does not know of, though its status is the same', async () => {
+    const leadId = await started()
+    const name = 'score_update'
+    const gains = {
+      experian_gain: 1,
+      equifax_gain: 1,
+      transunion_gain: 1,
+      estimated_time_remaining: '1-2 days',
+    }
+    await service.referrals.record(leadId, { name, id: 'known', event_payload: gains })
+    await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = '${name}' AND DeliveryState = 'ok'`, 1)
+    const items = [{ name, dedupeKey: `${name}:unknown`, gains } as const]
+    await recordMilestones(service.sql, leadId, items, (facts) =>
+      webhookBody({ ...facts, environment: 'sandbox' }),
+    )
+    expect((await reconcile(service)).refreshed).toContain(leadId)
+    await arrived(leadId, 3)
   })
 
   it('starts every other lead though one cannot be started, and says which', async () => {

@@ -6,6 +6,8 @@ import type { Sql } from '../orm.ts'
 export interface OpenLead {
   id: number
   status: MilestoneName
+  /** Whether a webhook is still to be sent. */
+  isSending: boolean
 }
 
 /**
@@ -25,6 +27,11 @@ function openOnes(sql: Sql) {
   return sql
     .selectFrom('leads')
     .select(['leads.id', 'leads.status'])
+    .select(
+      raw<boolean>`exists (select from deliveries where lead_id = leads.id and state = 'pending')`.as(
+        'isSending',
+      ),
+    )
     .where((eb) =>
       eb.or([
         eb.and([eb('leads.closed_at', 'is', null), eb('leads.erased_at', 'is', null)]),
