@@ -42,7 +42,7 @@ describe('a schema that is older than the code', () => {
     expect(ping.status).toBe(200)
 
     const owner = { ...service.environment, DATABASE_URL: service.ownerUrl }
-    expect(await runToEnd('src/migrate.ts', owner)).toEqual({ code: 0, stderr: '' })
+    expect(await runToEnd('src/migrate.ts', owner)).toMatchObject({ code: 0, stderr: '' })
     expect((await getLead()).status).toBe(404)
     expect(await readyz()).toBe(200)
     expect(linesOf(api.output())).toHaveLength(1)

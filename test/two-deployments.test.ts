@@ -32,7 +32,7 @@ describe('two deployments with one Temporal namespace by mistake', () => {
   const ofOwner = (leadId: number) => owner.client.workflow.getHandle(`lead-${leadId}`)
 
   it('the worker of the second does not start', async () => {
-    expect(await runToEnd('src/worker.ts', mistaken)).toEqual({ code: 1, stderr: `${refusal}\n` })
+    expect(await runToEnd('src/worker.ts', mistaken)).toMatchObject({ code: 1, stderr: `${refusal}\n` })
   })
 
   it('its API takes leads, starts no workflow, and says once why', async () => {
@@ -64,7 +64,10 @@ describe('two deployments with one Temporal namespace by mistake', () => {
   })
 
   it('setup-temporal refuses too', async () => {
-    expect(await runToEnd('src/setup-temporal.ts', mistaken)).toEqual({ code: 1, stderr: `${refusal}\n` })
+    expect(await runToEnd('src/setup-temporal.ts', mistaken)).toMatchObject({
+      code: 1,
+      stderr: `${refusal}\n`,
+    })
   })
 
   it('the first one starts again as it was', async () => {

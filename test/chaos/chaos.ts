@@ -26,11 +26,11 @@ else await chaos(wholeNumber('seed', 1), wholeNumber('leads', 200), values.fault
 async function chaos(seed: number, leads: number, fault: string | undefined): Promise<void> {
   const sabotage = fault === undefined ? undefined : sabotages[fault]
   if (fault !== undefined && sabotage === undefined) throw new Error(`There is no ${fault}: see --help.`)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(130))
-  process.once('uncaughtException', (error) => {
-    process.stderr.write(`${error.stack}\n`)
-    stop(1)
-  })
+  for (const end of ['SIGINT', 'SIGTERM', 'uncaughtException'] as const)
+    process.once(end, (cause: unknown) => {
+      process.stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`)
+      void endAll().finally(() => process.exit(1))
+    })
   try {
     const outcome = await run({
       seed,
@@ -46,11 +46,6 @@ async function chaos(seed: number, leads: number, fault: string | undefined): Pr
   } finally {
     await endAll()
   }
-}
-
-/** Nothing that was started outlives it. */
-function stop(code: number): void {
-  void endAll().then(() => process.exit(code))
 }
 
 function wholeNumber(name: 'seed' | 'leads', otherwise: number): number {

@@ -1,11 +1,13 @@
 const ends: (() => Promise<unknown>)[] = []
 
-/** Runs `end` after the last test of the file, the latest first: nothing that a file started outlives it. */
+/**
+ * Runs `end` after the last test of the file, the latest first: nothing that a file started outlives it. A program that
+ * is no test calls `endAll` itself.
+ */
 export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end)
 }
 
-/** Runs what is left of them. A program that is no test calls it itself. */
 export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).toReversed()) await end()
 }

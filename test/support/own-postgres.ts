@@ -10,9 +10,9 @@ import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
 
 /**
- * A PostgreSQL of the test file's own, which it may kill and start again with its data.
+ * A PostgreSQL of the test file's own, which it may kill and start again, with its data or with others.
  *
- * @param settings of the server, as `name=value`.
+ * @param settings server settings, as `name=value`.
  */
 export async function ownPostgres(settings: string[] = []) {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-postgres-'))
@@ -20,13 +20,14 @@ export async function ownPostgres(settings: string[] = []) {
   const password = randomBytes(16).toString('hex')
   const port = await anyPort()
   let running: Launched | undefined
-  const start = async () => {
+  /** @param more settings for this start, of a recovery for example. */
+  const start = async (more: string[] = []) => {
     const started = await startPostgres({
       folder: path.join(folder, 'postgres'),
       port,
       password,
       logFile: path.join(folder, 'postgres.log'),
-      settings,
+      settings: [...settings, ...more],
     })
     running = started
     return started.url
@@ -54,5 +55,5 @@ export async function ownPostgres(settings: string[] = []) {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, start, kill, keepFiles, putFilesBack, pid: () => running?.pid }
+  return { url, data, start, kill, keepFiles, putFilesBack, pid: () => running?.pid ?? 0 }
 }

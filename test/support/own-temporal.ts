@@ -38,5 +38,6 @@ export async function ownTemporal(settings: string[] = []) {
   /** All that it has written: its database, what is not merged into that yet, and its log. */
   const dataFiles = () => readdirSync(folder).map((name) => path.join(folder, name))
   await start()
-  return { address: `127.0.0.1:${port}`, start, kill, erase, dataFiles, pid: () => running?.pid }
+  const address = `127.0.0.1:${port}`
+  return { address, folder, start, kill, erase, dataFiles, pid: () => running?.pid ?? 0 }
 }

@@ -5,6 +5,8 @@ import { Webhook } from 'standardwebhooks'
 import { atEnd } from './at-end.ts'
 
 export interface Arrival {
+  /** When it came, in milliseconds. */
+  at: number
   id: string
   timestamp: number
   signature: string
@@ -73,6 +75,7 @@ async function receive(request: IncomingMessage, secret: string): Promise<Arriva
   const body = await text(request)
   const header = (name: string) => String(request.headers[name])
   return {
+    at: Date.now(),
     id: header('webhook-id'),
     timestamp: Number(header('webhook-timestamp')),
     signature: header('webhook-signature'),

@@ -16,7 +16,7 @@ export interface ServiceProcess {
   kill: () => Promise<void>
 }
 
-export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal'}.ts`
+export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff'}.ts`
 
 function forkEntry(entry: Entry, environment: Record<string, string>, args: string[] = []): ChildProcess {
   return fork(path.join(root, entry), args, {
@@ -27,20 +27,21 @@ function forkEntry(entry: Entry, environment: Record<string, string>, args: stri
   })
 }
 
-/** An entry point that is to end by itself, for it refuses to start for example: its exit code and stderr. */
+/** An entry point that is to end by itself, for it refuses to start for example: its exit code and output. */
 export async function runToEnd(
   entry: Entry,
   environment: Record<string, string>,
   args: string[] = [],
-): Promise<{ code: number | null; stderr: string }> {
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = forkEntry(entry, environment, args)
   const ended = once(child, 'close')
   atEnd(async () => void (await end(child, ended, 'SIGKILL')))
-  child.stdout?.resume()
+  const stdout: string[] = []
   const stderr: string[] = []
+  child.stdout?.on('data', (chunk) => stdout.push(String(chunk)))
   child.stderr?.on('data', (chunk) => stderr.push(String(chunk)))
   await ended
-  return { code: child.exitCode, stderr: stderr.join('') }
+  return { code: child.exitCode, stdout: stdout.join(''), stderr: stderr.join('') }
 }
 
 /** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */

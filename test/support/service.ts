@@ -20,7 +20,8 @@ const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com',
  * processes that are started when the test wants them.
  */
 export async function prepareService(overrides: Record<string, string> = {}) {
-  const database = await freshDatabase()
+  const { DATABASE_URL: given } = overrides
+  const database = given === undefined ? await freshDatabase() : undefined
   const temporalAddress = overrides.TEMPORAL_ADDRESS ?? process.env.TEST_TEMPORAL_ADDRESS ?? ''
   const namespace = `test-${randomBytes(6).toString('hex')}`
   const connection = await Connection.connect({ address: temporalAddress })
@@ -30,20 +31,20 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   const environment = {
     ENVIRONMENT: 'sandbox',
     PORT: '0',
-    DATABASE_URL: database.serviceUrl,
+    DATABASE_URL: database?.serviceUrl ?? '',
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     ...overrides,
   }
-  const ownerUrl = overrides.DATABASE_URL ?? database.url
+  const ownerUrl = given ?? database?.url ?? ''
   const orm = await connect(ownerUrl)
   const sql = sqlOf(orm)
   const client = new Client({ connection, namespace })
   atEnd(async () => {
     await Promise.all([orm.close(), connection.close()])
-    await database.drop()
+    await database?.drop()
   })
   return {
     environment,
@@ -53,7 +54,8 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     client,
     namespace,
     referrals: createReferrals({ client, sql }),
-    startApi: () => startProcess('src/server.ts', environment),
+    startApi: (settings: Record<string, string> = {}) =>
+      startProcess('src/server.ts', { ...environment, ...settings }),
     startWorker: (settings: Record<string, string> = {}) =>
       startProcess('src/worker.ts', { ...environment, ...settings }),
     addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
