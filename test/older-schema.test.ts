@@ -26,7 +26,7 @@ describe('a schema that is older than the code', () => {
   const linesOf = (output: string) => output.split('\n').filter((line) => line.includes(REMEDY))
 
   it('ends a worker in one line', () => {
-    expect(refused).toEqual({ code: 1, stderr: `${REMEDY}\n` })
+    expect(refused).toMatchObject({ code: 1, stderr: `${REMEDY}\n` })
   })
 
   it('ends a staff command in one line', async () => {

@@ -81,7 +81,7 @@ describe('two deployments with one Temporal namespace by mistake', () => {
 
   it('the first one is refused in the namespace of the second just the same', async () => {
     const claimed = await runToEnd('src/setup-temporal.ts', other.environment)
-    expect(claimed).toEqual({ code: 0, stderr: '' })
+    expect(claimed).toMatchObject({ code: 0, stderr: '' })
     const astray = { ...owner.environment, TEMPORAL_NAMESPACE: other.namespace }
     const { code, stderr } = await runToEnd('src/worker.ts', astray)
     expect({ code, stderr }).toEqual({

@@ -37,7 +37,7 @@ export const archiving = [
 interface Server {
   url: string
   data: string
-  pid: () => number
+  pid: () => number | undefined
 }
 
 /** What a restored server makes itself, or must not believe: left out of a base backup, but for the folders. */
@@ -86,7 +86,9 @@ function copyUnlessGone(source: string, target: string): void {
 /** A copy of the data folder as a snapshot of its disk has it: everything at one moment, with the WAL. */
 export function plainCopy({ data, pid }: Server): string {
   const copy = `${data}.copy`
-  const pids = [pid(), ...childrenOf(pid())]
+  const server = pid()
+  if (server === undefined) throw new Error('PostgreSQL does not run')
+  const pids = [server, ...childrenOf(server)]
   for (const each of pids) process.kill(each, 'SIGSTOP')
   try {
     cpSync(data, copy, { recursive: true })

@@ -21,11 +21,13 @@ export function temporalDisasters(ground: Ground): Disaster[] {
   const mayLose = { leads: false, milestones: true }
 
   function copy(): void {
-    process.kill(temporal.pid(), 'SIGSTOP')
+    const pid = temporal.pid()
+    if (pid === undefined) throw new Error('Temporal does not run')
+    process.kill(pid, 'SIGSTOP')
     try {
       for (const name of FILES) if (existsSync(file(name))) copyFileSync(file(name), copyOf(name))
     } finally {
-      process.kill(temporal.pid(), 'SIGCONT')
+      process.kill(pid, 'SIGCONT')
     }
   }
 

@@ -55,5 +55,5 @@ export async function ownPostgres(settings: string[] = []) {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, data, start, kill, keepFiles, putFilesBack, pid: () => running?.pid ?? 0 }
+  return { url, data, start, kill, keepFiles, putFilesBack, pid: () => running?.pid }
 }

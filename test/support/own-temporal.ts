@@ -39,5 +39,5 @@ export async function ownTemporal(settings: string[] = []) {
   const dataFiles = () => readdirSync(folder).map((name) => path.join(folder, name))
   await start()
   const address = `127.0.0.1:${port}`
-  return { address, folder, start, kill, erase, dataFiles, pid: () => running?.pid ?? 0 }
+  return { address, folder, start, kill, erase, dataFiles, pid: () => running?.pid }
 }
