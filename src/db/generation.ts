@@ -5,8 +5,8 @@ import type { Sql } from './orm.ts'
 /**
  * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that whoever knew more,
  * a workflow or a partner, can tell. Its cluster says so by another system identifier (a dump that was loaded elsewhere) or
- * timeline (a failover, or a recovery to a moment); a copy of its files is noticed by
- * the first workflow that knows more, unless staff have said so.
+ * timeline (a failover, or a recovery to a moment). A copy of its files is noticed by the first workflow that knows more,
+ * unless staff have said so.
  */
 export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
 
@@ -32,7 +32,7 @@ interface Cluster {
 }
 
 const IDENTIFIER = '(select system_identifier::text from pg_control_system())'
-/** Of what is written now; \`pg_control_checkpoint\` has it only after a checkpoint. */
+/** Of what is written now; `pg_control_checkpoint` has it only after a checkpoint. */
 const TIMELINE = `case when not pg_is_in_recovery()
   then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end`
 
