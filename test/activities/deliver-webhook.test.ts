@@ -59,7 +59,12 @@ describe('delivering a webhook', () => {
   }
 
   it('sends the stored bytes with a signature that the public library accepts', async () => {
-    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'delivered', next: 2, last: 1 })
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({
+      outcome: 'delivered',
+      next: 2,
+      last: 1,
+      generation: 1,
+    })
     const { event_id: eventId, body, state, lease } = await delivery()
     expect(endpoint.arrivals).toEqual([expect.objectContaining({ id: eventId, body, verified: true })])
     expect({ state, lease }).toEqual({ state: 'delivered', lease: null })
@@ -76,7 +81,12 @@ describe('delivering a webhook', () => {
 
   it('does not send again what is delivered', async () => {
     await deliver(leadId, 1, 'scheduled')
-    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'delivered', next: 2, last: 1 })
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({
+      outcome: 'delivered',
+      next: 2,
+      last: 1,
+      generation: 1,
+    })
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
@@ -121,7 +131,12 @@ describe('delivering a webhook', () => {
 
   it('holds a delivery whose endpoint is paused, without an attempt', async () => {
     await putEndpoints(sql, 'paused', { by: 'service' })
-    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'held', next: 1, last: 1 })
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({
+      outcome: 'held',
+      next: 1,
+      last: 1,
+      generation: 1,
+    })
     expect(await attempts()).toEqual([])
   })
 
@@ -181,7 +196,12 @@ describe('delivering a webhook', () => {
       await makeDue()
     }
     await sql.updateTable('endpoints').set({ failing_since: null }).execute()
-    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'given_up', next: 2, last: 1 })
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({
+      outcome: 'given_up',
+      next: 2,
+      last: 1,
+      generation: 1,
+    })
     expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
   })
 

@@ -62,7 +62,10 @@ describe('a lead’s welcome', () => {
     const later = [deliver(leadId, 1, 'scheduled'), sendOnboardingEmail(leadId)] as const
     answers[0]?.()
     mailed.resolve()
-    expect(await Promise.all(later)).toEqual([{ outcome: 'delivered', next: 2, last: 1 }, 'already_sent'])
+    expect(await Promise.all(later)).toEqual([
+      { outcome: 'delivered', next: 2, last: 1, generation: 1 },
+      'already_sent',
+    ])
     await settled()
     expect(on.endpoint.arrivals).toHaveLength(1)
     expect(mailServer.mails).toHaveLength(1)
