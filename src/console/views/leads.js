@@ -1,4 +1,4 @@
-import { html } from '../preact.js'
+import { html, useEffect, useState } from '../preact.js'
 import { call } from '../api.js'
 import { useLoad } from '../live.js'
 import { Badge, Empty, Failure, Loading, Time } from '../parts.js'
@@ -48,6 +48,9 @@ const isOpen = ({ open_deliveries: open }) => open > 0
 
 /** @param {{ filter: Record<string, string> }} props */
 function Filters({ filter }) {
+  // what is typed outlives a list that loads again meanwhile
+  const [typed, setTyped] = useState(filter.partner_lead_id)
+  useEffect(() => setTyped(filter.partner_lead_id), [filter.partner_lead_id])
   const change = (/** @type {Event} */ event) => {
     const { name, value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (event.currentTarget)
     replace(link('leads', { ...filter, before: '', [name]: value.trim() }))
@@ -78,8 +81,10 @@ function Filters({ filter }) {
         ><span>Your lead id</span>
         <input
           name="partner_lead_id"
-          value=${filter.partner_lead_id}
+          value=${typed}
           placeholder="Exact, such as LOAN-1"
+          onInput=${(/** @type {Event} */ event) =>
+            setTyped(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
           onChange=${change}
         />
       </label>
