@@ -112,7 +112,7 @@ describe('a lead in the console', () => {
     await tab.getByRole('row').nth(1).getByText('LOAN-7').waitFor()
     expect(await tab.locator('tbody tr').count()).toBe(1)
     await tab.getByRole('row').nth(1).getByRole('link').click()
-    try { await tab.locator('h1:focus', { hasText: /^Lead \d+/ }).waitFor({ timeout: 4000 }) } catch (e) { console.log(await tab.evaluate('location.hash + " | " + document.activeElement.outerHTML.slice(0,100) + " | " + document.body.innerText.slice(0,400)')); throw e }
+    await tab.locator('h1:focus', { hasText: /^Lead \d+/ }).waitFor()
     await tab.goBack()
     await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
     expect(await tab.getByLabel('Your lead id').inputValue()).toBe('LOAN-7')
