@@ -100,7 +100,7 @@ export interface InjectedFault {
   kind: FaultKind
   on: Target | Link
   at: number
-  /** When it was over, and what was killed had started again. */
+  /** When it was over, what was killed had started again, and forgotten connections were given up. */
   until: number
   /** Processes that ended or stood still, connections that were reset, chunks of bytes that were late or lost. */
   hits: number

@@ -17,7 +17,7 @@ const hits = {
   latency: links,
   /** Every open connection is reset. */
   reset: links,
-  /** Bytes vanish in both directions. A connection that lost some stays silent. */
+  /** Bytes vanish in both directions. Afterwards, the connections that lost some are reset, or forgotten: see the proxy. */
   silence: links,
 } as const
 export type FaultKind = keyof typeof hits
@@ -30,12 +30,16 @@ export interface PlannedFault {
   on: Target | Link
   forMs: number
   latencyMs: number
+  /** Connections that lost bytes stay silent when the silence is over. */
+  forgets: boolean
 }
 
 const FIRST_MS = 1500
 const GAP_MS = [1500, 4000] as const
 /** A process that was killed needs a moment until it can be hit again. */
 const RECOVERY_MS = 4000
+/** Seldom, because a worker of Temporal’s SDK takes 45 s to notice: its keepalive cannot be set. */
+const FORGETS = 0.2
 
 /** The faults of a run: the same for the same seed and length. Each five in a row are of all five kinds. */
 export function planFaults(seed: number, loadMs: number): PlannedFault[] {
@@ -49,9 +53,10 @@ export function planFaults(seed: number, loadMs: number): PlannedFault[] {
     const on = decks.get(kind)?.((name) => (busyUntil.get(name) ?? 0) <= atMs)
     const forMs = durationOf(kind, random)
     const latencyMs = kind === 'latency' ? random.between(50, 500) : 0
+    const forgets = kind === 'silence' && random.chance(FORGETS)
     if (on === undefined) continue
     busyUntil.set(on, atMs + forMs + RECOVERY_MS)
-    faults.push({ atMs, kind, on, forMs, latencyMs })
+    faults.push({ atMs, kind, on, forMs, latencyMs, forgets })
   }
   return faults
 }

@@ -5,6 +5,9 @@ import type { InjectedFault } from './evidence.ts'
 import { type Link, type PlannedFault, type Target, targets } from './fault-plan.ts'
 import { freeze, startAgain } from './victims.ts'
 
+/** Until everybody has noticed that a forgotten connection is dead. */
+const NOTICED_MS = 25_000
+
 type Injectable = Pick<Deployment, 'victims' | 'proxies'>
 
 const isTarget = (on: Target | Link): on is Target => targets.some((target) => target === on)
@@ -26,7 +29,7 @@ export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
     const entry: InjectedFault = { kind, on, at: performance.now(), until: Number.POSITIVE_INFINITY, hits: 0 }
     journal.push(entry)
     entry.hits = await (isTarget(on) ? hitProcess(fault, on) : hitLink(fault, on))
-    entry.until = performance.now()
+    entry.until = performance.now() + (fault.forgets ? NOTICED_MS : 0)
   }
 
   async function hitProcess({ kind, forMs }: PlannedFault, on: Target): Promise<number> {
@@ -45,15 +48,15 @@ export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
     return hits
   }
 
-  async function hitLink({ kind, forMs, latencyMs }: PlannedFault, on: Link): Promise<number> {
+  async function hitLink({ kind, forMs, latencyMs, forgets }: PlannedFault, on: Link): Promise<number> {
     const proxy = injectable.proxies[on]
     if (kind === 'reset') return proxy.reset()
     const before = proxy.noticed()
     if (kind === 'latency') proxy.slowDown(latencyMs)
-    else proxy.silence(true)
+    else proxy.silence()
     await wait(forMs)
     if (kind === 'latency') proxy.slowDown(0)
-    else proxy.silence(false)
+    else proxy.listen(forgets)
     return proxy.noticed() - before
   }
 

@@ -30,7 +30,7 @@ export interface PlannedLead {
 
 const PARTNERS = 4
 /** About what two cores can take of whole journeys beside the faults. */
-const MOST_PER_SECOND = 3
+const MOST_PER_SECOND = 4
 const LEAST_MS = 20_000
 /** Between two milestones of a lead, at most. */
 const PAUSE_MS = 1500

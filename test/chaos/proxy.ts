@@ -13,7 +13,7 @@ interface Pair {
 
 /**
  * A TCP proxy that can be a bad network: it adds latency, resets connections, or swallows what they carry. A connection
- * that lost bytes stays silent until either side closes it, as when a firewall forgets it: nobody is told.
+ * that lost bytes is never used again: it is reset when the silence ends, or forgotten as by a firewall, which tells nobody.
  */
 export async function startProxy(target: { host: string; port: number }) {
   const pairs = new Set<Pair>()
@@ -58,21 +58,28 @@ export async function startProxy(target: { host: string; port: number }) {
   const server = createServer(join)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const reset = () => {
-    const open = [...pairs]
+  const resetAll = (open: Iterable<Pair> = [...pairs]) => {
     for (const { sockets } of open) for (const socket of sockets) abort(socket)
-    return open.length
   }
   atEnd(async () => {
     server.close()
-    reset()
+    resetAll()
   })
   return {
     port: (server.address() as AddressInfo).port,
     /** Answers how many connections were reset. */
-    reset,
+    reset(): number {
+      const { size } = pairs
+      resetAll()
+      return size
+    },
     slowDown: (byMs: number) => void (latencyMs = byMs),
-    silence: (is: boolean) => void (silent = is),
+    silence: () => void (silent = true),
+    /** Ends the silence; connections that it `forgets` stay silent until either side closes them. */
+    listen(forgets: boolean): void {
+      silent = false
+      if (!forgets) resetAll([...pairs].filter(({ isLost }) => isLost))
+    },
     /** How many chunks of bytes were late or lost so far. */
     noticed: () => noticed,
   }

@@ -15,6 +15,8 @@ const LIMIT_PER_ITEM_MS = 100
 const NO_PROGRESS_MS = 90_000
 /** An endpoint that failed twice is tried again in five minutes: its partner resumes it instead. */
 const WAITING_FAILURES = 2
+/** A resume wakes twenty leads a second, from the first one on. */
+const RESUME_EVERY_MS = 60_000
 
 interface Settling {
   sql: Sql
@@ -40,8 +42,14 @@ export async function settle({
   const began = performance.now()
   const unsent = new Set([sent])
   void sent.then(() => unsent.clear())
+  const resumedAt = new Map<ChaosPartner, number>()
+  const resumeOnce = async (partner: ChaosPartner) => {
+    if (performance.now() < (resumedAt.get(partner) ?? Number.NEGATIVE_INFINITY) + RESUME_EVERY_MS) return
+    await resume(partner, api)
+    resumedAt.set(partner, performance.now())
+  }
   for (const partner of partners)
-    if (['flaky', 'away'].includes(partner.character)) await resume(partner, api)
+    if (['flaky', 'away'].includes(partner.character)) await resumeOnce(partner)
   let left = await backlog(sql, leads)
   const limit = began + LIMIT_MS + left * LIMIT_PER_ITEM_MS
   let progressAt = performance.now()
@@ -50,7 +58,7 @@ export async function settle({
     const now = await backlog(sql, leads)
     if (now !== left) progressAt = performance.now()
     left = now
-    for (const partner of partners) if (await isWaiting(sql, partner.id)) await resume(partner, api)
+    for (const partner of partners) if (await isWaiting(sql, partner.id)) await resumeOnce(partner)
   }
   return { tookMs: performance.now() - began, left: left + unsent.size }
 }

@@ -14,14 +14,18 @@ export interface Victim {
 
 /** A supervisor waits as long before it tries again. */
 const AGAIN_MS = 500
+/** Longer than everything that it needs may be away. */
+const LIMIT_MS = 120_000
 
 /** Starts it until it is there: what it needs may be away itself. */
 export async function startAgain({ start }: Pick<Victim, 'start'>): Promise<void> {
+  const end = performance.now() + LIMIT_MS
   for (;;) {
     try {
       await start()
       return
-    } catch {
+    } catch (error) {
+      if (performance.now() > end) throw error
       await delay(AGAIN_MS)
     }
   }
