@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Sql } from '../db/orm.ts'
 import { RECONCILE_LOCK, sweepAlone } from '../db/sweep-lock.ts'
-import { reconcile, restartEnded } from './reconcile.ts'
+import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
 import type { Referrals } from '../temporal/referrals.ts'
 
 const MINUTE_MS = 60_000
@@ -11,6 +11,8 @@ const INTERVAL_MS = 5 * MINUTE_MS
 /** Two intervals, so that the restart of a worker leaves no gap. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS
 const FULL_EVERY_MS = 24 * 60 * MINUTE_MS
+/** When some leads failed, or another process was at it. */
+const FULL_AGAIN_MS = 60 * MINUTE_MS
 
 interface Options {
   client: Client
@@ -21,18 +23,25 @@ interface Options {
 }
 
 /**
- * Restarts missing workflows until `signal` aborts: every five minutes those that ended recently; at the start and once
- * a day, it compares all open leads with the running workflows. One process at a time.
+ * Restarts missing workflows until `signal` aborts: every five minutes those that ended recently, and tells those whose
+ * webhook is overdue; at the start and once a day, it compares all open leads with the running workflows. One process at
+ * a time.
  */
 export async function keepReconciled(options: Options): Promise<void> {
   const { sql, log, signal } = options
   let fullAt = 0
   while (!signal.aborted) {
     const isFull = Date.now() >= fullAt
+    let isDone = false
+    const turn = async () => {
+      const { repaired, failed } = await repair(options, isFull)
+      isDone = failed === 0
+      return repaired
+    }
     try {
-      const repaired = await sweepAlone(sql, () => repair(options, isFull), RECONCILE_LOCK)
-      if (repaired > 0) log.warn({ repaired }, 'started leads’ workflows again from the record')
-      if (isFull) fullAt = Date.now() + FULL_EVERY_MS
+      const repaired = await sweepAlone(sql, turn, RECONCILE_LOCK)
+      if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
+      if (isFull) fullAt = Date.now() + (isDone ? FULL_EVERY_MS : FULL_AGAIN_MS)
     } catch (error) {
       log.warn({ err: error }, 'cannot compare the workflows with the record; trying again in five minutes')
     }
@@ -40,11 +49,22 @@ export async function keepReconciled(options: Options): Promise<void> {
   }
 }
 
-async function repair({ log, ...options }: Options, isFull: boolean): Promise<number> {
-  const onFailure = (err: unknown, leadId: number) =>
+interface Repair {
+  /** Workflows that were started, or told to read the record again. */
+  repaired: number
+  /** Leads for which that failed. */
+  failed: number
+}
+
+async function repair({ log, ...options }: Options, isFull: boolean): Promise<Repair> {
+  let failed = 0
+  const onFailure = (err: unknown, leadId: number) => {
+    failed += 1
     log.error({ err, lead_id: leadId }, 'cannot bring a lead’s workflow to what the record says')
+  }
   const dependencies = { ...options, onFailure }
-  if (!isFull) return (await restartEnded(dependencies, Date.now() - LOOK_BACK_MS)).length
-  const { started } = await reconcile(dependencies)
-  return started.length
+  const compared = isFull ? await reconcile(dependencies) : undefined
+  const started = compared?.started ?? (await restartEnded(dependencies, Date.now() - LOOK_BACK_MS))
+  const overdue = await refreshOverdue(dependencies)
+  return { repaired: started.length + overdue.length, failed }
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { readRecordSignal } from '../../workflows/messages.ts'
 import { type OpenLead, openAmong, openLeads } from '../db/leads/open-leads.ts'
+import { overdueLeads } from '../db/leads/overdue-leads.ts'
 import type { Sql } from '../db/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
 import { leadOf, referralId } from '../temporal/names.ts'
@@ -51,6 +52,21 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
   const failed = await forEachInFlight(ids, start, { signal })
   for (const { item, error } of failed) onFailure?.(error, item)
   return started
+}
+
+/**
+ * Tells the workflows whose webhook is overdue to read the record again, or starts them. A workflow that Temporal was put
+ * back to may have been up to date when all were compared, and have lost what it knew by then.
+ */
+export async function refreshOverdue(dependencies: Dependencies): Promise<number[]> {
+  const { sql, referrals, signal, onFailure } = dependencies
+  const refreshed: number[] = []
+  const refresh = async (id: number) => {
+    if (await referrals.signal(id, readRecordSignal)) refreshed.push(id)
+  }
+  const failed = await forEachInFlight(await overdueLeads(sql), refresh, { signal })
+  for (const { item, error } of failed) onFailure?.(error, item)
+  return refreshed
 }
 
 /**

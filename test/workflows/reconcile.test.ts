@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
-import { reconcile, restartEnded } from '../../src/jobs/reconcile.ts'
+import { reconcile, refreshOverdue, restartEnded } from '../../src/jobs/reconcile.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
@@ -26,6 +27,23 @@ describe('the record, against the workflows that run', () => {
     const leadId = await leads.start()
     await arrived(leadId, 1)
     return leadId
+  }
+  /** Records a score update of which the workflow, whose status and webhooks are the record's, is not told. */
+  async function recordUnknown(leadId: number): Promise<void> {
+    const name = 'score_update'
+    const gains = {
+      experian_gain: 1,
+      equifax_gain: 1,
+      transunion_gain: 1,
+      estimated_time_remaining: '1-2 days',
+    }
+    await service.referrals.record(leadId, { name, id: 'known', event_payload: gains })
+    await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = '${name}' AND DeliveryState = 'ok'`, 1)
+    await until(async () => (await handleOf(leadId).query<{ next: number }>('state')).next === 3)
+    const items = [{ name, dedupeKey: `${name}:unknown`, gains } as const]
+    await recordMilestones(service.sql, leadId, items, (facts) =>
+      webhookBody({ ...facts, environment: 'sandbox' }),
+    )
   }
   const listed = (query: string, count: number) =>
     until(async () => (await service.client.workflow.count(query)).count === count)
@@ -110,21 +128,31 @@ describe('the record, against the workflows that run', () => {
 
   it('tells a workflow of a webhook that it does not know of, though its status is the same', async () => {
     const leadId = await started()
-    const name = 'score_update'
-    const gains = {
-      experian_gain: 1,
-      equifax_gain: 1,
-      transunion_gain: 1,
-      estimated_time_remaining: '1-2 days',
-    }
-    await service.referrals.record(leadId, { name, id: 'known', event_payload: gains })
-    await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = '${name}' AND DeliveryState = 'ok'`, 1)
-    const items = [{ name, dedupeKey: `${name}:unknown`, gains } as const]
-    await recordMilestones(service.sql, leadId, items, (facts) =>
-      webhookBody({ ...facts, environment: 'sandbox' }),
-    )
+    await recordUnknown(leadId)
     expect((await reconcile(service)).refreshed).toContain(leadId)
     await arrived(leadId, 3)
+  })
+
+  it('tells a workflow of a webhook that is overdue, once nobody is sending it', async () => {
+    const [leadId, young] = [await started(), await started()]
+    await recordUnknown(young)
+    await recordUnknown(leadId)
+    const overdue = { next_attempt_at: raw<Date>`now() - interval '3 minutes'` }
+    const lease = (until: string) => ({
+      lease: 'att_other',
+      leased_until: raw<Date>`now() + ${until}::interval`,
+    })
+    const pending = service.sql
+      .updateTable('deliveries')
+      .where('lead_id', '=', leadId)
+      .where('state', '=', 'pending')
+    await pending.set({ ...overdue, ...lease('1 minute') }).execute()
+    expect(await refreshOverdue(service)).toEqual([])
+    await pending.set(lease('-1 second')).execute()
+    expect(await refreshOverdue(service)).toEqual([leadId])
+    await arrived(leadId, 3)
+    expect((await reconcile(service)).refreshed).toContain(young)
+    await arrived(young, 3)
   })
 
   it('starts every other lead though one cannot be started, and says which', async () => {
