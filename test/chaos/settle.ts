@@ -48,8 +48,7 @@ export async function settle({
     await resume(partner, api)
     resumedAt.set(partner, performance.now())
   }
-  for (const partner of partners)
-    if (['flaky', 'away'].includes(partner.character)) await resumeOnce(partner)
+  for (const partner of partners) if (['flaky', 'away'].includes(partner.character)) await resumeOnce(partner)
   let left = await backlog(sql, leads)
   const limit = began + LIMIT_MS + left * LIMIT_PER_ITEM_MS
   let progressAt = performance.now()
