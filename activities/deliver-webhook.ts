@@ -45,7 +45,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
     if (begun.kind !== 'send') return { outcome: settle(begun), ...(await deliveryQueue(sql, leadId)) }
-    const finished = await makeAttempt(dependencies, begun, { partnerId, trigger, until })
+    const finished = await makeAttempt(dependencies, begun, { partnerId, asked: trigger, until })
     const { retry, reason } = finished
     if (retry && WORTH_TELLING.includes(retry.failures))
       tellFailure(leadId, { sequence, failures: retry.failures, reason })

@@ -35,7 +35,7 @@ export function createFirstAttempts(
   async function attempt({ started, sequence, partnerId }: First): Promise<Sent> {
     const { end, retry, reason } = await makeAttempt(dependencies, started, {
       partnerId,
-      trigger: 'scheduled',
+      asked: 'scheduled',
       until: started.beganAt + LEASE_MS,
     })
     if (end === 'delivered') return { delivered: sequence }

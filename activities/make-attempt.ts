@@ -45,18 +45,19 @@ function secretReader(keys: readonly Buffer[]): ReadSecrets {
 /**
  * Makes an attempt that is open: one signed request, and its end in the record.
  *
+ * @param asked what the attempt was asked for as: a settled webhook is marked as a repeat.
  * @param until how long to try to write the end down, on the monotonic clock, in milliseconds.
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 export async function makeAttempt(
   { sql, gate, send, observe }: AttemptDependencies,
-  { eventId: id, attemptId, body, url, secrets, beganAt }: StartedAttempt,
-  { partnerId, trigger, until }: { partnerId: number; trigger: AttemptTrigger; until: number },
+  { eventId: id, attemptId, trigger, body, url, secrets, beganAt }: StartedAttempt,
+  { partnerId, asked, until }: { partnerId: number; asked: AttemptTrigger; until: number },
 ): Promise<Finished & { reason: string }> {
   // somebody else may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
-  const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(trigger) }
+  const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(asked) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
   const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, Math.random)
@@ -67,6 +68,6 @@ export async function makeAttempt(
 }
 
 /** Tells a receiver that keeps no ids that this event is not news. */
-function markReplay(trigger: AttemptTrigger): Record<string, string> {
-  return trigger === 'resend' || trigger === 'replay' ? { 'webhook-replay': 'true' } : {}
+function markReplay(asked: AttemptTrigger): Record<string, string> {
+  return asked === 'resend' || asked === 'replay' ? { 'webhook-replay': 'true' } : {}
 }

@@ -18,7 +18,7 @@ export interface DeliveryFacts {
   failures: number
   nextAttemptAt: Date
   leasedUntil: Date | null
-  /** When a resend was requested that is still to be made. */
+  /** When an attempt was asked for that is still to be made: of a settled delivery, or of an open one before it is due. */
   resendRequestedAt: Date | null
   /** How many of the latest attempts in a row were interrupted: their processes crashed. */
   interruptions: number
@@ -47,11 +47,14 @@ export interface EndpointFacts {
  * | a `resend`, and it is not marked for one, or neither delivered nor given up | `forget` the mark         |
  * | the endpoint has no URL                                                | `held`                             |
  * | the endpoint is paused, but for a `probe` of what the service paused   | `held`                             |
- * | it is `scheduled` and not due                                          | wait until then, `not_due`         |
+ * | it is `scheduled` and not due, and nobody asks for it                  | wait until then, `not_due`         |
  * | the circuit breaker is open, or ten requests are in flight             | wait, `busy`                       |
  * | it is `scheduled`, and the third attempt in a row was interrupted      | `fail`: one more failure, and wait  |
  * | a `resend`, and the third attempt in a row was interrupted             | `forget` the mark                  |
  * | otherwise                                                              | `send`                             |
+ *
+ * Whoever asks for an open one before it is due gets a `resend`: it keeps its place in the schedule, and does not wait for
+ * the circuit breaker, since the endpoint may just have been repaired.
  *
  * Before `send` and `fail` an attempt without an end is closed as interrupted.
  */
@@ -61,7 +64,7 @@ export type AttemptDecision =
   | { kind: 'held' }
   | { kind: 'wait'; why: 'leased' | 'not_due' | 'busy'; forMs: number }
   | { kind: 'fail'; failures: number; forMs: number }
-  | { kind: 'send' }
+  | { kind: 'send'; as: AttemptTrigger }
 
 export function decideAttempt(
   delivery: DeliveryFacts,
@@ -74,14 +77,16 @@ export function decideAttempt(
   const isScheduled = trigger === 'scheduled'
   if (endpoint.url === null || isHeld(endpoint, trigger)) return { kind: 'held' }
   const forMs = delivery.nextAttemptAt.getTime() - now.getTime()
-  if (isScheduled && forMs > 0) return { kind: 'wait', why: 'not_due', forMs }
-  if (isBusy(endpoint, now)) return { kind: 'wait', why: 'busy', forMs: standBackMs(endpoint, now, random) }
+  const isAsked = isScheduled && forMs > 0 && delivery.resendRequestedAt !== null
+  if (isScheduled && forMs > 0 && !isAsked) return { kind: 'wait', why: 'not_due', forMs }
+  const called = isAsked ? { ...endpoint, blockedUntil: null } : endpoint
+  if (isBusy(called, now)) return { kind: 'wait', why: 'busy', forMs: standBackMs(endpoint, now, random) }
   if (countsAsFailure(delivery)) {
     if (trigger === 'resend') return { kind: 'forget', state: delivery.state }
     const failures = delivery.failures + 1
     if (isScheduled) return { kind: 'fail', failures, forMs: attemptDelayMs(failures, random) }
   }
-  return { kind: 'send' }
+  return { kind: 'send', as: isAsked ? 'resend' : trigger }
 }
 
 /** The first three rows, which need no lock on the endpoint. */

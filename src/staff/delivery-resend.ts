@@ -1,5 +1,5 @@
 import { wakeSignal } from '../../workflows/messages.ts'
-import { bringForward, findDelivery, latestResend } from '../db/deliveries/resend.ts'
+import { requestAttempt, findDelivery, latestResend } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS, requestResends } from '../db/deliveries/resend-marks.ts'
 import { resendId } from '../temporal/names.ts'
 import { printable } from './answer.ts'
@@ -27,8 +27,7 @@ type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id:
 async function tryNow(context: StaffContext, delivery: Found) {
   const { event_id, lead_id, partner_id, earlier_open } = delivery
   await context.act(actionOf(delivery), async () => {
-    await bringForward(context.sql, event_id)
-    await context.referrals.signal(lead_id, wakeSignal)
+    if (await requestAttempt(context.sql, event_id)) await context.referrals.signal(lead_id, wakeSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
   const endpoint_paused = delivery.endpoint_state === 'paused'

@@ -1,6 +1,6 @@
 import { askedSignal, wakeSignal } from '../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
-import { bringForward } from '../db/deliveries/resend.ts'
+import { requestAttempt } from '../db/deliveries/resend.ts'
 import type { Sql } from '../db/orm.ts'
 import { requestResends } from '../db/deliveries/resend-marks.ts'
 import { ensureRunning } from './ensure-running.ts'
@@ -52,8 +52,7 @@ export function createResender({ client, sql, referrals, onFailure }: Dependenci
     return requested
   })
   return async ({ isOpen, eventId, leadId, partnerId }) => {
-    if (isOpen) {
-      await bringForward(sql, eventId)
+    if (isOpen && (await requestAttempt(sql, eventId))) {
       await referrals.signal(leadId, wakeSignal)
       return 'accepted'
     }

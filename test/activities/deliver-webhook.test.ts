@@ -1,6 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
+import { requestAttempt } from '../../src/db/deliveries/resend.ts'
 import { RETRY_DELAYS_MS } from '../../src/domain/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
@@ -323,6 +325,46 @@ describe('delivering a webhook', () => {
     expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'delivered' })
     expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null, lease: null })
     expect(endpoint.arrivals).toEqual([])
+  })
+
+  it('tries an open webhook now that is asked for, as a resend that keeps its place in the schedule', async () => {
+    answering(500)
+    expect((await refusal()).message).toBe('failure 1: the endpoint answered 500')
+    const hour = 3_600_000
+    const place = { failures: 3, next_attempt_at: new Date(Date.now() + hour) }
+    await sql.updateTable('deliveries').set(place).where('lead_id', '=', leadId).execute()
+    await sql
+      .updateTable('endpoints')
+      .set({ blocked_until: new Date(Date.now() + hour) })
+      .execute()
+    const { event_id: eventId } = await delivery()
+    const ask = () => requestAttempt(sql, eventId)
+    expect([await ask(), await ask()]).toEqual([true, true])
+    const { nextRetryDelay } = await refusal()
+    expect(Number(nextRetryDelay)).toBeGreaterThan(hour - 60_000)
+    expect(await delivery()).toMatchObject({
+      ...place,
+      state: 'pending',
+      lease: null,
+      resend_requested_at: null,
+    })
+    // asked for once, tried once
+    expect((await refusal()).message).toBe('failure 3: the endpoint answered 500')
+    answering(200)
+    await ask()
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null })
+    expect((await attempts()).map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'resend'])
+    expect(endpoint.arrivals.map(({ replay }) => replay)).toEqual([undefined, undefined, undefined])
+    expect(await ask()).toBe(false)
+  })
+
+  it('does not send again what was asked for while its last attempt was under way', async () => {
+    const { event_id: eventId } = await delivery()
+    endpoint.answer = (_, response) =>
+      void requestAttempt(sql, eventId).then(() => response.writeHead(200).end())
+    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null })
   })
 
   const settleAndMark = () =>

@@ -33,6 +33,7 @@ const decide = (
 
 const ASKED = { state: 'delivered' as const, resendRequestedAt: now }
 const SEND = { kind: 'send' }
+const EARLY = { nextAttemptAt: seconds(7), resendRequestedAt: now }
 const HELD = { kind: 'held' }
 const LEASED = { kind: 'wait', why: 'leased', forMs: 1000 }
 
@@ -96,6 +97,36 @@ describe('the next attempt of a delivery', () => {
       { delivery: { nextAttemptAt: seconds(7) } },
       { kind: 'wait', why: 'not_due', forMs: 7000 },
     ],
+    [
+      'is tried before as a resend, when asked for',
+      'scheduled',
+      { delivery: EARLY },
+      { ...SEND, as: 'resend' },
+    ],
+    [
+      'is tried when asked for though the endpoint is left alone',
+      'scheduled',
+      { delivery: EARLY, endpoint: { blockedUntil: seconds(60) } },
+      { ...SEND, as: 'resend' },
+    ],
+    [
+      'is not the eleventh, though asked for',
+      'scheduled',
+      { delivery: EARLY, endpoint: { inFlight: 10, due: 20, oldestLeaseEndsAt: seconds(15) } },
+      { kind: 'wait', why: 'busy', forMs: 10_000 },
+    ],
+    [
+      'fails at the third interruption, though asked for',
+      'scheduled',
+      { delivery: { ...EARLY, interruptions: 3 } },
+      { kind: 'fail', failures: 1, forMs: 5500 },
+    ],
+    [
+      'is of its schedule when it is due, though asked for',
+      'scheduled',
+      { delivery: { resendRequestedAt: now } },
+      SEND,
+    ],
     ['does not wait as a probe', 'probe', { delivery: { nextAttemptAt: seconds(7) } }, SEND],
     [
       'stands back while the endpoint is left alone',
@@ -125,7 +156,7 @@ describe('the next attempt of a delivery', () => {
     ],
     ['is made as a probe after three interruptions', 'probe', { delivery: { interruptions: 3 } }, SEND],
   ])('%s', (_, trigger, change, decision) => {
-    expect(decide(change, trigger)).toEqual(decision)
+    expect(decide(change, trigger)).toEqual(decision === SEND ? { ...SEND, as: trigger } : decision)
   })
 
   test.each([

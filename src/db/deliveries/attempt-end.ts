@@ -37,10 +37,6 @@ function endOf(outcome: AttemptOutcome, next: Date | null) {
   }
 }
 
-/** A resend is over once its attempt has ended, however it ended. */
-export const endOfResend = (trigger: AttemptTrigger) =>
-  trigger === 'resend' ? { resend_requested_at: null } : {}
-
 /**
  * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
  * attempt. Answers whose endpoint it was.
@@ -59,7 +55,8 @@ export async function deliver(
           settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
           lease: null,
           leased_until: null,
-          ...endOfResend(trigger),
+          resend_requested_at: raw<null>`case when state = 'pending' or ${trigger === 'resend'} then null
+            else resend_requested_at end`,
         })
         .where('event_id', '=', eventId)
         .returning('partner_id'),

@@ -35,7 +35,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
     )
     select due.due, due.oldest as "oldestDueSeconds",
       (select count(*)::int from open where held) as held,
-      (select count(*)::int from deliveries where resend_requested_at is not null) as resends,
+      (select count(*)::int from deliveries where resend_requested_at is not null and state <> 'pending') as resends,
       (select json_build_object(
         'active', count(*) filter (where state = 'active'),
         'paused', count(*) filter (where state = 'paused'),

@@ -54,7 +54,7 @@ export async function beginAttempt(
     const decision = decideAttempt(facts, { ...endpoint, ...load }, trigger, { now, random })
     if (decision.kind === 'fail') return fail(trx, facts, decision)
     if (decision.kind === 'forget') return forget(trx, facts, decision)
-    return decision.kind === 'send' ? send(trx, facts, endpoint, trigger, readSecrets) : decision
+    return decision.kind === 'send' ? send(trx, facts, endpoint, decision.as, readSecrets) : decision
   })
 }
 
@@ -99,6 +99,7 @@ async function fail(
       next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
       lease: null,
       leased_until: null,
+      resend_requested_at: null,
     })
     .where('event_id', '=', eventId)
     .execute()
@@ -144,7 +145,7 @@ async function write(trx: Sql, row: AttemptRow): Promise<void> {
       })),
     )
     .updateTable('deliveries')
-    .set(leaseOf(row.id))
+    .set({ ...leaseOf(row.id), ...(row.trigger === 'scheduled' && { resend_requested_at: null }) })
     .where('event_id', '=', row.event_id)
     .execute()
 }

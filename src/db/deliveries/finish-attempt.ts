@@ -7,7 +7,7 @@ import {
   type FailureDecision,
 } from '../../domain/outcome-decision.ts'
 import type { AttemptOutcome } from '../../domain/attempt-outcome.ts'
-import { deliver, endAttempt, type EndedAttempt, endOfResend } from './attempt-end.ts'
+import { deliver, endAttempt, type EndedAttempt } from './attempt-end.ts'
 import { columnsOf, drainAfterProbe, isOfRevision } from '../endpoints/states.ts'
 import type { EndpointNotice } from '../endpoints/incidents.ts'
 import { oweNotice } from '../endpoints/notices.ts'
@@ -34,8 +34,11 @@ export async function finishAttempt(
     const end = endWithoutEndpoint({ ...delivery, trigger })
     if (end !== undefined) {
       if (delivery.holdsLease) await release(trx, attempt)
-      await endAttempt(trx, attemptId, outcome, null)
-      return { end, notices: [] }
+      // asked for before it was due: it keeps its place in the schedule
+      const isForOpen = trigger === 'resend' && delivery.state === 'pending'
+      const next = end === 'failed' && isForOpen ? delivery.nextAttemptAt : null
+      await endAttempt(trx, attemptId, outcome, next)
+      return { end, notices: [], ...(next && { retry: retryOf(delivery, next) }) }
     }
     const { now, partnerId } = delivery
     const endpoint = await lockEndpoint(trx, partnerId, attemptId)
@@ -65,7 +68,8 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
 function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
   return trx
     .selectFrom('deliveries')
-    .select(['partner_id as partnerId', 'failures', 'last_but_one_at as lastButOneAt'])
+    .select(['partner_id as partnerId', 'state', 'failures', 'last_but_one_at as lastButOneAt'])
+    .select('next_attempt_at as nextAttemptAt')
     .select(raw<boolean>`lease is not distinct from ${attemptId}`.as('holdsLease'))
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('event_id', '=', eventId)
@@ -86,7 +90,7 @@ function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
 async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<void> {
   await trx
     .updateTable('deliveries')
-    .set({ lease: null, leased_until: null, ...endOfResend(trigger) })
+    .set({ lease: null, leased_until: null, ...(trigger === 'resend' && { resend_requested_at: null }) })
     .where('event_id', '=', eventId)
     .execute()
 }
@@ -131,6 +135,10 @@ async function failEndpoint(
 
 function endedAs({ end, delivery }: FailureDecision, now: Date): Omit<Finished, 'notices'> {
   if (end !== 'failed' || delivery === null) return { end }
-  const { failures, nextAttemptAt } = delivery
-  return { end, retry: { failures, afterMs: nextAttemptAt.getTime() - now.getTime() } }
+  return { end, retry: retryOf({ failures: delivery.failures, now }, delivery.nextAttemptAt) }
 }
+
+const retryOf = ({ failures, now }: { failures: number; now: Date }, next: Date) => ({
+  failures,
+  afterMs: next.getTime() - now.getTime(),
+})

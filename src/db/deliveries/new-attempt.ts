@@ -8,6 +8,7 @@ export interface StartedAttempt {
   kind: 'send'
   attemptId: string
   eventId: string
+  trigger: AttemptTrigger
   url: string
   body: string
   /** The live secrets in plain text, the newest first. */
@@ -57,7 +58,7 @@ export function newAttempt(
   const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
   const row = { ...ids, trigger, endpoint_revision: revision }
   const beganAt = performance.now()
-  const request = { eventId, url: url ?? '', body, secrets: read.secrets, beganAt }
+  const request = { eventId, trigger, url: url ?? '', body, secrets: read.secrets, beganAt }
   const started: StartedAttempt = { kind: 'send', attemptId, ...request }
   return { row, started }
 }

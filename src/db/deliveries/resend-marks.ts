@@ -36,6 +36,7 @@ export async function requestResends(
       ])
       .where('partner_id', '=', partnerId)
       .where('resend_requested_at', 'is not', null)
+      .where('state', '!=', 'pending')
       .executeTakeFirstOrThrow()
     const asked = [...new Set(eventIds)].filter((eventId) => !waiting.includes(eventId))
     const room = Math.max(0, MOST_RESENDS - count)
@@ -64,12 +65,13 @@ export async function forgetResend(trx: Sql, eventId: string): Promise<void> {
     .execute()
 }
 
-/** Marked deliveries, except those to paused endpoints: they wait for a resume. */
+/** Marked deliveries, except open ones, which their leads' workflows send, and those to paused endpoints, which wait. */
 function sendable(sql: Sql) {
   return sql
     .selectFrom('deliveries')
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .where('deliveries.resend_requested_at', 'is not', null)
+    .where('deliveries.state', '!=', 'pending')
     .where('endpoints.state', '!=', 'paused')
 }
 

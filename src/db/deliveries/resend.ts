@@ -20,14 +20,17 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .executeTakeFirst()
 }
 
-/** Makes an open delivery due now, at its place in the schedule. */
-export async function bringForward(sql: Sql, eventId: string): Promise<void> {
-  await sql
+/**
+ * Asks for an attempt at an open delivery now, beside its schedule: see `decideAttempt`. Answers whether it is still open.
+ */
+export async function requestAttempt(sql: Sql, eventId: string): Promise<boolean> {
+  const { numUpdatedRows } = await sql
     .updateTable('deliveries')
-    .set({ next_attempt_at: raw<Date>`clock_timestamp()` })
+    .set({ resend_requested_at: raw<Date>`coalesce(resend_requested_at, clock_timestamp())` })
     .where('event_id', '=', eventId)
     .where('state', '=', 'pending')
-    .execute()
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** The latest resend, except interrupted ones: they are made again. */
