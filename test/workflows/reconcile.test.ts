@@ -138,9 +138,9 @@ describe('the record, against the workflows that run', () => {
     await recordUnknown(young)
     await recordUnknown(leadId)
     const overdue = { next_attempt_at: raw<Date>`now() - interval '3 minutes'` }
-    const lease = (until: string) => ({
+    const lease = (from: string) => ({
       lease: 'att_other',
-      leased_until: raw<Date>`now() + ${until}::interval`,
+      leased_until: raw<Date>`now() + ${from}::interval`,
     })
     const pending = service.sql
       .updateTable('deliveries')
