@@ -79,12 +79,13 @@ const importTable: Row[] = [
   { at: 'src/metrics', may: [...domain, ...db] },
   {
     at: 'src/api',
-    may: [...domain, ...db, 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+    may: [...domain, ...db, 'src/nearest.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
     types: ['src/metrics/'],
   },
   {
     at: 'src/staff',
     may: [
+      'src/nearest.ts',
       ...domain,
       ...db,
       'src/jobs/*.ts',

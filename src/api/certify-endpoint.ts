@@ -6,7 +6,7 @@ import { actOnOwnEndpoint, SelfServiceRefusal } from '../db/endpoints/self-servi
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
+import { strictBody, success } from './schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -23,15 +23,12 @@ const schema = operation({
   summary: 'Certify the new URL of your endpoint',
   description:
     'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once in a sandbox, in production 24 hours after we have emailed your contact. Calling it again while a certification runs changes nothing.',
-  body: z.object(
-    {
-      accept_failures: z
-        .boolean('must be true or false')
-        .default(false)
-        .describe('In a sandbox: the URL takes effect even if checks fail.'),
-    },
-    'must be a JSON object',
-  ),
+  body: strictBody({
+    accept_failures: z
+      .boolean('must be true or false')
+      .default(false)
+      .describe('In a sandbox: the URL takes effect even if checks fail.'),
+  }),
   bodyExamples: { strict: {}, sandbox: { accept_failures: true } },
   response: z.object({ success, data: endpointView }),
   responseDescription: 'The certification runs. get-endpoint shows how it goes.',

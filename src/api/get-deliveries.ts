@@ -12,30 +12,25 @@ import { unknownLead } from './errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { pageLimit, success } from './schemas.ts'
+import { pageLimit, strictBody, success } from './schemas.ts'
 
 const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-const body = z
-  .object(
-    {
-      lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
-      states: z
-        .array(z.enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`), 'must be a list')
-        .min(1, 'must not be empty')
-        .max(deliveryStatuses.length, 'is too long')
-        .optional()
-        .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
-      cursor: z
-        .string('must be a string')
-        .regex(EVENT_ID, 'must be the next_cursor of an earlier response')
-        .optional()
-        .describe('The `next_cursor` of the previous page.'),
-      limit: pageLimit,
-    },
-    'must be a JSON object',
-  )
-  .describe('All fields are optional.')
+const body = strictBody({
+  lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
+  states: z
+    .array(z.enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`), 'must be a list')
+    .min(1, 'must not be empty')
+    .max(deliveryStatuses.length, 'is too long')
+    .optional()
+    .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
+  after: z
+    .string('must be a string')
+    .regex(EVENT_ID, 'must be the next of an earlier response')
+    .optional()
+    .describe('The `next` of the previous response: only older deliveries.'),
+  limit: pageLimit,
+}).describe('All fields are optional.')
 
 const attempt = z.object({
   number: z.int(),
@@ -76,7 +71,7 @@ const schema = operation({
   response: z.object({
     success,
     data: z.array(delivery).describe('Newest first.'),
-    next_cursor: z.string().nullable().describe('The next page’s `cursor`; `null` on the last page.'),
+    next: z.string().nullable().describe('The next page’s `after`; `null` on the last page.'),
   }),
   responseDescription: 'A page of deliveries.',
   responseExamples: {
@@ -107,7 +102,7 @@ const schema = operation({
           ],
         },
       ],
-      next_cursor: null,
+      next: null,
     },
   },
   errors: [unknownLead()],
@@ -119,17 +114,17 @@ export const getDeliveries: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { 
     schema,
     handler: async (request) => {
       const { partnerId } = request
-      const { lead_id, states, cursor = AFTER_ALL, limit } = request.body
+      const { lead_id, states, after = AFTER_ALL, limit } = request.body
       request.leadId = lead_id
       if (lead_id !== undefined && !(await ownsLead(sql, partnerId, lead_id))) throw unknownLead()
-      const filter = { partnerId, leadId: lead_id, states, before: cursor, limit: limit + 1 }
+      const filter = { partnerId, leadId: lead_id, states, before: after, limit: limit + 1 }
       const found = await findDeliveries(sql, filter)
       const page = found.slice(0, limit)
       const ids = page.map((row) => row.event_id)
       const attempts = await latestAttempts(sql, ids)
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
       const last = found.length > limit ? page.at(-1) : undefined
-      return { success: true as const, data, next_cursor: last?.event_id ?? null }
+      return { success: true as const, data, next: last?.event_id ?? null }
     },
   })
 }

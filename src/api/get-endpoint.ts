@@ -6,7 +6,7 @@ import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
+import { strictBody, success } from './schemas.ts'
 
 const schema = operation({
   operationId: 'getEndpoint',
@@ -14,7 +14,7 @@ const schema = operation({
   summary: 'Get your endpoint and its health',
   description:
     'Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and what you have asked for: a new URL and its certification, a new secret, a test request.',
-  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
   responseDescription: 'The endpoint.',

@@ -7,7 +7,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
-import { event, pageLimit, success } from './schemas.ts'
+import { event, pageLimit, strictBody, success } from './schemas.ts'
 
 const CURSOR = /^(?:now|\d{1,9}-\d{1,19}-\d{1,10}-\d{1,10})$/
 /** Instead of a cursor: after all events that there are. */
@@ -15,29 +15,24 @@ const NOW = 'now'
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
 
-const body = z
-  .object(
-    {
-      after: z
-        .string('must be a string')
-        .regex(CURSOR, 'must be the next of an earlier response, or now')
-        .optional()
-        .describe(
-          'The `next` of the previous response; the first event by default. `now` skips all events that there are.',
-        ),
-      limit: pageLimit,
-      wait: z
-        .int('must be an integer')
-        .min(0, 'must be at least 0')
-        .max(MOST_SECONDS, `must be at most ${MOST_SECONDS}`)
-        .default(0)
-        .describe(
-          'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
-        ),
-    },
-    'must be a JSON object',
-  )
-  .describe('All fields are optional.')
+const body = strictBody({
+  after: z
+    .string('must be a string')
+    .regex(CURSOR, 'must be the next of an earlier response, or now')
+    .optional()
+    .describe(
+      'The `next` of the previous response; the first event by default. `now` skips all events that there are.',
+    ),
+  limit: pageLimit,
+  wait: z
+    .int('must be an integer')
+    .min(0, 'must be at least 0')
+    .max(MOST_SECONDS, `must be at most ${MOST_SECONDS}`)
+    .default(0)
+    .describe(
+      'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
+    ),
+}).describe('All fields are optional.')
 
 const schema = operation({
   operationId: 'listEvents',

@@ -7,37 +7,32 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { invalidPayload } from './errors.ts'
 import { id, leadId, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { pageLimit, success } from './schemas.ts'
+import { pageLimit, strictBody, success } from './schemas.ts'
 
 const waiting = ['failing', 'held'] as const
 
-const body = z
-  .object(
-    {
-      limit: pageLimit,
-      before: leadId.optional().describe('The `next` of the previous response: only older leads.'),
-      status: z
-        .enum(statuses, `must be one of ${statuses.join(', ')}`)
-        .optional()
-        .describe('Only leads with this status.'),
-      partner_lead_id: optionalRules.partner_lead_id.rule
-        .optional()
-        .describe('Only leads with this identifier of yours.'),
-      delivery: z
-        .enum(waiting, `must be one of ${waiting.join(', ')}`)
-        .optional()
-        .describe('Only leads whose webhooks fail, or are held because your endpoint is paused.'),
-    },
-    'must be a JSON object',
-  )
-  .describe('All fields are optional.')
+const body = strictBody({
+  limit: pageLimit,
+  after: leadId.optional().describe('The `next` of the previous response: only older leads.'),
+  status: z
+    .enum(statuses, `must be one of ${statuses.join(', ')}`)
+    .optional()
+    .describe('Only leads with this status.'),
+  partner_lead_id: optionalRules.partner_lead_id.rule
+    .optional()
+    .describe('Only leads with this identifier of yours.'),
+  delivery: z
+    .enum(waiting, `must be one of ${waiting.join(', ')}`)
+    .optional()
+    .describe('Only leads whose webhooks fail, or are held because your endpoint is paused.'),
+}).describe('All fields are optional.')
 
 const schema = operation({
   operationId: 'listLeads',
   tags: ['Extensions'],
   summary: 'List your leads',
   description:
-    'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `before` to get older ones.',
+    'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones.',
   body,
   bodyExamples: { newest: {}, 'failing webhooks': { delivery: 'failing', limit: 20 } },
   response: z.object({
@@ -56,7 +51,7 @@ const schema = operation({
         }),
       )
       .describe('Newest first.'),
-    next: id.nullable().describe('The next page’s `before`; `null` on the last page.'),
+    next: id.nullable().describe('The next page’s `after`; `null` on the last page.'),
   }),
   responseDescription: 'A page of leads.',
   responseExamples: {
@@ -85,10 +80,10 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
   app.post('/list-leads', {
     schema,
     handler: async (request) => {
-      const { limit, before, status, delivery, partner_lead_id: partnerLeadId } = request.body
+      const { limit, after, status, delivery, partner_lead_id: partnerLeadId } = request.body
       const found = await find(sql, request.partnerId, {
         limit: limit + 1,
-        ...(before !== undefined && { before }),
+        ...(after !== undefined && { before: after }),
         ...(status !== undefined && { status }),
         ...(delivery !== undefined && { delivery }),
         ...(partnerLeadId !== undefined && { partnerLeadId }),

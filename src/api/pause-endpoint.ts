@@ -6,13 +6,13 @@ import { describeReason } from '../domain/endpoint.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
+import { strictBody, success } from './schemas.ts'
 import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
 const shared = {
   tags,
-  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
 }

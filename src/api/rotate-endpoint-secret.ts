@@ -7,7 +7,7 @@ import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
+import { strictBody, success } from './schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -25,19 +25,16 @@ const schema = operation({
   summary: 'Replace your signing secret',
   description:
     'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. In a sandbox the new secret signs at once; in production 24 hours after we have emailed your contact. If somebody else knows your secret, contact us: we can replace it at once.',
-  body: z.object(
-    {
-      overlap_hours: z
-        .int('must be an integer')
-        .min(0, 'must be at least 0')
-        .max(OVERLAP_HOURS.max, `must be at most ${OVERLAP_HOURS.max}`)
-        .default(OVERLAP_HOURS.default)
-        .describe(
-          `For how many hours the previous secret also signs, once the new one does; ${OVERLAP_HOURS.default} by default.`,
-        ),
-    },
-    'must be a JSON object',
-  ),
+  body: strictBody({
+    overlap_hours: z
+      .int('must be an integer')
+      .min(0, 'must be at least 0')
+      .max(OVERLAP_HOURS.max, `must be at most ${OVERLAP_HOURS.max}`)
+      .default(OVERLAP_HOURS.default)
+      .describe(
+        `For how many hours the previous secret also signs, once the new one does; ${OVERLAP_HOURS.default} by default.`,
+      ),
+  }),
   bodyExamples: { default: {}, at_once: { overlap_hours: 0 } },
   response: z.object({
     success,

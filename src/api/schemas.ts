@@ -3,8 +3,20 @@ import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
 import { milestoneNames } from '../domain/milestones.ts'
 import { invalidPayload, unknownLead } from './errors.ts'
 import { leadId, timestamp } from './fields.ts'
+import { notFields } from './unknown-fields.ts'
 
 /** What several routes take or answer. What only one does is in that route's file. */
+
+/** The body of an extension, which takes no other fields: one that is misspelt would be ignored. */
+export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = '') {
+  return z.strictObject(shape, strictly(shape, `must be a JSON object${needs && `; ${needs}`}`))
+}
+
+/** The messages of a strict object: what it `must` be, and which fields it has. */
+export const strictly = (shape: object, must: string) => ({
+  error: ({ code, ...issue }: z.core.$ZodRawIssue) =>
+    code === 'unrecognized_keys' ? notFields(issue['keys'] as string[], Object.keys(shape)) : must,
+})
 
 export const leadBody = z.object({ lead_id: leadId }, 'must be a JSON object; lead_id is required')
 /** The errors of a route whose body must name a lead. */

@@ -7,7 +7,7 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { requiredOr } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
+import { strictBody, success } from './schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -25,7 +25,7 @@ const schema = operation({
   summary: 'Set the URL of your endpoint',
   description:
     'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until the candidate takes effect, webhooks go to the current URL. A candidate takes the place of an earlier one.',
-  body: z.object(
+  body: strictBody(
     {
       url: z
         .string({ error: requiredOr('must be a string') })
@@ -33,7 +33,7 @@ const schema = operation({
           'In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment.',
         ),
     },
-    'must be a JSON object; url is required',
+    'url is required',
   ),
   bodyExamples: { url: { url: 'https://lender.example.com/webhooks' } },
   response: z.object({ success, data: endpointView.extend({ secret }) }),

@@ -5,7 +5,7 @@ import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
+import { strictBody, success } from './schemas.ts'
 import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
 
 const schema = operation({
@@ -14,7 +14,7 @@ const schema = operation({
   summary: 'Send a test request to your endpoint',
   description:
     'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused. It is no event: it appears in no history and is not retried. get-endpoint shows the response as `last_test`. While one is under way, calling it again changes nothing.',
-  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
   responseDescription: 'The request is being sent.',

@@ -59,13 +59,13 @@ function aheadOf(now) {
 async function loadDeliveries(id, signal) {
   /** @type {Delivery[]} */
   const found = []
-  let cursor
+  let after
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const body = { lead_id: id, limit: 100, ...(cursor && { cursor }) }
-    const { data, next_cursor: next } = await call('/get-deliveries', body, { signal })
+    const body = { lead_id: id, limit: 100, ...(after && { after }) }
+    const { data, next } = await call('/get-deliveries', body, { signal })
     found.push(...data)
     if (next === null) break
-    cursor = next
+    after = next
   }
   return found
 }

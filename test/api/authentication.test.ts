@@ -2,9 +2,13 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { issueKey } from '../../src/db/partners/keys.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
-const message =
-  'Authentication failed: send the header "Authorization: Service-Key <API_KEY>" with a valid key.'
-const refused = { success: false, error: { code: 'AUTH_FAILED', message } }
+const SEND = 'Send "Authorization: Service-Key <API_KEY>".'
+const refusal = (why: string) => ({
+  success: false,
+  error: { code: 'AUTH_FAILED', message: `Authentication failed: ${why}` },
+})
+const refusedKey = (key: string) =>
+  refusal(`the key ending in …${key.slice(-4)} is unknown, mistyped or no longer valid.`)
 
 describe('authentication', () => {
   let api: Api
@@ -27,32 +31,36 @@ describe('authentication', () => {
     '%s needs a key: without one 401 AUTH_FAILED',
     async (path) => {
       const { status, body, headers } = await api.post(path, { lead_id: 1 })
-      expect([status, body]).toEqual([401, refused])
+      expect([status, body]).toEqual([401, refusal(`there is no Authorization header. ${SEND}`)])
       expect(headers['www-authenticate']).toBe('Service-Key')
       expect(lastLogged('"authentication"')).toMatchObject({ authentication: 'missing', status: 401 })
     },
   )
 
   it.each([
-    '',
-    'Service-Key',
-    'Service-Key ',
-    'Bearer KEY',
-    'KEY',
-    'service-key KEY',
-    'SERVICE-KEY KEY',
-    'Service-KeyKEY',
-    'Service-Key  KEY',
-    'Service-Key\tKEY',
-    'Service-Key KEY x',
-    'Service-Key KEY, Service-Key KEY',
-    'Service-Key "KEY"',
-    'Service Key KEY',
-    'Basic S0VZ',
-  ])('refuses a wrongly prefixed key: %j', async (pattern) => {
+    ['', 'the Authorization header has no scheme.'],
+    ['Service-Key', 'the Authorization header has no key.'],
+    ['Service-Key ', 'the Authorization header has no key.'],
+    ['Bearer KEY', 'the scheme of the Authorization header is Service-Key, not Bearer.'],
+    ['Basic S0VZ', 'the scheme of the Authorization header is Service-Key, not Basic.'],
+    ['KEY', 'the Authorization header has no scheme.'],
+    ['Service-KeyKEY', 'the Authorization header has no scheme.'],
+    ['Service-Key\tKEY', 'the Authorization header has no scheme.'],
+    ['Service-Key KEY x', 'the Authorization header has no scheme.'],
+    ['Service-Key KEY, Service-Key KEY', 'the Authorization header has no scheme.'],
+    ['Service Key KEY', 'the Authorization header has no scheme.'],
+  ])('refuses a wrongly prefixed key: %j', async (pattern, why) => {
     const { status, body } = await ping({ authorization: pattern.replaceAll('KEY', partner.key) })
-    expect([status, body]).toEqual([401, refused])
+    expect([status, body]).toEqual([401, refusal(`${why} ${SEND}`)])
   })
+
+  it.each(['Service-Key', 'service-key', 'SERVICE-KEY', 'Service-Key '])(
+    'takes the scheme in any case: %j',
+    async (scheme) => {
+      const { status } = await ping({ authorization: `${scheme} ${partner.key}` })
+      expect(status).toBe(200)
+    },
+  )
 
   it('refuses a malformed key without asking the database', async () => {
     const swapped = partner.key.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
@@ -63,14 +71,15 @@ describe('authentication', () => {
       partner.key.toUpperCase(),
       `${partner.key}0`,
       partner.key.slice(1),
+      `"${partner.key}"`,
     ]) {
       const { status, body } = await withKey(key)
-      expect([status, body]).toEqual([401, refused])
+      expect([status, body]).toEqual([401, refusedKey(key)])
       expect(lastLogged('"authentication"')).toMatchObject({ authentication: 'malformed' })
     }
   })
 
-  it('answers every cause alike; the true reason is in the log only', async () => {
+  it('answers alike for every key that does not work; the true reason is in the log only', async () => {
     const other = await prepareApi()
     const unknown = await other.addPartner()
     const revoked = await api.addPartner()
@@ -86,7 +95,7 @@ describe('authentication', () => {
       [partner.key, 'expired'],
     ] as const) {
       const { status, body } = await withKey(key)
-      expect([status, body]).toEqual([401, refused])
+      expect([status, body]).toEqual([401, refusedKey(key)])
       expect(lastLogged('"authentication"')).toMatchObject({
         authentication: reason,
         status: 401,

@@ -66,13 +66,13 @@ describe('the endpoints beyond the specification', () => {
     it('pages through all of a partner’s, each once', async () => {
       const other = await partner.createLead()
       const pages = []
-      for (let cursor: string | null | undefined; cursor !== null;) {
-        const page: { data: { event_id: string }[]; next_cursor: string | null } = await deliveries({
+      for (let after: string | null | undefined; after !== null;) {
+        const page: { data: { event_id: string }[]; next: string | null } = await deliveries({
           limit: 2,
-          ...(cursor && { cursor }),
+          ...(after && { after }),
         })
         pages.push(page.data.map((row) => row.event_id))
-        cursor = page.next_cursor
+        after = page.next
       }
       expect(pages.map((page) => page.length)).toEqual([2, 1])
       expect(new Set(pages.flat()).size).toBe(3)
@@ -92,7 +92,7 @@ describe('the endpoints beyond the specification', () => {
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
     })
 
-    it.each([{ lead_id: '1' }, { states: ['lost'] }, { states: [] }, { cursor: 'x' }, { limit: 101 }])(
+    it.each([{ lead_id: '1' }, { states: ['lost'] }, { states: [] }, { after: 'x' }, { limit: 101 }])(
       'refuses %j',
       async (body) => {
         expect(await partner.post('get-deliveries', body)).toMatchObject({

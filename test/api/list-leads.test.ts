@@ -53,8 +53,8 @@ describe('list-leads', () => {
 
   it('goes on where the page before ended', async () => {
     const first = await list({ limit: 2 })
-    const second = await list({ limit: 2, before: first.next })
-    const third = await list({ limit: 2, before: second.next })
+    const second = await list({ limit: 2, after: first.next })
+    const third = await list({ limit: 2, after: second.next })
     const all = [first, second, third].flatMap(({ data }) =>
       data.map((lead: { lead_id: number }) => lead.lead_id),
     )
@@ -85,7 +85,7 @@ describe('list-leads', () => {
     }
   })
 
-  it.each([{ limit: 0 }, { limit: 101 }, { status: 'score_update_' }, { delivery: 'ok' }, { before: 'x' }])(
+  it.each([{ limit: 0 }, { limit: 101 }, { status: 'score_update_' }, { delivery: 'ok' }, { after: 'x' }])(
     'refuses %j',
     async (body) => {
       expect((await partner.post('list-leads', body)).status).toBe(400)

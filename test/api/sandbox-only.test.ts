@@ -11,12 +11,13 @@ it('offers nothing of the sandbox in production', async () => {
   const partner = await production.addPartner()
   const unknown = await partner.post('sandbox/never-was', {})
   expect(unknown.status).toBe(404)
+  const answerFor = (path: string) => unknown.text.replace('/v1/sandbox/never-was', path)
   for (const path of [...ofSandbox, '/sandbox/sinks/any']) {
     const { status, text } = await partner.post(path.slice(1), {})
-    expect([path, status, text]).toEqual([path, 404, unknown.text])
+    expect([path, status, text]).toEqual([path, 404, answerFor(`/v1${path}`)])
   }
   for (const url of ['/console', '/console/', '/console/main.js', '/console/service.js']) {
     const { status, text } = await production.send({ method: 'GET', url })
-    expect([url, status, text]).toEqual([url, 404, unknown.text])
+    expect([url, status, text]).toEqual([url, 404, answerFor(url)])
   }
 })

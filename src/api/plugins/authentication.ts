@@ -32,13 +32,21 @@ interface Options {
   isDatabaseReady: () => Promise<boolean>
 }
 
-const SCHEME = /^Service-Key (\S+)$/
+// a scheme is written in any case: RFC 9110, 11.1
+const CREDENTIALS = /^(\S+)(?: +(\S+))? *$/
+const OUR_SCHEME = 'service-key'
+const SEND = 'Send "Authorization: Service-Key <API_KEY>"'
+/** Of a key, as staff see it too. */
+const KEY_END = 4
 /** How long a key is cached: a revoked key works for at most that long. */
 const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
 const TOUCH_MS = 60_000
 
-/** Checks API keys. All invalid keys get the same response; the reason is only in the log. */
+/**
+ * Checks API keys. A key that is unknown, expired or revoked gets the same response, as does a mistyped one; the reason
+ * is only in the log.
+ */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
   const recent = recentKeys(() => performance.now())
   const touched = new Map<number, number>()
@@ -57,21 +65,28 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     )
   }
 
-  async function refused(request: FastifyRequest, reason: string): Promise<ApiError> {
+  async function refused(request: FastifyRequest, reason: string, message: string): Promise<ApiError> {
     request.refusal = reason
     await app.limitRefusals(request)
-    const message =
-      reason === 'wrong_environment'
-        ? `Authentication failed: this is the ${environment} environment, and the key belongs to the other one.`
-        : undefined
-    return new ApiError('AUTH_FAILED', message, { 'www-authenticate': 'Service-Key' })
+    return new ApiError('AUTH_FAILED', `Authentication failed: ${message}.`, {
+      'www-authenticate': 'Service-Key',
+    })
   }
 
-  async function lookUp(request: FastifyRequest, hash: string): Promise<KeyOwner> {
+  const refusedKey = (request: FastifyRequest, reason: KeyRefusal, key: string) =>
+    refused(
+      request,
+      reason,
+      reason === 'wrong_environment'
+        ? `this is the ${environment} environment, and the key belongs to the other one`
+        : `the key ending in …${key.slice(-KEY_END)} is unknown, mistyped or no longer valid`,
+    )
+
+  async function lookUp(request: FastifyRequest, hash: string, key: string): Promise<KeyOwner> {
     const owner = await ownerOf(hash)
     if (typeof owner === 'string') {
       recent.delete(hash)
-      throw await refused(request, owner)
+      throw await refusedKey(request, owner, key)
     }
     recent.add(hash)
     return owner
@@ -81,14 +96,16 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   app.decorateRequest('keyId', 0)
   app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
-    const [, key] = SCHEME.exec(authorization ?? '') ?? []
-    if (key === undefined) {
-      throw await refused(request, authorization === undefined ? 'missing' : 'wrong_scheme')
+    if (authorization === undefined)
+      throw await refused(request, 'missing', `there is no Authorization header. ${SEND}`)
+    const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
+    if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) {
+      throw await refused(request, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
     }
     const fault = refuseKey(key, environment)
-    if (fault !== undefined) throw await refused(request, fault)
+    if (fault !== undefined) throw await refusedKey(request, fault, key)
     const hash = hashOf(key)
-    const find = () => lookUp(request, hash)
+    const find = () => lookUp(request, hash, key)
     const owner = await (recent.has(hash) ? find() : app.limitLookups(request, find))
     request.partnerId = owner.partnerId
     request.keyId = owner.keyId
@@ -96,6 +113,15 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     await app.limitPartner(request)
   })
 })
+
+/** A scheme is a word; a key sent without one is not repeated. */
+function describeScheme(scheme: string, key: string | undefined): string {
+  if (scheme.toLowerCase() === OUR_SCHEME) return 'the Authorization header has no key'
+  const isScheme = key !== undefined && /^[A-Za-z-]{1,20}$/.test(scheme)
+  return isScheme
+    ? `the scheme of the Authorization header is Service-Key, not ${scheme}`
+    : 'the Authorization header has no scheme'
+}
 
 /** Caches the owner of a valid key for a second. Concurrent requests share one query. */
 function cachedOwners(find: (hash: string) => Promise<KeyOwner | KeyRefusal>) {

@@ -1,6 +1,7 @@
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
-import type { FastifyError, FastifySchemaValidationError } from 'fastify'
+import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import plugin from 'fastify-plugin'
+import { z } from 'zod'
 import { isDatabaseAway } from '../../db/database-away.ts'
 import {
   ApiError,
@@ -11,6 +12,8 @@ import {
   invalidPayload,
 } from '../errors.ts'
 import { pathOf } from '../paths.ts'
+import { nearest } from '../../nearest.ts'
+import { notFields, printable } from '../unknown-fields.ts'
 
 /** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
 export const failures = plugin(async (app) => {
@@ -19,7 +22,7 @@ export const failures = plugin(async (app) => {
     methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const { status, code, message, headers } = toApiError(error)
+    const { status, code, message, headers } = toApiError(error, request)
     if (status >= 500) request.log.error({ err: error }, 'request failed')
     return reply.code(status).headers(headers).send(failureBody(code, message))
   })
@@ -30,16 +33,42 @@ export const failures = plugin(async (app) => {
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return
     await app.limitAddress(request)
-    const methods = methodsOf.get(pathOf(request.url))
-    if (methods === undefined) throw new ApiError('NOT_FOUND')
-    throw new ApiError('METHOD_NOT_ALLOWED', undefined, { allow: methods.toSorted().join(', ') })
+    const path = pathOf(request.url)
+    const methods = methodsOf.get(path)
+    if (methods === undefined) throw unknownPath(path, [...methodsOf.keys()])
+    throw wrongMethod(request.method, methods)
   })
 })
 
-function toApiError(error: FastifyError): ApiError {
+function unknownPath(path: string, paths: string[]): ApiError {
+  const near = nearestPath(path, paths)
+  const hint = near === undefined ? 'The reference at /docs lists all paths.' : `Did you mean ${near}?`
+  return new ApiError('NOT_FOUND', `There is no path ${printable(path)}. ${hint}`)
+}
+
+/** With or without `/v1` and slashes. */
+function nearestPath(path: string, paths: string[]): string | undefined {
+  const calls = paths.filter((known) => /^\/v1\/[a-z/-]+$/.test(known))
+  return nearest(path, calls) ?? nearest(`/v1${path}`, calls)
+}
+
+function wrongMethod(method: string, allowed: string[]): ApiError {
+  // HEAD and OPTIONS come with the others
+  const named = allowed.filter((name) => name === 'GET' || name === 'POST')
+  return new ApiError(
+    'METHOD_NOT_ALLOWED',
+    `This path does not support ${method}. Use ${named.join(' or ')}.`,
+    {
+      allow: allowed.toSorted().join(', '),
+    },
+  )
+}
+
+function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return invalidPayload(describeFaults(error.validation as FastifySchemaValidationError[]))
+    const faults = describeFaults(error.validation as FastifySchemaValidationError[], request)
+    return invalidPayload(`Invalid request: ${faults.concat(describeUnknown(request)).join('; ')}.`)
   }
   if (isDatabaseAway(error)) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
@@ -53,22 +82,34 @@ function codeOfStatus(status: number): ErrorCode {
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
 }
 
+/** zod’s code for a field that a strict body does not have. */
+const UNKNOWN_FIELDS = 'unrecognized_keys'
 /** Keep the message short: a body of 64 KiB can have thousands of invalid fields. */
 const MAX_FAULTS = 50
-const MAX_NAME = 64
 
-/** One line that names every invalid field and what it needs. It never repeats a value. */
-function describeFaults(faults: FastifySchemaValidationError[]): string {
-  const lines = faults.slice(0, MAX_FAULTS).map(({ instancePath, message = 'is invalid' }) => {
-    const field = instancePath.slice(1)
-    return `${field === '' ? 'the request body' : printable(field)} ${message}`
+/** Names every invalid field and what it needs. It never repeats a value. */
+function describeFaults(faults: FastifySchemaValidationError[], { body }: FastifyRequest): string[] {
+  const lines = faults.slice(0, MAX_FAULTS).map(({ keyword, instancePath, message = 'is invalid' }) => {
+    const field = nameOf(instancePath.slice(1), body)
+    if (keyword === UNKNOWN_FIELDS) return field === '' ? message : `in ${field}, ${message}`
+    return `${field === '' ? 'the request body' : field} ${message}`
   })
   if (faults.length > MAX_FAULTS) lines.push(`and ${faults.length - MAX_FAULTS} more`)
-  return `Invalid request: ${lines.join('; ')}.`
+  return lines
 }
 
-/** The name as the sender wrote it, without invisible characters. */
-function printable(name: string): string {
-  const readable = name.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?')
-  return readable.length > MAX_NAME ? `${readable.slice(0, MAX_NAME)}…` : readable
+/** `states/0` as its sender would write it: `states[0]`. A field’s own name may look like that, too. */
+function nameOf(path: string, body: unknown): string {
+  const isField = typeof body === 'object' && body !== null && Object.hasOwn(body, path)
+  return printable(isField ? path : path.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.'))
+}
+
+/** Where unknown fields are ignored, one of them may be what is missing. */
+function describeUnknown({ body, routeOptions }: FastifyRequest): string[] {
+  const schema = routeOptions.schema?.body
+  const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
+  if (!isLenient || typeof body !== 'object' || body === null) return []
+  const fields = Object.keys(schema.shape)
+  const unknown = Object.keys(body).filter((name) => !fields.includes(name))
+  return unknown.length === 0 ? [] : [notFields(unknown, fields)]
 }

@@ -9,7 +9,7 @@ import type { Clocks, ClockTarget } from '../../temporal/clocks.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { id, leadId, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { success } from '../schemas.ts'
+import { strictBody, success } from '../schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadClosed, leadTime, stoppedView } from './clock-view.ts'
 
 export interface ClockOptions {
@@ -17,26 +17,24 @@ export interface ClockOptions {
   clocks: Clocks
 }
 
-const body = z
-  .object(
-    {
-      lead_id: leadId,
-      days: z
-        .int('must be an integer')
-        .min(1, 'must be at least 1')
-        .max(MOST_DAYS, `must be at most ${MOST_DAYS}`)
-        .optional()
-        .describe('How many days.'),
-      to: z
-        .enum(clockStops, `must be one of ${clockStops.join(', ')}`)
-        .optional()
-        .describe(
-          'Until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.',
-        ),
-    },
-    'must be a JSON object; lead_id is required',
-  )
-  .refine(({ days, to }) => (days === undefined) !== (to === undefined), 'must have either days or to')
+const body = strictBody(
+  {
+    lead_id: leadId,
+    days: z
+      .int('must be an integer')
+      .min(1, 'must be at least 1')
+      .max(MOST_DAYS, `must be at most ${MOST_DAYS}`)
+      .optional()
+      .describe('How many days.'),
+    to: z
+      .enum(clockStops, `must be one of ${clockStops.join(', ')}`)
+      .optional()
+      .describe(
+        'Until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.',
+      ),
+  },
+  'lead_id is required',
+).refine(({ days, to }) => (days === undefined) !== (to === undefined), 'must have either days or to')
 
 const refusals = {
   moving: () => new ApiError('CLOCK_MOVING'),

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { readLeadClock } from '../../db/leads/next-due.ts'
 import { ownsLead } from '../../db/leads/partner-reads.ts'
 import { unavailable, unknownLead } from '../errors.ts'
-import { id, timestamp } from '../fields.ts'
+import { id, leadId, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { leadBody, leadErrors, success } from '../schemas.ts'
+import { leadErrors, strictBody, success } from '../schemas.ts'
 import type { ClockOptions } from './advance-clock.ts'
 import { dueOf, dueView, leadStatus, leadTime } from './clock-view.ts'
 
@@ -14,7 +14,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Get a lead’s clock',
   description: 'Returns the time on a lead’s clock, whether it is moving, and what is due next.',
-  body: leadBody,
+  body: strictBody({ lead_id: leadId }, 'lead_id is required'),
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({
     success,

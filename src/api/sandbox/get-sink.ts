@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../domain/timestamps.ts'
 import { invalidPayload } from '../errors.ts'
 import { timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { success } from '../schemas.ts'
+import { strictBody, success } from '../schemas.ts'
 import { noSink } from './set-sink.ts'
 import type { SinkOptions } from './use-sink.ts'
 import { sinkPath } from './sink.ts'
@@ -28,7 +28,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Read the webhooks at the sink',
   description: 'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers.',
-  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({
     success,

@@ -14,7 +14,7 @@ import type { Scenarios } from '../../temporal/scenarios.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { id, leadId, requiredOr } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { success } from '../schemas.ts'
+import { strictBody, success } from '../schemas.ts'
 import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
 
 export interface ScenarioOptions {
@@ -39,12 +39,12 @@ const schema = operation({
   summary: 'Play a whole journey',
   description:
     'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own.',
-  body: z.object(
+  body: strictBody(
     {
       scenario: z.enum(scenarioNames, { error: requiredOr(`must be one of ${scenarioNames.join(', ')}`) }),
       lead_id: leadId.optional().describe('By default a new lead.'),
     },
-    'must be a JSON object; scenario is required',
+    'scenario is required',
   ),
   bodyExamples: { 'a new lead': { scenario: 'mortgage_ready_in_a_year' } },
   response: z.object({

@@ -4,7 +4,7 @@ import type { Sql } from '../../db/orm.ts'
 import { setSink as change } from '../../db/sinks.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
 import { operation } from '../openapi/operation.ts'
-import { messageResponse } from '../schemas.ts'
+import { messageResponse, strictBody } from '../schemas.ts'
 
 export const noSink = () =>
   new ApiError('NO_ENDPOINT', 'You have no sink yet. Make one with POST /v1/sandbox/use-sink.')
@@ -18,21 +18,16 @@ const schema = operation({
   summary: 'Decide how the sink answers',
   description:
     'Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400.',
-  body: z.object(
-    {
-      status: integer(200, 599)
-        .default(200)
-        .describe('The HTTP status that it answers with; 200 by default.'),
-      times: integer(1, 1000)
-        .nullable()
-        .default(null)
-        .describe('For how many webhooks, after which it answers 200 at once. `null`, the default: for all.'),
-      delay_ms: integer(0, 20_000)
-        .default(0)
-        .describe('How long it waits before it answers. Our time limit for an attempt is 15 seconds.'),
-    },
-    'must be a JSON object',
-  ),
+  body: strictBody({
+    status: integer(200, 599).default(200).describe('The HTTP status that it answers with; 200 by default.'),
+    times: integer(1, 1000)
+      .nullable()
+      .default(null)
+      .describe('For how many webhooks, after which it answers 200 at once. `null`, the default: for all.'),
+    delay_ms: integer(0, 20_000)
+      .default(0)
+      .describe('How long it waits before it answers. Our time limit for an attempt is 15 seconds.'),
+  }),
   bodyExamples: {
     fails_twice: { status: 503, times: 2 },
     hangs: { delay_ms: 20_000 },

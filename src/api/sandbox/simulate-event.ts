@@ -13,7 +13,7 @@ import { invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { id, leadId } from '../fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../idempotency-key.ts'
 import { operation } from '../openapi/operation.ts'
-import { event, success } from '../schemas.ts'
+import { event, strictBody, success } from '../schemas.ts'
 import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
 import { eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
 
@@ -22,28 +22,26 @@ export interface SimulateOptions {
   simulate: Referrals['simulate']
 }
 
-const body = z
-  .object(
-    {
-      lead_id: leadId,
-      event_name: eventName.optional(),
-      event_payload: eventPayload,
-      events: z
-        .array(simulatedEvent, 'must be a list')
-        .min(1, 'must not be empty')
-        .max(MOST_SIMULATED, `must have at most ${MOST_SIMULATED} events`)
-        .optional()
-        .describe('Several milestones, recorded in this order.'),
-    },
-    'must be a JSON object; lead_id is required',
-  )
-  .superRefine((sent, context) => {
-    const { event_name: name, event_payload: payload, events } = sent
-    if ((name === undefined) === (events === undefined) || (events !== undefined && payload !== undefined))
-      context.addIssue({ code: 'custom', message: 'must have either event_name or events' })
-    const refusal = refusePayload(sent)
-    if (refusal !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message: refusal })
-  })
+const body = strictBody(
+  {
+    lead_id: leadId,
+    event_name: eventName.optional(),
+    event_payload: eventPayload,
+    events: z
+      .array(simulatedEvent, 'must be a list')
+      .min(1, 'must not be empty')
+      .max(MOST_SIMULATED, `must have at most ${MOST_SIMULATED} events`)
+      .optional()
+      .describe('Several milestones, recorded in this order.'),
+  },
+  'lead_id is required',
+).superRefine((sent, context) => {
+  const { event_name: name, event_payload: payload, events } = sent
+  if ((name === undefined) === (events === undefined) || (events !== undefined && payload !== undefined))
+    context.addIssue({ code: 'custom', message: 'must have either event_name or events' })
+  const refusal = refusePayload(sent)
+  if (refusal !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message: refusal })
+})
 
 const simulated = event.extend({
   recorded: z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, parseScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
-import { scoreGains } from '../schemas.ts'
+import { scoreGains, strictly } from '../schemas.ts'
 
 const allowedNames = signalledMilestones.join(', ')
 
@@ -33,8 +33,10 @@ export function refusePayload({ event_name: name, event_payload: payload }: Sent
   return `must be absent: of these milestones, only score_update has a payload, not ${name}`
 }
 
+const eventShape = { event_name: eventName, event_payload: eventPayload }
+
 export const simulatedEvent = z
-  .object({ event_name: eventName, event_payload: eventPayload }, 'must be an object')
+  .strictObject(eventShape, strictly(eventShape, 'must be an object'))
   .superRefine((event, context) => {
     const message = refusePayload(event)
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message })

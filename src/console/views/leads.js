@@ -15,12 +15,12 @@ export function LeadsView({ query }) {
     status: query.get('status') ?? '',
     delivery: query.get('delivery') ?? '',
     partner_lead_id: query.get('partner_lead_id') ?? '',
-    before: query.get('before') ?? '',
+    after: query.get('after') ?? '',
   }
-  const { before, ...rest } = filter
+  const { after, ...rest } = filter
   const body = {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== '')),
-    ...(before !== '' && { before: Number(before) }),
+    ...(after !== '' && { after: Number(after) }),
   }
   const { data, error, reload } = useLoad(
     (signal) => call('/list-leads', body, { signal }),
@@ -53,7 +53,7 @@ function Filters({ filter }) {
   useEffect(() => setTyped(filter.partner_lead_id), [filter.partner_lead_id])
   const change = (/** @type {Event} */ event) => {
     const { name, value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (event.currentTarget)
-    replace(link('leads', { ...filter, before: '', [name]: value.trim() }))
+    replace(link('leads', { ...filter, after: '', [name]: value.trim() }))
   }
   return html`
     <form
@@ -157,7 +157,7 @@ const NoLeads = ({ isFiltered }) =>
 /** @param {{ filter: Record<string, string>, next: number | null }} props */
 const Pages = ({ filter, next }) => html`
   <nav class="pages" aria-label="Pages">
-    ${filter.before !== '' && html`<a class="button" href=${link('leads', { ...filter, before: '' })}>Newest</a>`}
-    ${next !== null && html`<a class="button" href=${link('leads', { ...filter, before: String(next) })}>Older</a>`}
+    ${filter.after !== '' && html`<a class="button" href=${link('leads', { ...filter, after: '' })}>Newest</a>`}
+    ${next !== null && html`<a class="button" href=${link('leads', { ...filter, after: String(next) })}>Older</a>`}
   </nav>
 `

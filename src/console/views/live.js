@@ -14,14 +14,14 @@ import { counted, words } from '../words.js'
 export function LiveView({ query }) {
   const feed = useLive()
   const state = query.get('states') ?? ''
-  const cursor = query.get('cursor') ?? ''
-  const body = { limit: 50, ...(state !== '' && { states: [state] }), ...(cursor !== '' && { cursor }) }
+  const after = query.get('after') ?? ''
+  const body = { limit: 50, ...(state !== '' && { states: [state] }), ...(after !== '' && { after }) }
   const { data, error, reload } = useLoad(
     (signal) => call('/get-deliveries', body, { signal }),
     [body],
     ({ data: deliveries }) => lookAgainMs(deliveries),
   )
-  const isWhole = state === '' && cursor === ''
+  const isWhole = state === '' && after === ''
   const rows = data === undefined ? [] : merge(data.data, feed.events, isWhole)
   return html`
     <div class="head">
@@ -34,8 +34,8 @@ export function LiveView({ query }) {
     ${data !== undefined && rows.length === 0 && html`<${Nothing} isWhole=${isWhole} />`}
     ${rows.length > 0 && html`<${Rows} rows=${rows} />`}
     <nav class="pages" aria-label="Pages">
-      ${cursor !== '' && html`<a class="button" href=${link('live', { states: state })}>Newest</a>`}
-      ${data?.next_cursor && html`<a class="button" href=${link('live', { states: state, cursor: data.next_cursor })}>Older</a>`}
+      ${after !== '' && html`<a class="button" href=${link('live', { states: state })}>Newest</a>`}
+      ${data?.next && html`<a class="button" href=${link('live', { states: state, after: data.next })}>Older</a>`}
     </nav>
   `
 }

@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
+
+describe('the message for a mistake', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi()
+    partner = await api.addPartner()
+  })
+
+  const messageOf = async (path: string, body: unknown) => {
+    const answer = await partner.post(path, body)
+    expect(answer.status).toBe(400)
+    return answer.body.error.message as string
+  }
+
+  it.each<[string, object, string]>([
+    ['list-events', { cursor: '1-2-3-4' }, 'cursor is not a field (use after, limit, wait)'],
+    ['list-events', { lead_id: 1 }, 'lead_id is not a field (use after, limit, wait)'],
+    [
+      'list-events',
+      { Limit: 1, wiat: 2 },
+      'Limit is not a field (did you mean limit?); wiat is not a field (did you mean wait?)',
+    ],
+    ['get-deliveries', { state: 'held' }, 'state is not a field (did you mean states?)'],
+    [
+      'list-leads',
+      { before: 7 },
+      'before is not a field (use limit, after, status, partner_lead_id, delivery)',
+    ],
+    [
+      'resend-webhook',
+      { eventId: 'evt_1' },
+      'event_id is required; eventId is not a field (did you mean event_id?)',
+    ],
+    ['get-endpoint', { verbose: true }, 'verbose is not a field (send an empty object)'],
+    ['sandbox/get-clock', { id: 1 }, 'lead_id is required; id is not a field (did you mean lead_id?)'],
+    [
+      'sandbox/simulate-event',
+      { lead_id: 1, events: [{ event: 'contract_signed' }] },
+      'events[0].event_name is required: it must be one of',
+    ],
+    [
+      'sandbox/simulate-event',
+      { lead_id: 1, events: [{ event_name: 'contract_signed', payload: 1 }] },
+      'in events[0], payload is not a field (did you mean event_payload?)',
+    ],
+    ['get-deliveries', { states: ['failed'] }, 'states[0] must be one of pending,'],
+  ])('%s %j', async (path, body, message) => {
+    expect(await messageOf(path, body)).toContain(`Invalid request: ${message}`)
+  })
+
+  it('names at most five unknown fields, without what cannot be seen, and no value', async () => {
+    const unknown = Object.fromEntries(
+      Array.from({ length: 7 }, (_, index) => [`secret\u0000${index}`, 'value']),
+    )
+    const message = await messageOf('get-endpoint', unknown)
+    expect(message.match(/secret\?\d is not a field/g)).toHaveLength(5)
+    expect(message).toMatch(/; and 2 more\.$/)
+    expect(message).not.toContain('value')
+  })
+
+  it.each<[string, object, string]>([
+    [
+      'create-lead',
+      { ...borrower, first_name: undefined, firstName: 'Ada' },
+      'first_name is required; firstName is not a field (did you mean first_name?).',
+    ],
+    [
+      'get-lead',
+      { partner_lead_id: 'LOAN-1' },
+      'lead_id is required; partner_lead_id is not a field (use lead_id).',
+    ],
+    ['get-events', { id: 1 }, 'lead_id is required; id is not a field (did you mean lead_id?).'],
+  ])('%s %j, where unknown fields are ignored', async (path, body, message) => {
+    expect(await messageOf(path, body)).toBe(`Invalid request: ${message}`)
+  })
+
+  it.each([
+    ['{"lead_id": 1,\n "x": }', 'see line 2, column 7'],
+    ['{"lead_id": 1', 'see line 1, column 14'],
+    ['lead_id=1', 'see line 1, column 1'],
+  ])('a body that is no JSON: %j', async (text, place) => {
+    const { status, body } = await partner.post('get-lead', text)
+    expect([status, body.error.message]).toEqual([400, `The request body is not valid JSON: ${place}.`])
+  })
+
+  it.each([
+    ['/v1/create_lead', 'Did you mean /v1/create-lead?'],
+    ['/v1/create-lead/', 'Did you mean /v1/create-lead?'],
+    ['/create-lead', 'Did you mean /v1/create-lead?'],
+    ['/v1/createLead', 'Did you mean /v1/create-lead?'],
+    ['/v1/get-event', 'Did you mean /v1/get-events?'],
+    ['/v1/leads', 'The reference at /docs lists all paths.'],
+  ])('the path %s', async (url, hint) => {
+    const { status, body } = await partner.send({ method: 'POST', url })
+    expect([status, body.error.message]).toEqual([404, `There is no path ${url}. ${hint}`])
+  })
+
+  it.each([
+    ['GET', '/v1/get-lead', 'Use POST.'],
+    ['POST', '/v1/ping', 'Use GET.'],
+  ])('%s %s', async (method, url, hint) => {
+    const { status, body } = await partner.send({ method, url })
+    expect([status, body.error.message]).toEqual([405, `This path does not support ${method}. ${hint}`])
+  })
+})
