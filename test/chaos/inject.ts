@@ -60,12 +60,15 @@ export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
     return proxy.noticed() - before
   }
 
-  const all = Promise.all(plan.map(inject))
+  const injected = plan.map(inject)
   const heal = async () => {
     healing.abort()
-    await all
+    await Promise.all(injected)
   }
-  // what is frozen ends by no signal but SIGKILL
-  atEnd(heal)
+  // what is frozen ends by no signal but SIGKILL, and what is being started would outlive us
+  atEnd(async () => {
+    healing.abort()
+    await Promise.allSettled(injected)
+  })
   return { journal, heal }
 }

@@ -15,7 +15,7 @@ export interface Victim {
 /** A supervisor waits as long before it tries again. */
 const AGAIN_MS = 500
 /** Longer than everything that it needs may be away. */
-const LIMIT_MS = 120_000
+const LIMIT_MS = 300_000
 
 /** Starts it until it is there: what it needs may be away itself. */
 export async function startAgain({ start }: Pick<Victim, 'start'>): Promise<void> {

@@ -8,8 +8,11 @@ export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end)
 }
 
+/** Runs them all, also after one that fails. */
 export async function endAll(): Promise<void> {
-  for (const end of ends.splice(0).toReversed()) await end()
+  const failures: unknown[] = []
+  for (const end of ends.splice(0).toReversed()) await end().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
 // not from @jest/globals, which cannot be imported outside of a test
