@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { EndpointReading } from '../db/endpoints/health.ts'
 import { milestoneNames } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
+import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { timestamp } from './fields.ts'
 
 const milliseconds = z.int().min(0).nullable()
@@ -23,6 +24,18 @@ export const healthFields = {
     .describe(
       'The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.',
     ),
+  last_success_at: timestamp.nullable().describe('When your endpoint last accepted a webhook.'),
+  last_error: z
+    .object({
+      at: timestamp,
+      status: z.int().nullable().describe('The HTTP status; `null` if there was no response.'),
+      error_code: z.string(),
+      hint: z.string().nullable().describe('What to do about it.'),
+    })
+    .nullable()
+    .describe(
+      'The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.',
+    ),
   oldest_waiting: z
     .object({
       event_id: z.string(),
@@ -34,6 +47,9 @@ export const healthFields = {
     })
     .nullable()
     .describe('The open delivery that has waited longest; `null` if there is none.'),
+  next_attempt_at: timestamp
+    .nullable()
+    .describe('When the next open webhook is due; `null` if none is open, or while your endpoint is paused.'),
   next_probe_at: timestamp
     .nullable()
     .describe('When the service tries the endpoint again, if it paused it; otherwise `null`.'),
@@ -42,29 +58,50 @@ export const healthFields = {
 /** Of an endpoint that works. */
 export const exampleHealth = {
   recent_attempts: { count: 1000, success_rate: 0.998, duration_p50_ms: 84, duration_p95_ms: 310 },
+  last_success_at: '2026-03-09 10:30:00',
+  last_error: null,
   oldest_waiting: null,
+  next_attempt_at: null,
   next_probe_at: null,
 }
 
 /** Of one that accepted no webhook for three days. */
 export const examplePausedHealth = {
   recent_attempts: { count: 1000, success_rate: 0.964, duration_p50_ms: 84, duration_p95_ms: 15_000 },
+  last_success_at: '2026-03-06 09:12:05',
+  last_error: {
+    at: '2026-03-09 10:30:00',
+    status: 503,
+    error_code: 'http_error',
+    hint: diagnoseStatus(503).hint,
+  },
   oldest_waiting: {
     event_id: 'evt_019cc26d-3351-7c31-9d2e-3f4a5b6c7d8e',
     event_name: 'contract_signed',
     lead_id: 1042,
     waiting_since: '2026-03-06 09:14:22',
   },
+  next_attempt_at: null,
   next_probe_at: '2026-03-09 11:30:00',
 }
 
-export function healthToWire({ recent_attempts, oldest_waiting, next_probe_at }: EndpointReading) {
+export function healthToWire({
+  recent_attempts,
+  last_success_at,
+  last_error,
+  oldest_waiting,
+  next_attempt_at,
+  next_probe_at,
+}: EndpointReading) {
   return {
     recent_attempts,
+    last_success_at: last_success_at && formatTimestamp(last_success_at),
+    last_error: last_error && { ...last_error, at: formatTimestamp(new Date(last_error.at)) },
     oldest_waiting: oldest_waiting && {
       ...oldest_waiting,
       waiting_since: formatTimestamp(oldest_waiting.waiting_since),
     },
+    next_attempt_at: next_attempt_at && formatTimestamp(next_attempt_at),
     next_probe_at: next_probe_at && formatTimestamp(next_probe_at),
   }
 }

@@ -19,7 +19,7 @@ export const endpointView = z.object({
       '`failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
     ),
   reason: z.string().describe('For people.'),
-  since: timestamp,
+  since: timestamp.describe('Since when `health` is what it is.'),
   open_deliveries: z
     .int()
     .describe('How many webhooks are not settled: neither delivered, given up nor canceled.'),
@@ -39,7 +39,11 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
   const endpoint = await findEndpoint(sql, partnerId)
   // every partner has one from the start
   if (endpoint === undefined) throw new ApiError('INTERNAL_ERROR')
-  const { health, reason, since } = healthOf({ ...endpoint, failingSince: endpoint.failing_since })
+  const { health, reason, since } = healthOf({
+    ...endpoint,
+    failingSince: endpoint.failing_since,
+    recoveredAt: endpoint.recovered_at,
+  })
   return {
     url: endpoint.url,
     health,

@@ -49,7 +49,11 @@ const delivery = z.object({
   sequence: z.int(),
   state: z.enum(deliveryStatuses),
   created_at: timestamp,
-  next_attempt_at: timestamp.nullable().describe('`null` if it is held or settled.'),
+  next_attempt_at: timestamp.nullable().describe('`null` if it is held, settled, or waits for another one.'),
+  waits_for: z
+    .object({ event_id: z.string(), sequence: z.int() })
+    .nullable()
+    .describe('The lead’s first open webhook, if this one is sent after it.'),
   settled_at: timestamp.nullable(),
   resend_requested_at: timestamp
     .nullable()
@@ -86,6 +90,7 @@ const schema = operation({
           state: 'pending',
           created_at: '2026-03-09 10:30:00',
           next_attempt_at: '2026-03-09 10:35:07',
+          waits_for: null,
           settled_at: null,
           resend_requested_at: null,
           body: '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}',
@@ -133,6 +138,8 @@ type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
 
 function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
+  const { waits_for_event_id: first, waits_for_sequence: sequence } = row
+  const waitsFor = first === null || sequence === null ? null : { event_id: first, sequence }
   return {
     event_id: row.event_id,
     event_name: row.event_name,
@@ -140,7 +147,9 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     sequence: row.sequence,
     state: row.state,
     created_at: formatTimestamp(row.created_at),
-    next_attempt_at: row.state === 'pending' ? formatTimestamp(row.next_attempt_at) : null,
+    next_attempt_at:
+      row.state === 'pending' && waitsFor === null ? formatTimestamp(row.next_attempt_at) : null,
+    waits_for: waitsFor,
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
     body: row.body,

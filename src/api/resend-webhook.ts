@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { findDelivery } from '../db/deliveries/resend.ts'
+import { findDelivery, isUnsent } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS } from '../db/deliveries/resend-marks.ts'
 import type { Sql } from '../db/orm.ts'
 import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
@@ -45,7 +45,10 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       // no event has an id with NUL, which PostgreSQL refuses
       const found = eventId.includes('\0') ? undefined : await findDelivery(sql, eventId)
       // another partner's event looks like one that does not exist
-      if (found?.partner_id !== partnerId) throw unknownEvent()
+      if (found?.partner_id !== partnerId) {
+        const isKnown = !eventId.includes('\0') && (await isUnsent(sql, partnerId, eventId))
+        throw isKnown ? invalidPayload('This event is not sent as a webhook.') : unknownEvent()
+      }
       const { state, lead_id: leadId } = found
       request.leadId = leadId
       if (state === 'canceled') throw invalidPayload('This webhook was canceled.')
@@ -79,6 +82,8 @@ function describe(found: NonNullable<Awaited<ReturnType<typeof findDelivery>>>):
     return 'The webhook will be sent when your endpoint is no longer paused.'
   }
   if (found.state !== 'pending') return 'The webhook will be sent again.'
-  if (found.earlier_open > 0) return 'The webhook will be sent after the lead’s earlier open webhooks.'
+  const { waits_for: first } = found
+  if (first !== null)
+    return `The webhook waits for ${first.event_id} (sequence ${first.sequence}) of the same lead. Resend that one.`
   return 'The webhook is being sent now.'
 }

@@ -32,7 +32,8 @@ const PROTOTYPE = '__proto__'
 
 const value = text({ max: 2000, breaks: true }).nullable()
 
-const propertyState = text({ max: 2 })
+const propertyState = z
+  .string('must be a string')
   .regex(/^[A-Za-z]{2}$/, 'must be a two-letter state code')
   .overwrite((state) => state.toUpperCase())
   .meta({ pattern: '^[A-Za-z]{2}$' })

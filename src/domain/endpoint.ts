@@ -28,7 +28,8 @@ export type NoticeKind = (typeof noticeKinds)[number]
 
 /** Reasons in words that go on after "because". */
 const REASONS = {
-  attempts_fail: 'it has accepted no webhook since then',
+  attempts_fail: 'every attempt since then has failed',
+  recovered: 'it accepts webhooks again',
   no_endpoint: 'no URL is registered yet',
   gone: 'it answered 410 Gone',
   failing: `it accepted no webhook for ${PAUSE_AFTER_HOURS} hours`,
@@ -86,15 +87,21 @@ export function healthOf({
   reason,
   since,
   failingSince,
+  recoveredAt,
 }: {
   state: EndpointState
   reason: string | null
   since: Date
   /** The first failure after the last success; `null` while it works. */
   failingSince: Date | null
+  /** The latest success that ended a time of failures. */
+  recoveredAt: Date | null
 }): { health: EndpointHealth; reason: string | null; since: Date } {
   if (state === 'active' && failingSince !== null) {
     return { health: 'failing', reason: 'attempts_fail', since: failingSince }
+  }
+  if (state === 'active' && recoveredAt !== null && recoveredAt > since) {
+    return { health: 'active', reason: 'recovered', since: recoveredAt }
   }
   return { health: state, reason, since }
 }

@@ -25,17 +25,18 @@ type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id:
 
 /** An open one: it keeps its place among the lead's webhooks. */
 async function tryNow(context: StaffContext, delivery: Found) {
-  const { event_id, lead_id, partner_id, earlier_open } = delivery
+  const { event_id, lead_id, partner_id, waits_for } = delivery
   await context.act(actionOf(delivery), async () => {
     if (await requestAttempt(context.sql, event_id)) await context.referrals.signal(lead_id, wakeSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
   const endpoint_paused = delivery.endpoint_state === 'paused'
   const text = [`Webhook ${event_id} of lead ${lead_id} is due now.`]
-  if (earlier_open > 0) text.push(`It is sent after ${earlier_open} earlier open webhooks of this lead.`)
+  if (waits_for !== null)
+    text.push(`It waits for ${waits_for.event_id} (sequence ${waits_for.sequence}): resend that one.`)
   if (endpoint_paused) text.push(`Its endpoint is paused: it is sent after "endpoint resume ${partner_id}".`)
   return {
-    json: { event_id, lead_id, partner_id, outcome: 'due', earlier_open, endpoint_paused },
+    json: { event_id, lead_id, partner_id, outcome: 'due', waits_for, endpoint_paused },
     text: text.join('\n'),
   }
 }

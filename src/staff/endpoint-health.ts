@@ -2,12 +2,22 @@ import type { EndpointReading } from '../db/endpoints/health.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 
 /** What `endpoint show` prints about recent attempts, waiting webhooks and probes. */
-export function describeHealth({ recent_attempts, oldest_waiting: oldest, next_probe_at }: EndpointReading) {
+export function describeHealth({
+  recent_attempts,
+  last_success_at,
+  last_error: error,
+  oldest_waiting: oldest,
+  next_attempt_at,
+  next_probe_at,
+}: EndpointReading) {
   return {
     'recent attempts': describeAttempts(recent_attempts),
+    'last success': last_success_at,
+    'last error': error && `${formatTimestamp(new Date(error.at))}: ${error.hint ?? error.error_code}`,
     'oldest waiting':
       oldest &&
       `${oldest.event_name} of lead ${oldest.lead_id} since ${formatTimestamp(oldest.waiting_since)}, ${oldest.event_id}`,
+    'next attempt': next_attempt_at,
     'next probe': next_probe_at,
   }
 }

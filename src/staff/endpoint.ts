@@ -82,7 +82,11 @@ export async function show({ sql }: StaffContext, partner: number) {
   const { id, ...rest } = endpoint
   const secrets = await liveSecrets(sql, id)
   const changes = await openChanges(sql, id)
-  const { health, reason, since } = healthOf({ ...endpoint, failingSince: endpoint.failing_since })
+  const { health, reason, since } = healthOf({
+    ...endpoint,
+    failingSince: endpoint.failing_since,
+    recoveredAt: endpoint.recovered_at,
+  })
   const reading = await readHealth(sql, partner)
   return {
     json: {

@@ -85,10 +85,14 @@ export function diagnoseStatus(status: number): Diagnosis {
   return { errorCode, hint: `your endpoint answered ${status}: ${advice(status)}` }
 }
 
+/** What receivers answer that refuse a signature. */
+const OR_SIGNATURE =
+  'if your signature check refused it: is the secret the current one, the body raw, and the clock right?'
+
 function advice(status: number): string {
   if (status >= 300 && status < 400) return 'we do not follow redirects; register the final URL'
   if (status === 401 || status === 403) {
-    return 'accept requests without a login, and verify the webhook-signature header instead'
+    return `accept requests without a login, and verify the webhook-signature header instead; ${OR_SIGNATURE}`
   }
   if (status === 404) return 'check the path of the registered URL'
   if (status === 405) return 'it must accept POST'
@@ -96,6 +100,8 @@ function advice(status: number): string {
   if (status === 413) return 'it must accept bodies of up to 64 KiB'
   if (status === 415) return 'it must accept application/json'
   if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'
+  if (status === 400)
+    return `it must accept every event, including types that you do not use; ${OR_SIGNATURE}`
   if (status >= 500) return 'look for the error in its log at the time of this attempt'
   return 'respond with 200 to every event, including types that you do not use'
 }

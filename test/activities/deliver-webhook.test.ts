@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { requestAttempt } from '../../src/db/deliveries/resend.ts'
+import { healthOf } from '../../src/domain/endpoint.ts'
 import { RETRY_DELAYS_MS } from '../../src/domain/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
@@ -357,6 +358,26 @@ describe('delivering a webhook', () => {
     expect((await attempts()).map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'resend'])
     expect(endpoint.arrivals.map(({ replay }) => replay)).toEqual([undefined, undefined, undefined])
     expect(await ask()).toBe(false)
+  })
+
+  it('works again since its first success, not since it was set', async () => {
+    const health = async () => {
+      const row = await endpointRow()
+      return healthOf({ ...row, failingSince: row.failing_since, recoveredAt: row.recovered_at })
+    }
+    const { since } = await health()
+    answering(500)
+    await refusal()
+    expect(await health()).toMatchObject({ health: 'failing', reason: 'attempts_fail' })
+    await makeDue()
+    answering(200)
+    await deliver(leadId, 1, 'scheduled')
+    const recovered = await health()
+    expect(recovered).toMatchObject({ health: 'active', reason: 'recovered' })
+    expect(recovered.since.getTime()).toBeGreaterThan(since.getTime())
+    leadId = await commitLead()
+    await deliver(leadId, 1, 'scheduled')
+    expect(await health()).toEqual(recovered)
   })
 
   it('does not send again what was asked for while its last attempt was under way', async () => {

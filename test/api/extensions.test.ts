@@ -6,7 +6,7 @@ import { formatTimestamp } from '../../src/domain/timestamps.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
-import { pauseEndpoint } from '../support/endpoint-states.ts'
+import { pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 
 describe('the endpoints beyond the specification', () => {
   let api: Api
@@ -63,6 +63,33 @@ describe('the endpoints beyond the specification', () => {
       expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })
     })
 
+    it('shows which webhook another one of its lead waits for, and when the next attempt is', async () => {
+      const lender = await api.addPartner()
+      await setEndpoint(api.sql, lender.id, { url: 'https://lender.example/webhooks', ciphertext: 'none' })
+      await putEndpoints(api.sql, 'active', { partnerId: lender.id })
+      const id = await lender.createLead()
+      await record(id, 'contract_signed', 'client_engaged_in_chat')
+      const at = '2026-03-09 10:35:07'
+      const open = api.sql.updateTable('deliveries').where('lead_id', '=', id)
+      await open
+        .where('sequence', '=', 1)
+        .set({ next_attempt_at: new Date(`${at}Z`) })
+        .execute()
+      const [second, first] = (await deliveries({}, lender)).data
+      expect(first).toMatchObject({ sequence: 1, next_attempt_at: at, waits_for: null })
+      const waits_for = { event_id: first.event_id, sequence: 1 }
+      expect(second).toMatchObject({ sequence: 2, next_attempt_at: null, waits_for })
+      expect((await lender.post('get-endpoint', {})).body.data.next_attempt_at).toBe(at)
+      const { body } = await lender.post('resend-webhook', { event_id: second.event_id })
+      expect(body.message).toBe(
+        `The webhook waits for ${first.event_id} (sequence 1) of the same lead. Resend that one.`,
+      )
+      const chat = (await events({}, lender)).data[2]
+      const { status, body: refusal } = await lender.post('resend-webhook', { event_id: chat.event_id })
+      expect([status, refusal.error.message]).toEqual([400, 'This event is not sent as a webhook.'])
+      expect((await partner.post('resend-webhook', { event_id: chat.event_id })).status).toBe(404)
+    })
+
     it('pages through all of a partner’s, each once', async () => {
       const other = await partner.createLead()
       const pages = []
@@ -110,11 +137,11 @@ describe('the endpoints beyond the specification', () => {
         status: 200,
         body: { success: true, message: 'The webhook will be sent when your endpoint is no longer paused.' },
       })
-      expect(api.resent).toEqual([eventId])
+      expect(api.resent).toEqual([expect.any(String), eventId])
       const foreign = await stranger.post('resend-webhook', { event_id: eventId })
       const unknown = await stranger.post('resend-webhook', { event_id: 'evt_\u0000' })
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
-      expect(api.resent).toHaveLength(1)
+      expect(api.resent).toHaveLength(2)
     })
   })
 
@@ -141,7 +168,8 @@ describe('the endpoints beyond the specification', () => {
       const lender = await api.addPartner()
       const answer = async () => (await lender.post('get-endpoint', {})).body.data
       const none = { count: 0, success_rate: null, duration_p50_ms: null, duration_p95_ms: null }
-      const nothing = { recent_attempts: none, oldest_waiting: null, next_probe_at: null }
+      const unknown = { last_success_at: null, last_error: null, next_attempt_at: null }
+      const nothing = { recent_attempts: none, oldest_waiting: null, next_probe_at: null, ...unknown }
       expect(await answer()).toMatchObject({ open_deliveries: 0, ...nothing })
       const lead_id = await lender.createLead()
       await addAttempts(api.sql, lender.id, [
@@ -155,6 +183,10 @@ describe('the endpoints beyond the specification', () => {
       expect(await answer()).toMatchObject({
         open_deliveries: 1,
         recent_attempts: { count: 2, success_rate: 0.5, duration_p50_ms: 40, duration_p95_ms: 900 },
+        last_success_at: expect.stringMatching(/^20/),
+        last_error: { at: expect.stringMatching(/^20/), status: null, error_code: 'http_error', hint: null },
+        // the endpoint is paused: it has no URL
+        next_attempt_at: null,
         oldest_waiting: {
           event_id,
           event_name: 'lead_received',

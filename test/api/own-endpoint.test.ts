@@ -266,7 +266,7 @@ describe('a partner’s own endpoint, in production', () => {
     api.sql.updateTable('partners').set({ self_service: true }).where('id', '=', partner.id).execute()
 
   it.each(paths)('refuses %s while self-service is off', async (path) => {
-    const { status, body } = await partner.post(path, { url: URL_NEXT })
+    const { status, body } = await partner.post(path, path === 'set-endpoint' ? { url: URL_NEXT } : {})
     expect([status, body.error.code]).toEqual([403, 'SELF_SERVICE_OFF'])
     expect(await auditOf(api, partner)).toEqual([])
   })

@@ -152,7 +152,7 @@ describe('the staff, of a lead', () => {
     partner.endpoint.answer = (_, response) => response.writeHead(200).end()
     expect((await resend(context, second!.event_id)).json).toMatchObject({
       outcome: 'due',
-      earlier_open: 1,
+      waits_for: { event_id: first!.event_id, sequence: 1 },
     })
     await resend(context, first!.event_id)
     await arrived(id, 3)

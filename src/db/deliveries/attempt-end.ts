@@ -66,7 +66,11 @@ export async function deliver(
       cte
         .updateTable('endpoints')
         .from('delivery')
-        .set({ failing_since: null, blocked_until: null })
+        .set({
+          failing_since: null,
+          blocked_until: null,
+          recovered_at: raw<Date>`case when failing_since is null then recovered_at else clock_timestamp() end`,
+        })
         .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
         .where(isOfRevision(attemptId))
         .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),

@@ -9,12 +9,14 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .select(['deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence', 'deliveries.state'])
     .select(['deliveries.settled_at', 'endpoints.state as endpoint_state'])
     .select(
-      raw<number>`(
-        select count(*)::int from deliveries earlier
+      raw<{ event_id: string; sequence: number } | null>`(
+        select json_build_object('event_id', event_id, 'sequence', sequence)
+        from deliveries earlier
         where earlier.lead_id = deliveries.lead_id
           and earlier.sequence < deliveries.sequence
           and earlier.state = 'pending'
-      )`.as('earlier_open'),
+        order by sequence limit 1
+      )`.as('waits_for'),
     )
     .where('deliveries.event_id', '=', eventId)
     .executeTakeFirst()
@@ -31,6 +33,19 @@ export async function requestAttempt(sql: Sql, eventId: string): Promise<boolean
     .where('state', '=', 'pending')
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
+}
+
+/** Whether it is an event of the partner that is not sent as a webhook. */
+export async function isUnsent(sql: Sql, partnerId: number, eventId: string): Promise<boolean> {
+  const row = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select('lead_events.id')
+    .where('lead_events.id', '=', eventId)
+    .where('lead_events.partner_id', '=', partnerId)
+    .where('deliveries.event_id', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The latest resend, except interrupted ones: they are made again. */

@@ -15,10 +15,22 @@ interface Row {
   duration_p50_ms: number | null
   duration_p95_ms: number | null
   next_probe_at: Date | null
+  next_attempt_at: Date | null
+  last_success_at: Date | null
+  last_error: LastError | null
   /** `null` while no webhook waits. */
   event_id: string | null
   event_name: MilestoneName
   lead_id: number
+}
+
+/** The latest attempt that failed. */
+interface LastError {
+  /** ISO 8601. */
+  at: string
+  status: number | null
+  error_code: string
+  hint: string | null
 }
 
 /**
@@ -32,22 +44,38 @@ interface Row {
  */
 export async function readHealth(sql: Sql, partnerId: number) {
   const { rows } = await raw<Row>`
-    select recent.*, e.next_probe_at, oldest.event_id, oldest.lead_id, lead_events.event_name
+    with latest as materialized (
+      select id, endpoint_revision, error_code, status, hint, duration_ms, finished_at from attempts
+      where (partner_id, id) > (${partnerId}::int, '')
+        and (partner_id, id) < (${partnerId}::int, ${AFTER_ALL_ATTEMPTS})
+        and finished_at is not null and error_code is distinct from 'interrupted'
+      order by partner_id desc, id desc limit ${RECENT}
+    )
+    select recent.*, e.next_probe_at, oldest.event_id, oldest.lead_id, lead_events.event_name,
+      case e.state when 'active' then greatest(next.at, e.blocked_until) end as next_attempt_at,
+      (
+        select json_build_object('at', finished_at, 'status', status, 'error_code', error_code, 'hint', hint)
+        from latest where error_code is not null and endpoint_revision >= e.url_revision order by id desc limit 1
+      ) as last_error
     from endpoints e
     cross join lateral (
       select count(*)::int as count,
         round(avg((error_code is null)::int), 4)::float8 as success_rate,
         percentile_disc(0.5) within group (order by duration_ms) as duration_p50_ms,
-        percentile_disc(0.95) within group (order by duration_ms) as duration_p95_ms
-      from (
-        select endpoint_revision, error_code, duration_ms from attempts
-        where (partner_id, id) > (${partnerId}::int, '')
-          and (partner_id, id) < (${partnerId}::int, ${AFTER_ALL_ATTEMPTS})
-          and finished_at is not null and error_code is distinct from 'interrupted'
-        order by partner_id desc, id desc limit ${RECENT}
-      ) latest
+        percentile_disc(0.95) within group (order by duration_ms) as duration_p95_ms,
+        max(finished_at) filter (where error_code is null) as last_success_at
+      from latest
       where endpoint_revision >= e.url_revision
     ) recent
+    left join lateral (
+      -- those after a lead's first wait for it, however old they are
+      select next_attempt_at as at from deliveries d
+      where partner_id = e.partner_id and state = 'pending' and not exists (
+        select from deliveries earlier
+        where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
+      )
+      order by next_attempt_at limit 1
+    ) next on true
     left join lateral (
       select event_id, lead_id from deliveries
       where (state, partner_id, event_id) > ('pending', ${partnerId}::int, '')
@@ -58,10 +86,11 @@ export async function readHealth(sql: Sql, partnerId: number) {
     where e.partner_id = ${partnerId}`.execute(sql)
   const [row] = rows
   if (row === undefined) throw new Error('a partner has no endpoint')
-  const { next_probe_at, event_id, event_name, lead_id, ...recent_attempts } = row
+  const { next_probe_at, next_attempt_at, last_success_at, last_error, ...rest } = row
+  const { event_id, event_name, lead_id, ...recent_attempts } = rest
   const oldest_waiting =
     event_id === null ? null : { event_id, event_name, lead_id, waiting_since: recordedAt(event_id) }
-  return { recent_attempts, oldest_waiting, next_probe_at }
+  return { recent_attempts, last_success_at, last_error, oldest_waiting, next_attempt_at, next_probe_at }
 }
 
 export type EndpointReading = Awaited<ReturnType<typeof readHealth>>

@@ -29,6 +29,8 @@ export const Endpoint = defineEntity({
     since: instant().defaultRaw('now()'),
     /** The first failure after the last success; null while it works. */
     failingSince: instant().nullable(),
+    /** The latest success that ended a time of failures. */
+    recoveredAt: instant().nullable(),
     blockedUntil: instant().nullable(),
     /** Its open incident, if there is one. */
     incident: p.text().$type<EndpointIncident>().nullable(),
