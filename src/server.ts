@@ -27,8 +27,11 @@ const isSchemaCurrent = watchSchema(sql, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
 const isDatabaseReady = async () => (await isSchemaCurrent()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
-await isSchemaCurrent().catch(() => false)
-await deployment().catch(() => undefined)
+await isDatabaseReady().catch((error: unknown) =>
+  log.warn(
+    `the database cannot be used yet, and partners get 503: ${reasonOf(error)}. Check DATABASE_URL, and that PostgreSQL is running.`,
+  ),
+)
 const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
 
 const referrals = createReferrals({ client, sql })

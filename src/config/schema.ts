@@ -3,6 +3,7 @@ import { environments } from '../domain/environment.ts'
 import { plainTextWays } from './plain-text.ts'
 import { isProxy } from './trusted-proxies.ts'
 
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true')
@@ -36,7 +37,7 @@ const processes = {
   HOST: text.default('127.0.0.1'),
   METRICS_PORT: port.optional(),
   STARTS_IN_FLIGHT: wholeNumber(1, 1000, 'must be a whole number from 1 to 1000').default(8),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 }
 
 /** Read by all that make or use signing secrets, or register endpoints. */

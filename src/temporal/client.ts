@@ -13,7 +13,8 @@ export function temporalSettings(environment: Record<string, string | undefined>
     overrideEnvVars: environment as Record<string, string>,
     disableFile: environment.TEMPORAL_CONFIG_FILE === undefined,
   })
-  return { connectionOptions: { address: '127.0.0.1:7233', ...connectionOptions }, namespace }
+  const { address = '127.0.0.1:7233' } = connectionOptions
+  return { connectionOptions: { ...connectionOptions, address }, namespace }
 }
 
 export type TemporalSettings = ReturnType<typeof temporalSettings>
