@@ -147,7 +147,13 @@ function exampleOf(eventName: MilestoneName, sequence: number): unknown {
   )
 }
 
-/** Responses and webhooks may gain fields: a reader that rejects unknown ones would break. */
-export function allowAdditions({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void {
-  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+interface Described {
+  zodSchema: z.core.$ZodTypes
+  jsonSchema: { additionalProperties?: unknown }
+}
+
+/** Responses and webhooks may gain fields: a reader that rejects unknown ones would break. Strict requests say so. */
+export function allowAdditions({ zodSchema: { _zod }, jsonSchema }: Described): void {
+  const isStrict = _zod.def.type === 'object' && _zod.def.catchall !== undefined
+  if (jsonSchema.additionalProperties === false && !isStrict) delete jsonSchema.additionalProperties
 }
