@@ -1,4 +1,4 @@
-import { generateSecret, decryptSecret } from '../src/webhooks/secrets.ts'
+import { generateSecret } from '../src/webhooks/secrets.ts'
 import { type CertificationCheck, type CheckReport, judgeCheck } from '../src/domain/certification.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import { candidateOf, endCertification, writeReport } from '../src/db/endpoints/certifications.ts'
@@ -33,10 +33,9 @@ export function certificationActivities(dependencies: Dependencies) {
      * @returns `null` if the candidate was replaced or canceled meanwhile.
      */
     async certify(certificationId: number, check: CertificationCheck): Promise<CheckOutcome | null> {
-      const candidate = await candidateOf(sql, certificationId)
+      const candidate = await candidateOf(sql, certificationId, encryptionKeys)
       if (candidate === undefined) return null
-      const secret = decryptSecret(candidate.ciphertext, encryptionKeys)
-      const outcome = await send(callOf(check, { ...candidate, certificationId, environment }, secret))
+      const outcome = await send(callOf(check, { ...candidate, certificationId, environment }))
       const report = judgeCheck(check, outcome)
       await writeReport(sql, certificationId, report)
       return { passed: report.passed, received: report.received }
@@ -44,7 +43,10 @@ export function certificationActivities(dependencies: Dependencies) {
 
     /** Ends a certification; in a sandbox, the URL changes over. */
     async endCertification(certificationId: number): Promise<string> {
-      const { result, changedOver } = await endCertification(sql, certificationId, environment)
+      const { result, changedOver } = await endCertification(sql, certificationId, {
+        environment,
+        encryptionKeys,
+      })
       if (changedOver !== undefined) await startEndpoint(changedOver).catch(() => undefined)
       return result
     },
@@ -54,8 +56,7 @@ export function certificationActivities(dependencies: Dependencies) {
 /** The request of a check. `repeated` is `valid` again, byte for byte apart from its time and signature. */
 function callOf(
   check: CertificationCheck,
-  { certificationId, partnerId, url, requestedAt, environment }: Candidate & CallFacts,
-  secret: string,
+  { certificationId, partnerId, url, secret, requestedAt, environment }: Candidate & CallFacts,
 ) {
   const id = `cert_${certificationId}_${check === 'repeated' ? 'valid' : check}`
   const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE

@@ -14,6 +14,7 @@ import type { Mailer } from './mailer.ts'
 
 interface Dependencies {
   sql: Sql
+  encryptionKeys: readonly Buffer[]
   mailer: Mailer
   staffEmail: string | undefined
   startEndpoint: (endpointId: number) => Promise<unknown>
@@ -23,7 +24,8 @@ interface Dependencies {
 const UNMAILED_MS = 60 * 60 * 1000
 
 /** What is done about a change that takes effect 24 hours after partner and staff were told. */
-export function endpointChangeActivities({ sql, mailer, staffEmail, startEndpoint, log }: Dependencies) {
+export function endpointChangeActivities(dependencies: Dependencies) {
+  const { sql, encryptionKeys, mailer, staffEmail, startEndpoint, log } = dependencies
   return {
     /** `null` once the change is settled. */
     reviewChange: async (changeId: number): Promise<AnnouncedChange | null> =>
@@ -48,7 +50,7 @@ export function endpointChangeActivities({ sql, mailer, staffEmail, startEndpoin
 
     /** Carries the change out, if its date has come and nobody has canceled it. */
     async applyChange(changeId: number): Promise<void> {
-      const endpointId = await applyAnnounced(sql, changeId)
+      const endpointId = await applyAnnounced(sql, changeId, encryptionKeys)
       if (endpointId !== undefined) await startEndpoint(endpointId).catch(() => undefined)
     },
   }

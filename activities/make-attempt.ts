@@ -2,11 +2,12 @@ import type { AttemptOutcome } from '../src/domain/attempt-outcome.ts'
 import type { AttemptTools, ReadSecrets, StartedAttempt } from '../src/db/deliveries/new-attempt.ts'
 import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attempt.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
+import { secretPlace } from '../src/db/endpoints/secrets.ts'
 import type { Sql } from '../src/db/orm.ts'
+import { open, SealError } from '../src/db/seal.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
 import { failureReason } from '../src/domain/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import { decryptSecret, SecretError } from '../src/webhooks/secrets.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
 import { again } from './again.ts'
 import { retryFor } from './retry-for.ts'
@@ -32,11 +33,11 @@ export function attemptTools(encryptionKeys: readonly Buffer[]): AttemptTools {
 }
 
 function secretReader(keys: readonly Buffer[]): ReadSecrets {
-  return (ciphertexts) => {
+  return (stored) => {
     try {
-      return { secrets: ciphertexts.map((ciphertext) => decryptSecret(ciphertext, keys)) }
+      return { secrets: stored.map(([id, ciphertext]) => open(ciphertext, secretPlace(Number(id)), keys)) }
     } catch (error) {
-      if (error instanceof SecretError) return { unreadable: error.message }
+      if (error instanceof SealError) return { unreadable: error.message }
       throw error
     }
   }

@@ -1,10 +1,9 @@
 import { endpointToPing, finishPing } from '../src/db/endpoints/pings.ts'
-import { liveSecrets } from '../src/db/endpoints/secrets.ts'
+import { signingSecrets } from '../src/db/endpoints/secrets.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { PingOutcome } from '../src/domain/endpoint.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import { sendPing } from '../src/webhooks/ping.ts'
-import { decryptSecret } from '../src/webhooks/secrets.ts'
 import type { SendWebhook } from './make-attempt.ts'
 
 interface Dependencies {
@@ -20,8 +19,7 @@ export function pingEndpointActivity({ sql, environment, send, encryptionKeys }:
     const endpoint = await endpointToPing(sql, pingId)
     if (endpoint === undefined || endpoint.url === null) return null
     const { endpointId, partnerId, url } = endpoint
-    const stored = await liveSecrets(sql, endpointId)
-    const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, encryptionKeys))
+    const secrets = await signingSecrets(sql, endpointId, encryptionKeys)
     const outcome = await sendPing({ url, partnerId, environment, secrets }, send)
     await finishPing(sql, pingId, outcome)
     return outcome

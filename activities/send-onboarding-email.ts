@@ -4,13 +4,14 @@ import type { Mail, Mailer } from './mailer.ts'
 
 export interface OnboardingDependencies {
   sql: Sql
+  encryptionKeys: readonly Buffer[]
   mailer: Mailer
 }
 
 /** Welcomes the borrower, once. */
-export function sendOnboardingEmailActivity({ sql, mailer }: OnboardingDependencies) {
+export function sendOnboardingEmailActivity({ sql, encryptionKeys, mailer }: OnboardingDependencies) {
   return async (leadId: number): Promise<'sent' | 'already_sent' | 'not_allowed'> => {
-    const recipient = await onboardingRecipient(sql, leadId)
+    const recipient = await onboardingRecipient(sql, leadId, encryptionKeys)
     if (recipient === undefined) return 'already_sent'
     const outcome = await mailer(welcome(leadId, recipient))
     if (outcome === 'sent') await markOnboardingSent(sql, leadId)

@@ -46,7 +46,7 @@ import { webhookBody } from './webhooks/body.ts'
 export interface AppDependencies {
   environment: Environment
   sql: Sql
-  /** Whether the database is migrated and belongs to this deployment. Until then, nothing is served from it. */
+  /** Whether the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
   isDatabaseReady: () => Promise<boolean>
   log: Logger
   startReferral: (state: ReferralState) => void
@@ -112,14 +112,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       const body = (facts: WebhookFacts) => webhookBody({ ...facts, environment })
       await withKey.register(createLead, {
         sql,
+        encryptionKeys,
         environment,
         webhookBody: body,
         startReferral,
         playScenario: (leadId, name) => scenarios.start(leadId, name),
       })
-      await withKey.register(getLead, { sql })
+      await withKey.register(getLead, { sql, encryptionKeys })
       await withKey.register(getEvents, { sql })
-      await withKey.register(updatePartnerInfo, { sql })
+      await withKey.register(updatePartnerInfo, { sql, encryptionKeys })
       await withKey.register(getDeliveries, { sql })
       await withKey.register(resendWebhook, { sql, resendWebhook: resend })
       await withKey.register(getEndpoint, { sql })
@@ -131,7 +132,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(listEvents, { sql })
       await withKey.register(listLeads, { sql })
       if (environment === 'sandbox') {
-        const lead = { sql, webhookBody: body, startReferral }
+        const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
         await withKey.register(sandboxRoutes, { ...lead, simulate, clocks, scenarios, selfService, sinkBase })
       }
     },

@@ -8,7 +8,8 @@ const config = orFail(() => readConfig('migrate'))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 const orm = await connect(ownerUrl ?? url)
 try {
-  const applied = await migrateDeployment(orm, config.ENVIRONMENT).catch(failIfOtherEnvironment)
+  const { ENVIRONMENT: environment, ENCRYPTION_KEY: keys } = config
+  const applied = await migrateDeployment(orm, environment, keys).catch(failIfOtherEnvironment)
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
 } catch (error) {

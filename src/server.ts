@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
+import { lackingKeys } from './db/encryption-keys.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
-import { watchSchema } from './db/schema-version.ts'
+import { watchReadiness } from './db/readiness.ts'
+import { olderSchema } from './db/schema-version.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
@@ -23,9 +25,10 @@ const config = orFail(() => readConfig('api'))
 const log = createLogger(config.LOG_LEVEL, 'api')
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
-const isSchemaCurrent = watchSchema(sql, (remedy) => log.error(remedy))
+const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+const hasNoFault = watchReadiness(findFault, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
-const isDatabaseReady = async () => (await isSchemaCurrent()) && deployment().then(() => true)
+const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
 await isDatabaseReady().catch((error: unknown) =>
   log.warn(

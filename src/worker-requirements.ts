@@ -3,7 +3,7 @@ import { NativeConnection } from '@temporalio/worker'
 import { retryFor } from '../activities/retry-for.ts'
 import type { Config } from './config.ts'
 import { requireDeployment } from './db/deployment.ts'
-import { keysOfLiveSecrets } from './db/endpoints/secret-keys.ts'
+import { lackingKeys } from './db/encryption-keys.ts'
 import { isReachable, type Sql } from './db/orm.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
@@ -11,7 +11,6 @@ import type { TemporalSettings } from './temporal/client.ts'
 import { OtherDeployment } from './temporal/namespace-claim.ts'
 import type { NamespaceGuard } from './temporal/namespace-guard.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
-import { keyId } from './webhooks/secrets.ts'
 
 // What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
 // the fault would show as workflows and activities that fail one by one.
@@ -44,20 +43,9 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
   const id = await retryFor(deployment, PATIENCE_MS).catch((error: unknown) =>
     fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
   )
-  await requireEncryptionKeys(sql, config.ENCRYPTION_KEY)
+  const remedy = await lackingKeys(sql, config.ENCRYPTION_KEY)
+  if (remedy !== undefined) fail(remedy)
   return id
-}
-
-/** Webhooks cannot be signed without the key that the endpoint's secret is encrypted with. */
-async function requireEncryptionKeys(sql: Sql, keys: Buffer[]): Promise<void> {
-  const ours = new Set(keys.map(keyId))
-  const missing = (await keysOfLiveSecrets(sql)).filter((used) => !ours.has(used.keyId))
-  if (missing.length === 0) return
-  const endpoints = missing.reduce((sum, used) => sum + used.endpoints, 0)
-  const secrets = endpoints === 1 ? 'secret of 1 endpoint needs' : `secrets of ${endpoints} endpoints need`
-  fail(
-    `ENCRYPTION_KEY lacks the key ${missing.map((used) => used.keyId).join(', ')}, which the signing ${secrets}: add it after the current one, separated by a comma; if it is lost, run npm run staff -- endpoint rotate-secret PARTNER --overlap 0`,
-  )
 }
 
 /** Requires a namespace that belongs to this deployment and has every search attribute. */

@@ -7,6 +7,7 @@ import {
   optionalFields,
   returnedFields,
 } from '../src/domain/lead-fields.ts'
+import { openRecord } from '../src/db/leads/staff-reads.ts'
 import { requireLead } from '../src/staff/require-lead.ts'
 import { show } from '../src/staff/lead-view.ts'
 import { contextOf } from './staff/context.ts'
@@ -58,6 +59,11 @@ describe('the optional fields of a lead', () => {
       status: 200,
     })
     expect(await read()).toEqual(returned({ ...first, ...changes }))
-    expect(await requireLead(context.sql, leadId)).toMatchObject({ ...first, ...changes, metadata: {} })
+    const record = await requireLead(context.sql, leadId)
+    expect(openRecord(record, context.config.ENCRYPTION_KEY)).toMatchObject({
+      ...first,
+      ...changes,
+      metadata: {},
+    })
   })
 })

@@ -199,6 +199,19 @@ describe('after a whole journey with every kind of failure in it', () => {
     expect(found(rows)).toEqual([])
   })
 
+  it('the database holds the borrower’s name, email address, phone number, notes and metadata encrypted', async () => {
+    const { rows: tables } = await raw<{ name: string }>`
+      select tablename::text as name from pg_tables where schemaname = current_schema()`.execute(service.sql)
+    const personal = [LEAD.first_name, LEAD.last_name, LEAD.email, LEAD.phone, LEAD.notes, canary('Metadata')]
+    let dump = ''
+    for (const { name } of tables) {
+      const { rows } = await raw`select t::text as row from ${raw.table(name)} t`.execute(service.sql)
+      dump += JSON.stringify(rows)
+    }
+    expect(dump).toContain(LEAD.partner_lead_id)
+    expect(personal.filter((value) => dump.includes(value))).toEqual([])
+  })
+
   it('no webhook holds the borrower’s name, email address, phone number or notes', () => {
     const personal = [LEAD.first_name, LEAD.last_name, LEAD.email, LEAD.phone, LEAD.notes]
     const bodies = partner.endpoint.arrivals.map(({ body }) => body).join('\n')

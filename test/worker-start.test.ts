@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { sql as raw } from 'kysely'
+import { noteKey, retireKeys } from '../src/db/encryption-keys.ts'
 import { searchAttributes } from '../src/domain/search-attributes.ts'
 import { anyPort } from './support/any-port.ts'
 import { registerNamespace } from './support/namespace.ts'
@@ -45,9 +45,9 @@ describe('a worker', () => {
       environment: async () => ({ DATABASE_URL: '' }),
       says: /^Configuration: DATABASE_URL is not set\. See docs\/settings\.md\.$/,
     },
-    'ENCRYPTION_KEY lacks the key of a live secret': {
+    'ENCRYPTION_KEY lacks the key of what is stored': {
       environment: async () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
-      says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, which the signing secret of 1 endpoint needs: add it after the current one, separated by a comma; if it is lost, run npm run staff -- endpoint rotate-secret PARTNER --overlap 0$/,
+      says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget KEY$/,
     },
     'a production would mail in plain text': {
       environment: async () => ({
@@ -104,22 +104,17 @@ describe('a worker', () => {
     expect(code).toBe(1)
   })
 
-  it('starts when the key of each live secret is among its keys, and whatever has expired', async () => {
-    await raw`
-      insert into endpoint_secrets (endpoint_id, ciphertext, expires_at)
-      select id, 'v1.00000000.expired', now() from endpoints`.execute(service.sql)
-    const keys = [randomBytes(32).toString('base64'), service.environment.ENCRYPTION_KEY]
-    const worker = await service.startWorker({ ENCRYPTION_KEY: keys.join(',') })
-    expect(await worker.stop()).toBe(0)
-  })
-
-  it('does not start without the key of a secret that a partner is changing to', async () => {
-    await raw`
-      insert into endpoint_changes (endpoint_id, kind, state, ciphertext, requested_by)
-      select id, 'secret', 'announced', 'v1.00000001.asked', 'key 1' from endpoints`.execute(service.sql)
+  it('does not start without a key that another process has begun to use', async () => {
+    await noteKey(service.sql, '00000001')
     const refused = await runToEnd('src/worker.ts', service.environment)
     expect(refused.stderr).toContain('ENCRYPTION_KEY lacks the key 00000001')
-    await service.sql.updateTable('endpoint_changes').set({ state: 'canceled' }).execute()
+    await retireKeys(service.sql, ['00000001'])
+  })
+
+  it('starts with more keys than it needs', async () => {
+    const keys = [service.environment.ENCRYPTION_KEY, randomBytes(32).toString('base64')]
+    const worker = await service.startWorker({ ENCRYPTION_KEY: keys.join(',') })
+    expect(await worker.stop()).toBe(0)
   })
 
   it('is live from its start, and ready once it polls', async () => {

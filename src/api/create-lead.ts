@@ -17,6 +17,7 @@ import { success } from './schemas.ts'
 
 interface Options {
   sql: Sql
+  encryptionKeys: readonly Buffer[]
   environment: Environment
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
@@ -85,7 +86,7 @@ const schema = operation({
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, environment, webhookBody, startReferral, playScenario },
+  { sql, encryptionKeys, environment, webhookBody, startReferral, playScenario },
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
@@ -95,7 +96,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       const { body: lead, partnerId: partner } = request
       const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
       const result = await insert(
-        { sql, takeLeadId },
+        { sql, takeLeadId, encryptionKeys },
         partner,
         lead,
         webhookBody,

@@ -67,13 +67,18 @@ const schema = operation({
   errors: leadErrors,
 })
 
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+}
+
 /** POST /get-lead: interface specification, section 4.2. */
-export const getLead: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
   app.post('/get-lead', {
     schema,
     handler: async (request) => {
       request.leadId = request.body.lead_id
-      const found = await findLead(sql, request.partnerId, request.leadId)
+      const found = await findLead(options, request.partnerId, request.leadId)
       if (found === undefined) throw unknownLead()
       return { success: true as const, data: toWire(found) }
     },

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { openChange } from '../db/endpoints/changes.ts'
 import { rotateSecret } from '../db/endpoints/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
+import { sealing } from '../db/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
@@ -15,7 +16,7 @@ import {
   selfServiceOff,
   tooManyChanges,
 } from './self-service.ts'
-import { newSecret } from '../webhooks/secrets.ts'
+import { generateSecret } from '../webhooks/secrets.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -64,17 +65,18 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<SelfServiceOptions> = a
     schema,
     handler: async (request) => {
       const { overlap_hours: overlapHours } = request.body
-      const { secret, ciphertext } = newSecret(encryptionKeys)
+      const secret = generateSecret()
+      const sealed = sealing(secret, encryptionKeys)
       const actor = actorOf(request, policy.environment)
       const { announced } = await orRefusal(
         actOnOwnEndpoint(sql, 'rotate', actor, async (trx, endpoint, requestedBy) => {
           requireUrl(endpoint)
           const audit = { overlap_hours: overlapHours }
           if (policy.environment === 'sandbox') {
-            await rotateSecret(trx, endpoint.id, ciphertext, overlapHours * HOUR_MS)
+            await rotateSecret(trx, endpoint.id, sealed, overlapHours * HOUR_MS)
             return { announced: undefined, audit }
           }
-          const change = { kind: 'secret', state: 'announced', ciphertext, overlapHours } as const
+          const change = { kind: 'secret', state: 'announced', secret: sealed, overlapHours } as const
           const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
           return { announced: id, audit: { ...audit, change_id: id } }
         }),

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { openChange } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
+import { sealing } from '../db/seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
@@ -15,9 +16,11 @@ import {
   selfServiceOff,
   tooManyChanges,
 } from './self-service.ts'
-import { newSecret } from '../webhooks/secrets.ts'
+import { generateSecret } from '../webhooks/secrets.ts'
 
-const secret = z.string().describe('The signing secret of the new URL. Store it now: it is not shown again.')
+const secretField = z
+  .string()
+  .describe('The signing secret of the new URL. Store it now: it is not shown again.')
 
 const schema = operation({
   operationId: 'setEndpoint',
@@ -36,7 +39,7 @@ const schema = operation({
     'url is required',
   ),
   bodyExamples: { url: { url: 'https://lender.example.com/webhooks' } },
-  response: z.object({ success, data: endpointView.extend({ secret }) }),
+  response: z.object({ success, data: endpointView.extend({ secret: secretField }) }),
   responseDescription: 'The candidate is stored.',
   responseExamples: {
     first: {
@@ -68,17 +71,18 @@ export const setEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app
       const { url } = request.body
       const fault = checkEndpointUrl(url, policy)
       if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
-      const made = newSecret(encryptionKeys)
+      const secret = generateSecret()
+      const sealed = sealing(secret, encryptionKeys)
       const actor = actorOf(request, policy.environment)
       await orRefusal(
         actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
-          const change = { kind: 'url', state: 'candidate', url, ciphertext: made.ciphertext } as const
+          const change = { kind: 'url', state: 'candidate', url, secret: sealed } as const
           const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
           return { audit: { change_id: id, origin: new URL(url).origin } }
         }),
       )
       const data = await viewOf(sql, request.partnerId)
-      return { success: true as const, data: { ...data, secret: made.secret } }
+      return { success: true as const, data: { ...data, secret } }
     },
   })
 }

@@ -80,15 +80,20 @@ const schema = operation({
   errors: leadErrors,
 })
 
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+}
+
 /** POST /update-partner-info: interface specification, section 4.4. */
-export const updatePartnerInfo: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, options) => {
   app.post('/update-partner-info', {
     schema,
     preValidation: async (request) => refusePrototype(request.body),
     handler: async (request) => {
       const { lead_id, ...sent } = request.body
       request.leadId = lead_id
-      const outcome = await updateLead(sql, request.partnerId, lead_id, toChanges(sent))
+      const outcome = await updateLead(options, request.partnerId, lead_id, toChanges(sent))
       if (outcome === 'unknown') throw unknownLead()
       if (outcome === 'too_many') {
         throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)

@@ -40,17 +40,20 @@ const processes = {
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 }
 
-/** Read by all that make or use signing secrets, or register endpoints. */
+/** One key or more, the newest first. */
+const encryptionKeys = z.string().transform((keys, context) => {
+  const decoded = keys.split(',').map((key) => Buffer.from(key.trim(), 'base64'))
+  if (decoded.some((key) => key.length !== 32)) {
+    context.addIssue(
+      'must be 32 bytes in base64 (openssl rand -base64 32), older keys after it, separated by commas',
+    )
+  }
+  return decoded
+})
+
+/** Read by all that read or write what is encrypted, or register endpoints. */
 const endpoints = {
-  ENCRYPTION_KEY: z.string().transform((keys, context) => {
-    const decoded = keys.split(',').map((key) => Buffer.from(key.trim(), 'base64'))
-    if (decoded.some((key) => key.length !== 32)) {
-      context.addIssue(
-        'must be 32 bytes in base64 (openssl rand -base64 32), older keys after it, separated by commas',
-      )
-    }
-    return decoded
-  }),
+  ENCRYPTION_KEY: encryptionKeys,
   WEBHOOK_ALLOW_PRIVATE_NETWORK: flag.default(false),
 }
 
@@ -101,7 +104,11 @@ export const programs = {
     TEMPORAL_WORKER_BUILD_ID: text.optional(),
   }),
   staff: z.object({ ...everywhere, ...endpoints, TEMPORAL_UI_URL: webUrl.optional() }),
-  migrate: z.object({ ...everywhere, MIGRATION_DATABASE_URL: databaseUrl.optional() }),
+  migrate: z.object({
+    ...everywhere,
+    MIGRATION_DATABASE_URL: databaseUrl.optional(),
+    ENCRYPTION_KEY: encryptionKeys.optional(),
+  }),
   'setup-temporal': z.object(everywhere),
 }
 

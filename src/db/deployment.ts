@@ -55,12 +55,16 @@ export function remembered(require: () => Promise<string>): () => Promise<string
  * @returns how many migrations were applied.
  * @throws {OtherEnvironment}
  */
-export async function migrateDeployment(orm: Orm, environment: Environment): Promise<number> {
+export async function migrateDeployment(
+  orm: Orm,
+  environment: Environment,
+  encryptionKeys: readonly Buffer[] = [],
+): Promise<number> {
   const sql = sqlOf(orm)
   const { rows } = await raw<{ known: boolean }>`
     select to_regclass('deployment') is not null as known`.execute(sql)
   if (rows[0]?.known) await requireDeployment(sql, environment)
-  const applied = await migrate(orm)
+  const applied = await migrate(orm, encryptionKeys)
   await requireDeployment(sql, environment)
   return applied
 }

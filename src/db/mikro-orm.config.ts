@@ -7,6 +7,7 @@ import { AuditEntry } from './entities/audit-entry.ts'
 import { Certification } from './entities/certification.ts'
 import { Delivery } from './entities/delivery.ts'
 import { Deployment } from './entities/deployment.ts'
+import { EncryptionKey } from './entities/encryption-key.ts'
 import { EndpointChange } from './entities/endpoint-change.ts'
 import { EndpointPing } from './entities/endpoint-ping.ts'
 import { EndpointSecret } from './entities/endpoint-secret.ts'
@@ -44,6 +45,7 @@ export const entities = [
   Loss,
   Sink,
   SinkWebhook,
+  EncryptionKey,
 ] as const
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`

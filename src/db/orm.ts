@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
 import { type Generated, type Kysely, sql as raw } from 'kysely'
+import { giveKeys } from './migration-keys.ts'
 import { type entities, ormOptions } from './mikro-orm.config.ts'
 import type { Patience } from './session-options.ts'
 
@@ -19,9 +20,11 @@ const LOCK_POLL_MS = 100
  * Brings the schema up to date. Two processes that try at once take turns, under an advisory lock. It is polled:
  * a statement that waits holds a snapshot, and `create index concurrently` waits until all older ones are gone.
  *
+ * @param encryptionKeys needed by a migration that finds data to encrypt.
  * @returns how many migrations were applied.
  */
-export async function migrate(orm: Orm): Promise<number> {
+export async function migrate(orm: Orm, encryptionKeys: readonly Buffer[] = []): Promise<number> {
+  giveKeys(orm, encryptionKeys)
   const lock = raw<{ locked: boolean }>`select pg_try_advisory_lock(${MIGRATION_LOCK}) as locked`
   return sqlOf(orm)
     .connection()

@@ -19,31 +19,6 @@ export async function olderSchema(sql: Sql): Promise<string | undefined> {
   return `The database’s schema is older than this version needs (${which} not applied): run npm run migrate.`
 }
 
-/**
- * Checks whether the schema is as new as this code needs, and caches a yes. Concurrent calls share one query.
- *
- * @param onOlder is called once, with what to do.
- */
-export function watchSchema(sql: Sql, onOlder: (remedy: string) => void): () => Promise<boolean> {
-  let isCurrent = false
-  let isTold = false
-  let asking: Promise<boolean> | undefined
-
-  async function ask(): Promise<boolean> {
-    const remedy = await olderSchema(sql)
-    if (remedy !== undefined && !isTold) onOlder(remedy)
-    isTold ||= remedy !== undefined
-    isCurrent = remedy === undefined
-    return isCurrent
-  }
-
-  return async () => {
-    if (isCurrent) return true
-    asking ??= ask().finally(() => (asking = undefined))
-    return asking
-  }
-}
-
 /** Those in the folder, by name, in their order. */
 function neededMigrations(): string[] {
   return readdirSync(migrationsFolder)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import { isLiveSecret } from './endpoints/secret-keys.ts'
+import { openSecretOf } from './endpoints/changes.ts'
+import { signingSecrets } from './endpoints/secrets.ts'
 import type { Sql } from './orm.ts'
 
 /** How many webhooks of a sink are kept. */
@@ -49,30 +50,28 @@ export async function findSink(sql: Sql, partnerId: number) {
     .executeTakeFirst()
 }
 
-/** Whose sink has this token, and the secrets that its webhooks may be signed with. */
-export async function findSinkByToken(sql: Sql, token: string) {
+/**
+ * Whose sink has this token, and the secrets that its webhooks may be signed with.
+ *
+ * @throws {SealError}
+ */
+export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: readonly Buffer[]) {
   const sink = await sql
     .selectFrom('sinks')
-    .select('partner_id as partnerId')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'sinks.partner_id')
+    .select(['sinks.partner_id as partnerId', 'endpoints.id as endpointId'])
     .where('token', '=', token)
     .executeTakeFirst()
   if (sink === undefined) return undefined
-  const stored = await sql
-    .selectFrom('endpoint_secrets')
-    .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
-    .select('ciphertext')
-    .where('partner_id', '=', sink.partnerId)
-    .where(isLiveSecret)
-    .unionAll(
-      sql
-        .selectFrom('endpoint_changes')
-        .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
-        .select('ciphertext')
-        .where('partner_id', '=', sink.partnerId)
-        .where('endpoint_changes.state', '=', 'candidate'),
-    )
+  const { partnerId, endpointId } = sink
+  const candidates = await sql
+    .selectFrom('endpoint_changes')
+    .select(['id', 'ciphertext'])
+    .where('endpoint_id', '=', endpointId)
+    .where('state', '=', 'candidate')
     .execute()
-  return { ...sink, ciphertexts: stored.map(({ ciphertext }) => ciphertext) }
+  const live = await signingSecrets(sql, endpointId, encryptionKeys)
+  return { partnerId, secrets: [...live, ...candidates.map((each) => openSecretOf(each, encryptionKeys))] }
 }
 
 /** Takes the answer to the next webhook, and counts it. */

@@ -2,7 +2,8 @@ import { setEndpoint } from '../db/endpoints/endpoint.ts'
 import { findKeyOwner, hashOf, issueKey } from '../db/partners/keys.ts'
 import { sqlOf, type Em, type Orm } from '../db/orm.ts'
 import { addPartner } from '../db/partners/partner.ts'
-import { encryptSecret, generateSecret } from '../webhooks/secrets.ts'
+import { sealing } from '../db/seal.ts'
+import { generateSecret } from '../webhooks/secrets.ts'
 import type { DemoPartner } from './data-directory.ts'
 
 interface DemoOptions {
@@ -28,8 +29,8 @@ export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promis
   }
   const endpointSecret = kept?.endpointSecret ?? generateSecret()
   const { partnerId, key } = kept ?? (await makePartner(orm.em.fork()))
-  const ciphertext = encryptSecret(endpointSecret, encryptionKeys)
-  await setEndpoint(sql, partnerId, { url: endpointUrl, ciphertext })
+  const secret = sealing(endpointSecret, encryptionKeys)
+  await setEndpoint(sql, partnerId, { url: endpointUrl, secret })
   return { partnerId, key, endpointUrl, endpointSecret }
 }
 

@@ -1,4 +1,4 @@
-import { decryptSecret } from '../webhooks/secrets.ts'
+import { openChangeStates } from '../domain/endpoint-change.ts'
 
 /**
  * Reads the signing secrets of whoever has its webhooks sent to `endpointUrl`, or wants to: a partner may replace the one
@@ -8,21 +8,27 @@ export function demoSecrets(databaseUrl: string, encryptionKeys: readonly Buffer
   let connecting: Promise<Awaited<ReturnType<typeof connect>>> | undefined
   return async (endpointUrl: string): Promise<string[]> => {
     connecting ??= connect(databaseUrl)
-    const sql = await connecting
-    const [stored, asked] = await Promise.all([
+    const { sql, signingSecrets, openSecretOf } = await connecting
+    const [endpoints, changes] = await Promise.all([
+      sql.selectFrom('endpoints').select('id').where('url', '=', endpointUrl).execute(),
       sql
-        .selectFrom('endpoint_secrets')
-        .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
-        .select('ciphertext')
+        .selectFrom('endpoint_changes')
+        .select(['id', 'ciphertext'])
         .where('url', '=', endpointUrl)
+        .where('state', 'in', openChangeStates)
         .execute(),
-      sql.selectFrom('endpoint_changes').select('ciphertext').where('url', '=', endpointUrl).execute(),
     ])
-    return [...stored, ...asked].map(({ ciphertext }) => decryptSecret(ciphertext, encryptionKeys))
+    const live = await Promise.all(endpoints.map(({ id }) => signingSecrets(sql, id, encryptionKeys)))
+    return [...live.flat(), ...changes.map((change) => openSecretOf(change, encryptionKeys))]
   }
 }
 
+/** Imports late, because MikroORM takes half a second. */
 async function connect(databaseUrl: string) {
-  const orm = await import('../db/orm.ts')
-  return orm.sqlOf(await orm.connect(databaseUrl))
+  const [orm, { signingSecrets }, { openSecretOf }] = await Promise.all([
+    import('../db/orm.ts'),
+    import('../db/endpoints/secrets.ts'),
+    import('../db/endpoints/changes.ts'),
+  ])
+  return { sql: orm.sqlOf(await orm.connect(databaseUrl)), signingSecrets, openSecretOf }
 }

@@ -107,7 +107,7 @@ async function prepareDatabase(
     ])
     const orm = await connect(url)
     try {
-      await migrateDeployment(orm, 'sandbox')
+      await migrateDeployment(orm, 'sandbox', encryptionKeys)
       settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
     } finally {
       await orm.close()

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { type AuditedAction, recordAudit } from '../db/audit.ts'
 import { remembered, requireDeployment } from '../db/deployment.ts'
+import { lackingKeys } from '../db/encryption-keys.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Em, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
 import { createClocks } from '../temporal/clocks.ts'
@@ -10,7 +11,7 @@ import { createEndpointStarter } from '../temporal/endpoints.ts'
 import { createReferrals } from '../temporal/referrals.ts'
 import { createResendStarter } from '../temporal/resend.ts'
 import type { Answer } from './answer.ts'
-import { failureOf } from './refusal.ts'
+import { failureOf, Refusal } from './refusal.ts'
 
 /** Whoever typed a command learns after this long that Temporal does not answer. */
 const TEMPORAL_LIMIT_MS = 3000
@@ -51,6 +52,12 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     config,
     sql,
     deployment,
+    /** For whatever seals or opens; rejects when a key is missing under which data is stored. */
+    encryptionKeys: async (): Promise<readonly Buffer[]> => {
+      const remedy = await lackingKeys(sql, config.ENCRYPTION_KEY)
+      if (remedy !== undefined) throw new Refusal(remedy)
+      return config.ENCRYPTION_KEY
+    },
     /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,
     /** Runs `work` in one transaction, in which nothing but PostgreSQL is called. */

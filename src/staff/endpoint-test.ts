@@ -1,8 +1,7 @@
 import { findEndpoint } from '../db/endpoints/endpoint.ts'
-import { liveSecrets } from '../db/endpoints/secrets.ts'
+import { signingSecrets } from '../db/endpoints/secrets.ts'
 import { sendPing } from '../webhooks/ping.ts'
 import { createSender } from '../webhooks/send.ts'
-import { decryptSecret } from '../webhooks/secrets.ts'
 import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { withoutUrl } from './endpoint-pause.ts'
@@ -14,8 +13,7 @@ export async function test(context: StaffContext, partner: number) {
   const endpoint = await findEndpoint(context.sql, partner)
   if (!endpoint?.url) throw withoutUrl(partner)
   const { id: endpointId, url } = endpoint
-  const stored = await liveSecrets(context.sql, endpointId)
-  const secrets = stored.map(({ ciphertext }) => decryptSecret(ciphertext, context.config.ENCRYPTION_KEY))
+  const secrets = await signingSecrets(context.sql, endpointId, await context.encryptionKeys())
   const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
     const result = await send(context, { url, partnerId: partner, secrets })
     return { result, detail: { webhook_id: result.webhook_id, ok: result.ok, status: result.status } }

@@ -3,10 +3,11 @@ import { openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../db/endpoints/endpoint.ts'
 import { readHealth } from '../db/endpoints/health.ts'
 import { liveSecrets, rotateSecret } from '../db/endpoints/secrets.ts'
+import { sealing } from '../db/seal.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
-import { newSecret } from '../webhooks/secrets.ts'
+import { generateSecret } from '../webhooks/secrets.ts'
 import { fields } from './answer.ts'
 import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
@@ -51,12 +52,14 @@ export async function set(
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault !== null) throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
   const name = await requirePartner(context.sql, partner)
-  const { secret, ciphertext } = newSecret(context.config.ENCRYPTION_KEY)
+  const secret = generateSecret()
+  const sealed = sealing(secret, await context.encryptionKeys())
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(url).origin, from_now: fromNow }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
-    const result = required(partner, await setEndpoint(context.sql, partner, { url, ciphertext, fromNow }))
+    const wanted = { url, secret: sealed, fromNow }
+    const result = required(partner, await setEndpoint(context.sql, partner, wanted))
     return { result, detail: { canceled: result.canceled } }
   })
   const shown = secretIsNew
@@ -113,11 +116,12 @@ export async function show({ sql }: StaffContext, partner: number) {
 
 export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
-  const { secret, ciphertext } = newSecret(context.config.ENCRYPTION_KEY)
+  const secret = generateSecret()
+  const sealed = sealing(secret, await context.encryptionKeys())
   await context.change(async ({ sql, audit }) => {
     const { id } = required(partner, await lockEndpoint(sql, partner))
     await settleOpenChanges(sql, id, 'replaced', ['secret'])
-    await rotateSecret(sql, id, ciphertext, overlap)
+    await rotateSecret(sql, id, sealed, overlap)
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
   })

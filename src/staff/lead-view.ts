@@ -1,5 +1,11 @@
 import { findDeliveries } from '../db/deliveries/list.ts'
-import { findLeadAttempts, findLeadEvents, type LeadRecord } from '../db/leads/staff-reads.ts'
+import {
+  findLeadAttempts,
+  findLeadEvents,
+  type LeadRecord,
+  type OpenedRecord,
+  openRecord,
+} from '../db/leads/staff-reads.ts'
 import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 import { fields, table } from './answer.ts'
@@ -8,8 +14,9 @@ import type { StaffContext } from './context.ts'
 const MOST_DELIVERIES = 10_000
 
 /** Everything that PostgreSQL and Temporal know of a lead. */
-export async function show(context: StaffContext, { id, ...lead }: LeadRecord) {
+export async function show(context: StaffContext, record: LeadRecord) {
   const { sql } = context
+  const { id, ...lead } = openRecord(record, await context.encryptionKeys())
   // first: it rejects when the namespace is another deployment's
   const { workflowId, status, notes } = await describeReferral(context.client, id)
   const [events, deliveries, attempts] = await Promise.all([
@@ -62,12 +69,12 @@ export async function show(context: StaffContext, { id, ...lead }: LeadRecord) {
   return { json, text: parts.filter(Boolean).join('\n\n') }
 }
 
-function leadFields(id: number, lead: Omit<LeadRecord, 'id'>): string {
+function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>): string {
   return fields({
     lead: id,
     partner: `${lead.partner_id}, ${lead.partner_name}`,
     status: lead.status,
-    name: `${lead.first_name} ${lead.last_name}`,
+    name: [lead.first_name, lead.last_name].filter(Boolean).join(' '),
     email: lead.email,
     phone: lead.phone,
     ...Object.fromEntries(optionalFieldNames.map((name) => [optionalFields[name].label, lead[name]])),

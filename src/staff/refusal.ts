@@ -1,5 +1,6 @@
 import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
 import { OtherEnvironment } from '../db/deployment.ts'
+import { SealError } from '../db/seal.ts'
 import { OtherDeployment } from '../temporal/namespace-claim.ts'
 import { isTemporalAway } from '../temporal/temporal-away.ts'
 
@@ -16,7 +17,7 @@ interface Failure {
 
 export function failureOf(error: unknown, temporalAddress = ''): Failure {
   const line = (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
-  if ([Refusal, OtherEnvironment, OtherDeployment].some((kind) => error instanceof kind)) {
+  if ([Refusal, OtherEnvironment, OtherDeployment, SealError].some((kind) => error instanceof kind)) {
     return { message: line, reason: 'refused', outcome: 'failed' }
   }
   if (isTemporalAway(error)) {

@@ -154,7 +154,7 @@ describe('delivering a webhook', () => {
     expect(await attempts()).toEqual([])
     expect(await delivery()).toMatchObject({ state: 'pending', failures: 0, lease: null })
     expect((await endpointRow()).failing_since).toBeNull()
-    expect(noticed).toEqual([expect.stringMatching(/^a stored secret under the key [0-9a-f]{8} was changed/)])
+    expect(noticed).toEqual([expect.stringMatching(/^a stored value under the key [0-9a-f]{8} was changed/)])
     await secrets()
       .set({ ciphertext: raw<string>`replace(ciphertext, 'damaged', '')` })
       .execute()

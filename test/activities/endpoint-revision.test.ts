@@ -30,7 +30,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     await putEndpoints(on.sql, 'active')
   })
 
-  const setUrl = (url: string) => setEndpoint(on.sql, on.partnerId, { url, ciphertext: 'unused' })
+  const setUrl = (url: string) => setEndpoint(on.sql, on.partnerId, { url, secret: () => 'unused' })
   const row = () =>
     on.sql
       .selectFrom('endpoints')

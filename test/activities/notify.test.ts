@@ -38,7 +38,7 @@ describe('telling a partner and staff of an endpoint', () => {
     review = (id) => reviewEndpoint(sql, id)
     await sql.updateTable('partners').set({ contact_email: 'tech@lender.example' }).execute()
     const url = 'https://lender.example/hooks?token=secret'
-    endpointId = (await setEndpoint(sql, partnerId, { url, ciphertext: '' }))!.id
+    endpointId = (await setEndpoint(sql, partnerId, { url, secret: () => '' }))!.id
   })
 
   beforeEach(async () => {

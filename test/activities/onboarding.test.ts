@@ -5,6 +5,7 @@ import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const MAIL = { to: 'bea@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
@@ -32,6 +33,7 @@ describe('the onboarding email', () => {
   const send = () =>
     sendOnboardingEmailActivity({
       sql,
+      encryptionKeys: testKeys,
       mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
     })
 

@@ -5,13 +5,16 @@ import type { ConnectionLimits } from '../../src/api/http-server.ts'
 import { candidateOf, endCertification } from '../../src/db/endpoints/certifications.ts'
 import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
+import { lackingKeys } from '../../src/db/encryption-keys.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { readLeadClock } from '../../src/db/leads/next-due.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
-import { watchSchema } from '../../src/db/schema-version.ts'
+import { watchReadiness } from '../../src/db/readiness.ts'
+import { olderSchema } from '../../src/db/schema-version.ts'
 import type { ReferralState } from '../../src/domain/referral.ts'
 import { createLogger } from '../../src/logger.ts'
 import { freshDatabase } from '../support/database.ts'
+import { testKeys } from '../support/test-keys.ts'
 
 interface ApiOptions {
   environment?: 'sandbox' | 'production'
@@ -19,6 +22,7 @@ interface ApiOptions {
   limits?: Partial<ConnectionLimits>
   tls?: { cert: string; key: string }
   trustProxy?: string
+  encryptionKeys?: readonly Buffer[]
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }
@@ -30,9 +34,6 @@ export const borrower = {
   phone: '+1 555-0100',
 }
 
-/** The key under which the API stores signing secrets. */
-export const ENCRYPTION_KEY = Buffer.alloc(32, 7)
-
 const open: (() => Promise<void>)[] = []
 afterAll(async () => {
   await Promise.all(open.map((close) => close()))
@@ -43,6 +44,7 @@ export async function prepareApi({
   environment = 'sandbox',
   rateLimit = 0,
   through = String,
+  encryptionKeys = testKeys,
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
@@ -61,12 +63,13 @@ export async function prepareApi({
     ping: async (id: number) => void requested.push(`ping ${id}`),
     change: async (id: number) => void requested.push(`change ${id}`),
   }
-  const isSchemaCurrent = watchSchema(sql, (remedy) => void logged.push(remedy))
+  const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
+  const hasNoFault = watchReadiness(findFault, (remedy) => void logged.push(remedy))
   const deployment = remembered(() => requireDeployment(sql, environment))
   const app = await buildApp({
     environment,
     sql,
-    isDatabaseReady: async () => (await isSchemaCurrent()) && deployment().then(() => true),
+    isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
     log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
     startReferral: (state) => void started.push(state),
     resendWebhook: async ({ eventId }) => {
@@ -85,7 +88,7 @@ export async function prepareApi({
     },
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
-    encryptionKeys: [ENCRYPTION_KEY],
+    encryptionKeys,
     allowPrivateNetwork: false,
     sinkBase: () => 'http://127.0.0.1:1/v1',
     observeRequest: () => {},
@@ -107,11 +110,11 @@ export type ApiPartner = Awaited<ReturnType<Api['addPartner']>>
 
 /** A sink is certified as by a worker; the API waits for that. */
 async function certifySink(sql: Sql, certificationId: number): Promise<void> {
-  const candidate = await candidateOf(sql, certificationId)
+  const candidate = await candidateOf(sql, certificationId, testKeys)
   if (!candidate?.url.includes('/sandbox/sinks/')) return
   const certification = sql.updateTable('certifications').where('id', '=', certificationId)
   await certification.set({ accept_failures: true }).execute()
-  await endCertification(sql, certificationId, 'sandbox')
+  await endCertification(sql, certificationId, { environment: 'sandbox', encryptionKeys: testKeys })
 }
 
 type Em = Parameters<typeof addPartner>[0]

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { openNotes } from '../../src/db/leads/sealed-lead.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { eachField, optionalFieldNames, optionalFields } from '../../src/domain/lead-fields.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
@@ -11,12 +13,9 @@ describe('POST /create-lead', () => {
   })
   const create = (fields: object) => partner.post('create-lead', { ...borrower, ...fields })
 
-  const storedNotes = async (id: unknown) => {
-    const leads = api.sql
-      .selectFrom('leads')
-      .select('notes')
-      .where('id', '=', id as number)
-    return (await leads.executeTakeFirstOrThrow()).notes
+  const storedNotes = async (id: number) => {
+    const leads = api.sql.selectFrom('leads').select('notes').where('id', '=', id)
+    return openNotes(id, (await leads.executeTakeFirstOrThrow()).notes, testKeys)
   }
 
   it('answers 200 with success, a message, the lead’s id and the partner_lead_id that was sent', async () => {
@@ -95,7 +94,7 @@ describe('POST /create-lead', () => {
     const lead = await partner.readLead(await partner.createLead(fields))
     const { notes, ...returned } = fields
     expect(lead).toMatchObject(returned)
-    expect(await storedNotes(lead.id)).toBe(notes ?? null)
+    expect(await storedNotes(lead.id as number)).toBe(notes ?? null)
   })
 
   const refused: [string, Record<string, unknown>][] = [

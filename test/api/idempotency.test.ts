@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { requestHashPlace } from '../../src/db/leads/new-lead.ts'
+import { open } from '../../src/db/seal.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('Idempotency-Key on create-lead', () => {
   let api: Api
@@ -24,12 +29,13 @@ describe('Idempotency-Key on create-lead', () => {
 
   it('compares only the fields that have a value, so that a new optional field causes no conflict', async () => {
     await create('absent', { notes: null, fico_range: '' })
-    const { request_hash: hash } = await api.sql
+    const { request_hash: sealed, lead_id: leadId } = await api.sql
       .selectFrom('idempotency_keys')
-      .select('request_hash')
+      .select(['request_hash', 'lead_id'])
       .where('key', '=', 'absent')
       .executeTakeFirstOrThrow()
-    expect(hash).toBe(createHash('sha256').update(JSON.stringify(borrower)).digest('hex'))
+    expect(sealed).not.toContain(hashOf(JSON.stringify(borrower)))
+    expect(open(sealed, requestHashPlace(leadId), testKeys)).toBe(hashOf(JSON.stringify(borrower)))
   })
 
   it('refuses another body with 422 IDEMPOTENCY_CONFLICT', async () => {

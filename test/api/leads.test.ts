@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sealMetadata } from '../../src/db/leads/sealed-lead.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { milestoneNames } from '../../src/domain/milestones.ts'
 import { formatTimestamp } from '../../src/domain/timestamps.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
@@ -105,8 +107,9 @@ describe('POST /get-lead', () => {
   it('shows metadata from before the lead had a field of that name, until that field is set or removed', async () => {
     const id = await partner.createLead()
     const before = { fico_range: '500-549', loan_officer_id: 'LO-7' }
+    const metadata = sealMetadata(id, before, testKeys) as Record<string, string>
     const restore = () =>
-      api.sql.updateTable('leads').set({ metadata: before, fico_range: null }).where('id', '=', id).execute()
+      api.sql.updateTable('leads').set({ metadata, fico_range: null }).where('id', '=', id).execute()
     for (const removed of [null, '']) {
       await restore()
       expect(await partner.readLead(id)).toMatchObject(before)

@@ -13,7 +13,7 @@ describe('list-leads', () => {
   beforeAll(async () => {
     api = await prepareApi()
     ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', ciphertext: 'none' })
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
     for (let count = 0; count < 5; count += 1)
       leads.push(await partner.createLead({ partner_lead_id: `LOAN-${count % 2}` }))
     await stranger.createLead({ partner_lead_id: 'LOAN-1' })

@@ -4,8 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { errorCatalogue } from '../../src/api/errors.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
-import { type Answer, type Api, ENCRYPTION_KEY, prepareApi } from './api.ts'
+import { type Answer, type Api, prepareApi } from './api.ts'
 
 interface Content {
   content: {
@@ -145,8 +144,7 @@ describe('GET /v1/openapi.json', () => {
   it('has examples of requests that the service takes', async () => {
     const partner = await api.addPartner()
     const lead_id = await partner.createLead()
-    const ciphertext = encryptSecret(generateSecret(), [ENCRYPTION_KEY])
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', ciphertext })
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', secret: () => 'unused' })
     const { data } = (await partner.post('get-deliveries', { lead_id })).body
     for (const [name, { post }] of posts(answer.body.paths)) {
       for (const { value } of Object.values(post.requestBody.content['application/json'].examples)) {

@@ -1,11 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { liveSecrets } from '../../src/db/endpoints/secrets.ts'
+import { secretPlace, signingSecrets } from '../../src/db/endpoints/secrets.ts'
 import { pauseOrResume } from '../../src/db/endpoints/states.ts'
-import { decryptSecret, encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { open, sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { until } from '../support/until.ts'
-import { type Api, type ApiPartner, ENCRYPTION_KEY, prepareApi } from './api.ts'
+import { type Api, type ApiPartner, prepareApi } from './api.ts'
+import { testKeys } from '../support/test-keys.ts'
 
 const URL_NOW = 'https://lender.example/now'
 const URL_NEXT = 'https://lender.example/next?token=not-for-logs'
@@ -22,8 +24,8 @@ const paths = [
 /** A partner with an endpoint that staff set. */
 async function addPartnerAt(api: Api, url: string | null = URL_NOW): Promise<ApiPartner> {
   const partner = await api.addPartner()
-  const ciphertext = encryptSecret(generateSecret(), [ENCRYPTION_KEY])
-  if (url !== null) await setEndpoint(api.sql, partner.id, { url, ciphertext })
+  const secret = sealing(generateSecret(), testKeys)
+  if (url !== null) await setEndpoint(api.sql, partner.id, { url, secret })
   return partner
 }
 
@@ -34,12 +36,12 @@ async function secretsOf(api: Api, partner: ApiPartner) {
   const { id } = await endpointOf(api, partner)
   const rows = await api.sql
     .selectFrom('endpoint_secrets')
-    .select(['ciphertext', 'expires_at'])
+    .select(['id', 'ciphertext', 'expires_at'])
     .where('endpoint_id', '=', id)
     .orderBy('id')
     .execute()
   return rows.map((row) => ({
-    secret: decryptSecret(row.ciphertext, [ENCRYPTION_KEY]),
+    secret: open(row.ciphertext, secretPlace(row.id), testKeys),
     hoursLeft: row.expires_at && (Math.round((row.expires_at.getTime() - Date.now()) / 3_600_000) || 0),
   }))
 }
@@ -162,9 +164,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     for (let count = 0; count < 6; count += 1)
       newest.unshift((await partner.post('rotate-endpoint-secret', { overlap_hours: 168 })).body.data.secret)
     const { id } = await endpointOf(api, partner)
-    const live = (await liveSecrets(api.sql, id)).map(({ ciphertext }) =>
-      decryptSecret(ciphertext, [ENCRYPTION_KEY]),
-    )
+    const live = await signingSecrets(api.sql, id, testKeys)
     expect(live).toEqual(newest.slice(0, 5))
   })
 

@@ -1,4 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { openMetadata, openNotes } from '../../src/db/leads/sealed-lead.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
@@ -22,7 +24,7 @@ describe('POST /update-partner-info', () => {
       .selectAll()
       .where('id', '=', leadId)
       .executeTakeFirstOrThrow()
-    return row.metadata
+    return openMetadata(leadId, row.metadata, testKeys)
   }
 
   it('answers 200 with success and a message', async () => {
@@ -121,10 +123,14 @@ describe('POST /update-partner-info', () => {
     ['fico_range', '580-619'],
     ['notes', 'called\ttwice\nno answer'],
   ] as const)('changes %s of the lead, and null or "" removes it', async (field, value) => {
-    const row = async () =>
-      (await api.sql.selectFrom('leads').selectAll().where('id', '=', leadId).executeTakeFirstOrThrow())[
-        field
-      ]
+    const row = async () => {
+      const lead = await api.sql
+        .selectFrom('leads')
+        .selectAll()
+        .where('id', '=', leadId)
+        .executeTakeFirstOrThrow()
+      return { ...lead, notes: openNotes(leadId, lead.notes, testKeys) }[field]
+    }
     expect((await update({ [field]: value, branch: 'Austin' })).status).toBe(200)
     expect(await row()).toBe(value)
     const lead = await partner.readLead(leadId)

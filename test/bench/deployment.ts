@@ -6,7 +6,8 @@ import { issueKey } from '../../src/db/partners/keys.ts'
 import { connect, migrate, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { type SealAt, sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { registerNamespace } from '../support/namespace.ts'
 import { createDatabase, withDatabase } from '../support/template-database.ts'
 import type { Started } from './servers.ts'
@@ -26,8 +27,8 @@ export async function deploy(servers: Started, webhookUrl?: string) {
   const partner = await addPartner(orm.em.fork(), { name: 'First Lender' })
   const { key } = await issueKey(orm.em.fork(), partner.id, 'sandbox')
   const secret = generateSecret()
-  const encrypt = (text: string) => encryptSecret(text, [encryptionKey])
-  if (webhookUrl !== undefined) await setActive(sql, webhookUrl, encrypt(secret))
+  const encryptionKeys = [encryptionKey]
+  if (webhookUrl !== undefined) await setActive(sql, webhookUrl, sealing(secret, encryptionKeys))
   const temporal = { TEMPORAL_ADDRESS: servers.temporalAddress, TEMPORAL_NAMESPACE: name }
   const environment = {
     ENVIRONMENT: 'sandbox',
@@ -46,7 +47,7 @@ export async function deploy(servers: Started, webhookUrl?: string) {
   return {
     sql,
     orm,
-    encrypt,
+    encryptionKeys,
     secret,
     client: new Client({ connection, namespace: name }),
     headers: { authorization: `Service-Key ${key}` },
@@ -63,7 +64,7 @@ export async function deploy(servers: Started, webhookUrl?: string) {
 export type Deployment = Awaited<ReturnType<typeof deploy>>
 
 /** Nothing waits yet, so there is nothing to drain first. */
-async function setActive(sql: Sql, url: string, ciphertext: string): Promise<void> {
-  await setEndpoint(sql, 1, { url, ciphertext })
+async function setActive(sql: Sql, url: string, secret: SealAt): Promise<void> {
+  await setEndpoint(sql, 1, { url, secret })
   await sql.updateTable('endpoints').set({ state: 'active', paused_by: null }).execute()
 }

@@ -39,9 +39,9 @@ describe('the pages that PostgreSQL reads', () => {
     const eventId = raw`'evt_019aa200-0000-7000-8000-' || lpad(to_hex(${partnerId} * 1000000 + n), 12, '0')`
     const rare = raw`(array['delivered', 'given_up', 'canceled', 'pending'])[1 + n / ${RARE}]`
     await raw`
-      insert into leads (partner_id, first_name, last_name, email, phone, status, next_position, next_sequence,
+      insert into leads (partner_id, personal, status, next_position, next_sequence,
         last_event_at, created_at, updated_at)
-      select ${partnerId}, 'Ada', 'Miller', 'ada@example.com', '555', 'score_update', 10001, 10001, now(), now(), now()
+      select ${partnerId}, 'never opened', 'score_update', 10001, 10001, now(), now(), now()
       from generate_series(1, 2000)`.execute(sql)
     await raw`
       insert into lead_events (id, lead_id, partner_id, position, event_name, dedupe_key, txid, created_at)

@@ -10,6 +10,8 @@ import { addPartner } from '../../src/db/partners/partner.ts'
 import { attemptTriggers } from '../../src/domain/delivery.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'
+import { sealing } from '../../src/db/seal.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -32,13 +34,14 @@ describe('the health of an endpoint', () => {
   const oldest = async () => (await readHealth(sql, partnerId)).oldest_waiting
   const row = () =>
     sql.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId).executeTakeFirstOrThrow()
-  const setUrl = () => setEndpoint(sql, partnerId, { url: ADDRESS, ciphertext: '' })
+  const setUrl = () => setEndpoint(sql, partnerId, { url: ADDRESS, secret: () => '' })
 
   const changeOver = () =>
     sql.transaction().execute(async (trx) => {
       const { id } = await row()
-      const wanted = { url: ADDRESS, ciphertext: '', requestedBy: 'key 1' }
-      await applyChange(trx, await openChange(trx, id, { kind: 'url', state: 'candidate', ...wanted }))
+      const wanted = { url: ADDRESS, secret: sealing('unused', testKeys), requestedBy: 'key 1' }
+      const changeId = await openChange(trx, id, { kind: 'url', state: 'candidate', ...wanted })
+      await applyChange(trx, changeId, testKeys)
     })
 
   describe('counts of its recent attempts', () => {

@@ -19,7 +19,7 @@ describe('what operators hear of endpoints', () => {
 
   async function pausedPartner(): Promise<number> {
     const { id } = await addPartner(em(), { name: 'Lender' })
-    await setEndpoint(sql, id, { url: 'https://lender.example/webhooks', ciphertext: 'x' })
+    await setEndpoint(sql, id, { url: 'https://lender.example/webhooks', secret: () => 'x' })
     await pauseEndpoint(sql, id)
     return id
   }

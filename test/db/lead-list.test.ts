@@ -8,9 +8,9 @@ import { openDatabase } from '../support/open-database.ts'
 it('a page of a partner’s leads costs the same however many there are', async () => {
   const { sql, partnerId } = await openDatabase()
   await raw`
-    insert into leads (partner_id, partner_lead_id, first_name, last_name, email, phone, status, next_position,
+    insert into leads (partner_id, partner_lead_id, personal, status, next_position,
       next_sequence, last_event_at, created_at, updated_at)
-    select ${partnerId}, 'L-' || n, 'Ada', 'Miller', 'ada@example.com', '555',
+    select ${partnerId}, 'L-' || n, 'never opened',
       case when n < 5 then 'mortgage_ready' else 'lead_received' end, 2, 2, now(), now(), now()
     from generate_series(1, 50000) n`.execute(sql)
   await raw`vacuum analyze leads`.execute(sql)

@@ -9,6 +9,7 @@ import type { Sql } from '../../src/db/orm.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { loadReferralState } from '../../src/db/leads/referral-states.ts'
 import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { testKeys } from '../support/test-keys.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { holdRow } from '../support/row-lock.ts'
@@ -117,7 +118,9 @@ describe('recording milestones', () => {
     const leadId = await newLead()
     await record(leadId, item('escrow_funded'))
     await record(leadId, item('client_account_created'), item('client_engaged_in_chat', 'chat'))
-    expect((await findLead(sql, partnerId, leadId))?.status).toBe('escrow_funded')
+    expect((await findLead({ sql, encryptionKeys: testKeys }, partnerId, leadId))?.status).toBe(
+      'escrow_funded',
+    )
   })
 
   it('never lets time run backwards within a lead, whatever its clock did', async () => {

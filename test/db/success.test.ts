@@ -29,7 +29,7 @@ let partnerId: number
 
 beforeAll(async () => {
   ;({ sql, partnerId } = await openDatabase())
-  await setEndpoint(sql, partnerId, { url: 'https://lender.example', ciphertext: 'unused' })
+  await setEndpoint(sql, partnerId, { url: 'https://lender.example', secret: () => 'unused' })
 })
 
 const endpoint = () =>

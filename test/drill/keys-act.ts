@@ -19,7 +19,8 @@ export function keyDisasters({ stack }: Ground): Disaster[] {
 const newKey = () => randomBytes(32).toString('base64')
 
 /** The API and the worker are started with another key. */
-function wrongForAll({ service, running }: Stack): Disaster {
+function wrongForAll(stack: Stack): Disaster {
+  const { service, running } = stack
   const wrong = { ENCRYPTION_KEY: newKey() }
   return {
     ...nothing,
@@ -35,7 +36,9 @@ function wrongForAll({ service, running }: Stack): Disaster {
       await delay(UNNOTICED_MS)
       if (refused.code !== 1 || !refused.stderr.startsWith('ENCRYPTION_KEY lacks the key'))
         throw new Error(`the worker ended with ${refused.code}: ${refused.stderr}`)
-      return `the worker: ${refused.stderr.trim()}`
+      const { status } = await stack.call('list-leads', {})
+      if (status !== 503) throw new Error(`the API answered ${status}`)
+      return `the API: ${status}; the worker: ${refused.stderr.trim()}`
     },
     recover: async () => {
       await running.api.stop()
@@ -44,7 +47,7 @@ function wrongForAll({ service, running }: Stack): Disaster {
   }
 }
 
-/** Staff replace a signing secret with another key than the worker has. */
+/** Staff replace a signing secret with a newer key than API and worker have. */
 function wrongForOne(stack: Stack): Disaster {
   const { service, running, partner } = stack
   const { ENCRYPTION_KEY: right } = service.environment
@@ -56,7 +59,7 @@ function wrongForOne(stack: Stack): Disaster {
     name: 'a secret replaced with a wrong ENCRYPTION_KEY',
     leadUp: () => delay(2000),
     strike: async () => {
-      const environment = { ...service.environment, ENCRYPTION_KEY: wrong }
+      const environment = { ...service.environment, ENCRYPTION_KEY: `${wrong},${right}` }
       const rotate = ['endpoint', 'rotate-secret', String(partner.id)]
       const { code, stderr } = await runToEnd('src/staff.ts', environment, rotate)
       if (code !== 0) throw new Error(stderr)

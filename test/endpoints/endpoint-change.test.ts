@@ -8,7 +8,8 @@ import { selfService } from '../../src/staff/partner.ts'
 import { certificationChecks, judgeCheck } from '../../src/domain/certification.ts'
 import { jsonb } from '../../src/db/jsonb.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -64,12 +65,11 @@ describe('a change that a partner asked for in production', () => {
     secret = generateSecret()
   })
 
-  const keys = () => [Buffer.from(service.environment.ENCRYPTION_KEY, 'base64')]
   const open = async (change: { kind: 'url'; url: string } | { kind: 'secret'; overlapHours: number }) => {
     const { id } = await endpoint.row()
     const state = change.kind === 'url' ? ('candidate' as const) : ('announced' as const)
-    const ciphertext = encryptSecret(secret, keys())
-    return openChange(service.sql, id, { ...change, state, ciphertext, requestedBy: 'key 7' })
+    const sealed = sealing(secret, service.encryptionKeys)
+    return openChange(service.sql, id, { ...change, state, secret: sealed, requestedBy: 'key 7' })
   }
   const certified = async () => {
     const changeId = await open({ kind: 'url', url: URL_NEXT })
@@ -87,7 +87,9 @@ describe('a change that a partner asked for in production', () => {
       .set({ reports: jsonb(Object.fromEntries(reports)) ?? {} })
       .where('id', '=', id)
       .execute()
-    expect(await endCertification(service.sql, id, 'production')).toEqual({ result: 'passed' })
+    const { sql, encryptionKeys } = service
+    const ended = await endCertification(sql, id, { environment: 'production', encryptionKeys })
+    expect(ended).toEqual({ result: 'passed' })
     return changeId
   }
   const changeOf = (id: number) =>

@@ -86,7 +86,7 @@ describe('the keys of a partner', () => {
     const change = {
       kind: 'secret',
       state: 'announced',
-      ciphertext: '',
+      secret: () => '',
       requestedBy: `key ${keyId}`,
     } as const
     const changeId = await openChange(context.sql, endpointId, change)

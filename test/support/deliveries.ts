@@ -16,10 +16,10 @@ export async function fillDeliveries(
 ): Promise<string[]> {
   const { rows } = await raw<{ event_id: string }>`
     with lead as (
-      insert into leads (partner_id, first_name, last_name, email, phone, status, next_position, next_sequence,
-        last_event_at, workflow_started_at, closed_at, close_reason, created_at, updated_at)
-      select ${partnerId}::int, 'Ada', 'Miller', 'ada@example.com', '555-0100', 'lead_received', 2, 2,
-        now(), now(), now(), 'withdrew', now(), now()
+      insert into leads (partner_id, personal, status, next_position, next_sequence, last_event_at,
+        workflow_started_at, closed_at, close_reason, created_at, updated_at)
+      select ${partnerId}::int, 'never opened', 'lead_received', 2, 2, now(),
+        now(), now(), 'withdrew', now(), now()
       from generate_series(1, ${count}::int)
       returning id, 'evt_' || gen_random_uuid() as event_id
     ), event as (

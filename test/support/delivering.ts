@@ -8,21 +8,22 @@ import { insertLead } from './insert-lead.ts'
 import { createPartnerGate } from '../../src/db/endpoints/partner-gate.ts'
 import type { WebhookFacts } from '../../src/domain/webhook-facts.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { createSender } from '../../src/webhooks/send.ts'
 import { atEnd } from './at-end.ts'
 import { LEAD } from './leads.ts'
 import { openDatabase } from './open-database.ts'
 import { startPartnerEndpoint } from './partner-endpoint.ts'
-
-const KEY = Buffer.alloc(32, 7)
+import { testKeys } from './test-keys.ts'
 
 /** The activity that delivers, over a real database and a real endpoint, without a worker around it. */
 export async function prepareDelivering() {
   const { sql, partnerId } = await openDatabase()
   const endpoint = await startPartnerEndpoint()
   endpoint.secret = generateSecret()
-  await setEndpoint(sql, partnerId, { url: endpoint.url, ciphertext: encryptSecret(endpoint.secret, [KEY]) })
+  const secret = sealing(endpoint.secret, testKeys)
+  await setEndpoint(sql, partnerId, { url: endpoint.url, secret })
   const { send, close } = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
   atEnd(close)
   const noticed: string[] = []
@@ -35,7 +36,7 @@ export async function prepareDelivering() {
   const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   /** As the activities of one process. */
   const startProcess = (options: { places: number; waitMs?: number } = { places: 1 }) => {
-    const attempting = { sql, gate: createPartnerGate(), send, encryptionKeys: [KEY], observe }
+    const attempting = { sql, gate: createPartnerGate(), send, encryptionKeys: testKeys, observe }
     const firstAttempts = createFirstAttempts({ ...attempting, log: { warn: () => {} } }, options)
     return {
       deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
@@ -46,7 +47,8 @@ export async function prepareDelivering() {
         firstAttempts,
         observe,
       }),
-      welcome: (mailer: Mailer) => welcomeActivities({ sql, mailer, firstAttempts }),
+      welcome: (mailer: Mailer) =>
+        welcomeActivities({ sql, encryptionKeys: testKeys, mailer, firstAttempts }),
       settled: async () => firstAttempts.settled(),
     }
   }

@@ -1,6 +1,7 @@
 import { leadIds } from '../../src/db/leads/ids.ts'
 import { insertLead as insert, type NewLead, type WebhookBody } from '../../src/db/leads/new-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
+import { testKeys } from './test-keys.ts'
 
 /** Inserts a lead as create-lead does; in the caller's transaction if there is one. Returns its id. */
 export async function insertLead(
@@ -8,8 +9,9 @@ export async function insertLead(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
+  encryptionKeys: readonly Buffer[] = testKeys,
 ): Promise<number> {
   const reserved = await leadIds(sql)()
-  await insert(sql, reserved, partnerId, lead, toBody)
+  await insert({ sql, encryptionKeys }, reserved, partnerId, lead, toBody)
   return reserved.leadId
 }

@@ -1,6 +1,7 @@
 import { insertLead } from './insert-lead.ts'
 import { findEvents } from '../../src/db/leads/partner-reads.ts'
 import { eachField, optionalFieldNames } from '../../src/domain/lead-fields.ts'
+import type { WebhookFacts } from '../../src/domain/webhook-facts.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
@@ -14,14 +15,11 @@ export const LEAD = {
 }
 
 /** A partner's leads as a test looks at them: the record, and what has arrived at the endpoint. */
-export function leadsOf({ sql, referrals }: Service, partner: TestPartner) {
+export function leadsOf({ sql, referrals, encryptionKeys }: Service, partner: TestPartner) {
   /** Commits a lead as create-lead does; its workflow is not started. */
+  const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   const commit = () =>
-    sql
-      .transaction()
-      .execute((trx) =>
-        insertLead(trx, partner.id, LEAD, (facts) => webhookBody({ ...facts, environment: 'sandbox' })),
-      )
+    sql.transaction().execute((trx) => insertLead(trx, partner.id, LEAD, toBody, encryptionKeys))
   const names = async (leadId: number) =>
     ((await findEvents(sql, partner.id, leadId)) ?? []).map((event) => event.event_name)
   return {

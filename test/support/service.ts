@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { lackingKeys } from '../../src/db/encryption-keys.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
 import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { createReferrals } from '../../src/temporal/referrals.ts'
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import { registerNamespace } from './namespace.ts'
@@ -48,6 +50,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   })
   return {
     environment,
+    encryptionKeys: [encryptionKey],
     ownerUrl,
     sql,
     orm,
@@ -77,8 +80,10 @@ export async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): P
   const { key } = await issueKey(em, id, 'sandbox')
   const endpoint = await startPartnerEndpoint()
   endpoint.secret = generateSecret()
-  const ciphertext = encryptSecret(endpoint.secret, [encryptionKey])
-  await setEndpoint(sqlOf(orm), id, { url: endpoint.url, ciphertext })
+  // as the process that stores its secret
+  await lackingKeys(sqlOf(orm), [encryptionKey])
+  const secret = sealing(endpoint.secret, [encryptionKey])
+  await setEndpoint(sqlOf(orm), id, { url: endpoint.url, secret })
   // nothing waits yet, so there is nothing to drain
   await sqlOf(orm)
     .updateTable('endpoints')

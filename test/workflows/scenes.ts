@@ -22,7 +22,8 @@ import {
   restoreId,
   scenarioId,
 } from '../../src/temporal/names.ts'
-import { encryptSecret, generateSecret } from '../../src/webhooks/secrets.ts'
+import { sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { createScenarios } from '../../src/temporal/scenarios.ts'
 import { startReplay } from '../../src/temporal/replay.ts'
 import { createResendStarter } from '../../src/temporal/resend.ts'
@@ -180,8 +181,6 @@ export const scenes: Record<string, Scene> = {
   },
 }
 
-const encryptionKeys = ({ environment }: Service) => [Buffer.from(environment.ENCRYPTION_KEY, 'base64')]
-
 /** A new secret that a partner asked for in production, and its endpoint. */
 async function newSecretOf(service: Service) {
   const partner = await service.addPartner()
@@ -191,7 +190,7 @@ async function newSecretOf(service: Service) {
   const id = await openChange(service.sql, endpointId, {
     kind: 'secret',
     state: 'announced',
-    ciphertext: encryptSecret(generateSecret(), encryptionKeys(service)),
+    secret: sealing(generateSecret(), service.encryptionKeys),
     overlapHours: 24,
     requestedBy: 'key 1',
   })
@@ -223,7 +222,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
       kind: 'url',
       state: 'candidate',
       url: partner.endpoint.url,
-      ciphertext: encryptSecret(partner.endpoint.secret, encryptionKeys(service)),
+      secret: sealing(partner.endpoint.secret, service.encryptionKeys),
       requestedBy: 'key 1',
     })
     const { id } = await requestCertification(service.sql, changeId, {

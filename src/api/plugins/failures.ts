@@ -3,6 +3,7 @@ import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 
 import plugin from 'fastify-plugin'
 import { z } from 'zod'
 import { isDatabaseAway } from '../../db/database-away.ts'
+import { SealError } from '../../db/seal.ts'
 import {
   ApiError,
   type ErrorCode,
@@ -23,7 +24,9 @@ export const failures = plugin(async (app) => {
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers } = toApiError(error, request)
-    if (status >= 500) request.log.error({ err: error }, 'request failed')
+    // operators need the line, not where in the code it came from
+    if (error instanceof SealError) request.log.error({ lead_id: request.leadId }, error.message)
+    else if (status >= 500) request.log.error({ err: error }, 'request failed')
     return reply.code(status).headers(headers).send(failureBody(code, message))
   })
   app.setNotFoundHandler(() => {
@@ -70,7 +73,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     const faults = describeFaults(error.validation as FastifySchemaValidationError[], request)
     return invalidPayload(`Invalid request: ${faults.concat(describeUnknown(request)).join('; ')}.`)
   }
-  if (isDatabaseAway(error)) return unavailable()
+  if (isDatabaseAway(error) || error instanceof SealError) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
 }
 

@@ -17,12 +17,22 @@ interface Options extends SimulateOptions, ClockOptions, ScenarioOptions {
 
 /** The routes by which a partner tries the service without borrowers. Sandbox only. */
 export const sandboxRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const { sql, simulate, clocks, webhookBody, startReferral, scenarios, selfService, sinkBase } = options
+  const {
+    sql,
+    encryptionKeys,
+    simulate,
+    clocks,
+    webhookBody,
+    startReferral,
+    scenarios,
+    selfService,
+    sinkBase,
+  } = options
   await app.register(simulateEvent, { sql, simulate })
   await app.register(advanceClock, { sql, clocks })
   await app.register(getClock, { sql, clocks })
   await app.register(listScenarios)
-  await app.register(runScenario, { sql, webhookBody, startReferral, scenarios })
+  await app.register(runScenario, { sql, encryptionKeys, webhookBody, startReferral, scenarios })
   if (sinkBase === undefined) return
   await app.register(useSink, { ...selfService, sinkBase })
   await app.register(setSink, { sql })

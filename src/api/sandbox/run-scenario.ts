@@ -19,6 +19,7 @@ import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
 
 export interface ScenarioOptions {
   sql: Sql
+  encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
   scenarios: Scenarios
@@ -88,11 +89,12 @@ const schema = operation({
 
 /** POST /sandbox/run-scenario: a whole journey in one call. */
 export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, options) => {
-  const { sql, webhookBody, startReferral, scenarios } = options
+  const { sql, encryptionKeys, webhookBody, startReferral, scenarios } = options
   const takeLeadId = leadIds(sql)
 
   async function newLead(partnerId: number): Promise<number> {
-    const made = await createLead({ sql, takeLeadId }, partnerId, BORROWER, webhookBody, (lead) => lead)
+    const creation = { sql, takeLeadId, encryptionKeys }
+    const made = await createLead(creation, partnerId, BORROWER, webhookBody, (lead) => lead)
     if (made.kind !== 'created') throw new Error('there was no key that was used before')
     const facts = { generation: made.generation, now: Date.now(), isSandbox: true }
     startReferral(newReferralState(made.leadId, partnerId, facts))

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { findSinkByToken, keepArrival, takeAnswer } from '../../db/sinks.ts'
 import type { Sql } from '../../db/orm.ts'
-import { decryptSecret } from '../../webhooks/secrets.ts'
 import { problemOf } from '../../webhooks/verify.ts'
 import { ApiError } from '../errors.ts'
 
@@ -26,7 +25,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
     // not in the reference: it is the worker that calls it
     schema: { hide: true, 'x-failures': {} },
     handler: async (request, reply) => {
-      const found = await findSinkByToken(sql, request.params.token)
+      const found = await findSinkByToken(sql, request.params.token, encryptionKeys)
       if (found === undefined) {
         await app.limitAddress(request)
         throw new ApiError('NOT_FOUND')
@@ -35,8 +34,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       )
       const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
-      const secrets = found.ciphertexts.map((ciphertext) => decryptSecret(ciphertext, encryptionKeys))
-      const problem = problemOf(secrets, body, headers) ?? null
+      const problem = problemOf(found.secrets, body, headers) ?? null
       const answer = problem === null ? await takeAnswer(sql, found.partnerId) : { status: 400, delayMs: 0 }
       const webhookId = headers['webhook-id'] ?? ''
       await keepArrival(sql, found.partnerId, { webhookId, headers, body, problem, ...answer })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { latestCertification, requestCertification } from '../../db/endpoints/certifications.ts'
 import { openChange } from '../../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../../db/endpoints/self-service.ts'
+import { sealing } from '../../db/seal.ts'
 import { provideSink } from '../../db/sinks.ts'
 import { endpointView, exampleView, viewOf } from '../endpoint-view.ts'
 import { invalidPayload, unavailable } from '../errors.ts'
@@ -11,7 +12,7 @@ import { operation } from '../openapi/operation.ts'
 import { success } from '../schemas.ts'
 import { actorOf, orRefusal, type SelfServiceOptions, tooManyChanges } from '../self-service.ts'
 import { sinkPath } from './sink.ts'
-import { newSecret } from '../../webhooks/secrets.ts'
+import { generateSecret } from '../../webhooks/secrets.ts'
 
 export interface SinkOptions extends SelfServiceOptions {
   /** Where the worker reaches this API, with `/v1`. */
@@ -58,8 +59,8 @@ export const useSink: FastifyPluginAsyncZod<SinkOptions> = async (app, options) 
         const actor = actorOf(request, policy.environment)
         const { endpointId, id } = await orRefusal(
           actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
-            const { ciphertext } = newSecret(encryptionKeys)
-            const change = { kind: 'url', state: 'candidate', url, ciphertext, requestedBy } as const
+            const secret = sealing(generateSecret(), encryptionKeys)
+            const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
             const changeId = await openChange(trx, endpoint.id, change)
             const asked = await requestCertification(trx, changeId, { acceptFailures: false, requestedBy })
             return { endpointId: endpoint.id, id: asked.id, audit: { change_id: changeId, sink: true } }

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
-import { isLiveSecret } from '../endpoints/secret-keys.ts'
+import { isLiveSecret } from '../endpoints/secrets.ts'
 import type { Sql } from '../orm.ts'
 
 export interface StartedAttempt {
@@ -17,8 +17,11 @@ export interface StartedAttempt {
   beganAt: number
 }
 
-/** Decrypts stored secrets, or says why it cannot. */
-export type ReadSecrets = (ciphertexts: readonly string[]) => { secrets: string[] } | { unreadable: string }
+/** A row of `endpoint_secrets`. */
+export type StoredSecret = readonly [id: string, ciphertext: string]
+
+/** Opens stored secrets, or says why it cannot. */
+export type ReadSecrets = (stored: readonly StoredSecret[]) => { secrets: string[] } | { unreadable: string }
 
 export interface AttemptTools {
   random: () => number
@@ -32,8 +35,8 @@ export function endpointOf(trx: Sql, partnerId: number) {
     .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
     .select(
       raw<
-        string[]
-      >`array(select ciphertext from endpoint_secrets where endpoint_id = endpoints.id and ${isLiveSecret}
+        StoredSecret[]
+      >`array(select array[id::text, ciphertext] from endpoint_secrets where endpoint_id = endpoints.id and ${isLiveSecret}
         order by id desc)`.as('secrets'),
     )
     .where('partner_id', '=', partnerId)
@@ -48,11 +51,11 @@ type Endpoint = Pick<
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
   { eventId, partnerId, body }: { eventId: string; partnerId: number; body: string },
-  { url, revision, secrets: ciphertexts }: Endpoint,
+  { url, revision, secrets: stored }: Endpoint,
   trigger: AttemptTrigger,
   readSecrets: ReadSecrets,
 ) {
-  const read = readSecrets(ciphertexts)
+  const read = readSecrets(stored)
   if ('unreadable' in read) return read
   const attemptId = `att_${uuidv7()}`
   const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }

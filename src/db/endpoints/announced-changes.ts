@@ -58,8 +58,17 @@ export async function setDate(sql: Sql, changeId: number): Promise<void> {
   })
 }
 
-/** Carries out an announced change whose date has come. @returns the endpoint; `undefined` if there is nothing to do. */
-export async function applyAnnounced(sql: Sql, changeId: number): Promise<number | undefined> {
+/**
+ * Carries out an announced change whose date has come.
+ *
+ * @returns the endpoint; `undefined` if there is nothing to do.
+ * @throws {SealError}
+ */
+export async function applyAnnounced(
+  sql: Sql,
+  changeId: number,
+  encryptionKeys: readonly Buffer[],
+): Promise<number | undefined> {
   return sql.transaction().execute(async (trx) => {
     const endpointId = await lockEndpointOf(trx, changeId)
     const due = await trx
@@ -70,7 +79,7 @@ export async function applyAnnounced(sql: Sql, changeId: number): Promise<number
       .where('takes_effect_at', '<=', raw<Date>`clock_timestamp()`)
       .executeTakeFirst()
     if (due === undefined) return undefined
-    await applyChange(trx, changeId)
+    await applyChange(trx, changeId, encryptionKeys)
     return endpointId
   })
 }

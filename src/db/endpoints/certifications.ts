@@ -6,7 +6,7 @@ import {
 } from '../../domain/certification.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { recordAudit } from '../audit.ts'
-import { applyChange, lockEndpointOf } from './changes.ts'
+import { applyChange, lockEndpointOf, openSecretOf } from './changes.ts'
 import { jsonb } from '../jsonb.ts'
 import type { Sql } from '../orm.ts'
 
@@ -34,19 +34,27 @@ export async function requestCertification(
   return { id, isNew: true }
 }
 
-/** Where the calls of a running certification go; `undefined` if it has ended, or its candidate is one no longer. */
-export async function candidateOf(sql: Sql, certificationId: number) {
-  return sql
+/**
+ * Where the calls of a running certification go, and their secret; `undefined` if it has ended, or its candidate is one no
+ * longer.
+ *
+ * @throws {SealError}
+ */
+export async function candidateOf(sql: Sql, certificationId: number, encryptionKeys: readonly Buffer[]) {
+  const found = await sql
     .selectFrom('certifications')
     .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
     .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
     .select(['certifications.requested_at as requestedAt', 'endpoints.partner_id as partnerId'])
-    .select(['endpoint_changes.url', 'ciphertext'])
+    .select(['change_id as changeId', 'endpoint_changes.url', 'ciphertext'])
     .$narrowType<{ url: string }>()
     .where('certifications.id', '=', certificationId)
     .where('result', 'is', null)
     .where('endpoint_changes.state', '=', 'candidate')
     .executeTakeFirst()
+  if (found === undefined) return undefined
+  const { changeId: id, ciphertext, ...candidate } = found
+  return { ...candidate, secret: openSecretOf({ id, ciphertext }, encryptionKeys) }
 }
 
 /** Writes down what came of a check; repeated after a crash, the later one counts. */
@@ -72,7 +80,7 @@ interface Ended {
 export async function endCertification(
   sql: Sql,
   certificationId: number,
-  environment: Environment,
+  { environment, encryptionKeys }: { environment: Environment; encryptionKeys: readonly Buffer[] },
 ): Promise<Ended> {
   return sql.transaction().execute(async (trx) => {
     const { change_id: changeId } = await trx
@@ -96,7 +104,7 @@ export async function endCertification(
     await recordAudit(trx, row.requested_by, { ...action, outcome: 'done' })
     if (state !== 'candidate' || (verdict === 'failed' && !row.accept_failures)) return { result }
     if (environment === 'sandbox') {
-      await applyChange(trx, changeId)
+      await applyChange(trx, changeId, encryptionKeys)
       return { result, changedOver: endpointId }
     }
     await trx.updateTable('endpoint_changes').set({ state: 'announced' }).where('id', '=', changeId).execute()

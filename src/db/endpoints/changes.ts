@@ -3,13 +3,29 @@ import { openChangeStates, type EndpointChangeKind } from '../../domain/endpoint
 import { recordAudit } from '../audit.ts'
 import { columnsOf, columnsOfUrl, nextRevision } from './states.ts'
 import { replaceSecrets, rotateSecret } from './secrets.ts'
+import { nextId } from '../next-id.ts'
 import type { Sql } from '../orm.ts'
+import { open, type Place, type SealAt, sealing } from '../seal.ts'
+
+const changePlace = (id: number): Place => `endpoint_changes:${id}:ciphertext`
+
+/**
+ * The signing secret that a change brings.
+ *
+ * @throws {SealError}
+ */
+export function openSecretOf(
+  { id, ciphertext }: { id: number; ciphertext: string },
+  encryptionKeys: readonly Buffer[],
+): string {
+  return open(ciphertext, changePlace(id), encryptionKeys)
+}
 
 interface NewChange {
   kind: EndpointChangeKind
   state: 'candidate' | 'announced'
   url?: string
-  ciphertext: string
+  secret: SealAt
   overlapHours?: number
   /** The audit's name of the key that asked. */
   requestedBy: string
@@ -21,22 +37,23 @@ const HOUR_MS = 60 * 60 * 1000
 export async function openChange(
   trx: Sql,
   endpointId: number,
-  { kind, state, url, ciphertext, overlapHours = 0, requestedBy }: NewChange,
+  { kind, state, url, secret, overlapHours = 0, requestedBy }: NewChange,
 ): Promise<number> {
   await settleOpenChanges(trx, endpointId, 'replaced', [kind])
-  const { id } = await trx
+  const id = await nextId(trx, 'endpoint_changes')
+  await trx
     .insertInto('endpoint_changes')
     .values({
+      id,
       endpoint_id: endpointId,
       kind,
       state,
       url: url ?? null,
-      ciphertext,
+      ciphertext: secret(changePlace(id)),
       overlap_hours: overlapHours,
       requested_by: requestedBy,
     })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+    .execute()
   return id
 }
 
@@ -93,8 +110,16 @@ export async function lockEndpointOf(trx: Sql, changeId: number): Promise<number
   return id
 }
 
-/** Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked. */
-export async function applyChange(trx: Sql, changeId: number): Promise<void> {
+/**
+ * Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked.
+ *
+ * @throws {SealError}
+ */
+export async function applyChange(
+  trx: Sql,
+  changeId: number,
+  encryptionKeys: readonly Buffer[],
+): Promise<void> {
   const change = await trx
     .updateTable('endpoint_changes')
     .set({ state: 'applied', settled_at: raw<Date>`clock_timestamp()` })
@@ -102,13 +127,14 @@ export async function applyChange(trx: Sql, changeId: number): Promise<void> {
     .returning(['endpoint_id', 'url', 'ciphertext', 'overlap_hours'])
     .executeTakeFirstOrThrow()
   const { endpoint_id: endpointId, url, ciphertext, overlap_hours: hours } = change
-  if (url === null) await rotateSecret(trx, endpointId, ciphertext, hours * HOUR_MS)
-  else await changeOver(trx, endpointId, url, ciphertext)
+  const secret = sealing(openSecretOf({ id: changeId, ciphertext }, encryptionKeys), encryptionKeys)
+  if (url === null) await rotateSecret(trx, endpointId, secret, hours * HOUR_MS)
+  else await changeOver(trx, endpointId, url, secret)
   await auditChange(trx, changeId, 'endpoint.change_applied')
 }
 
 /** Held webhooks are sent in order from here on, unless staff paused the endpoint. */
-async function changeOver(trx: Sql, endpointId: number, url: string, ciphertext: string): Promise<void> {
+async function changeOver(trx: Sql, endpointId: number, url: string, secret: SealAt): Promise<void> {
   const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
   const lifted = await endpoint
     .set({ ...columnsOfUrl(url), ...columnsOf('certified') })
@@ -116,7 +142,7 @@ async function changeOver(trx: Sql, endpointId: number, url: string, ciphertext:
     .returning('id')
     .executeTakeFirst()
   if (lifted === undefined) await endpoint.set({ ...columnsOfUrl(url), revision: nextRevision }).execute()
-  await replaceSecrets(trx, endpointId, ciphertext)
+  await replaceSecrets(trx, endpointId, secret)
 }
 
 /** The audit row of a step that follows from what a key asked for. */

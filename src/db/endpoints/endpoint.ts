@@ -5,18 +5,19 @@ import { settleOpenChanges } from './changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../orm.ts'
+import type { SealAt } from '../seal.ts'
 
 /** The reason after deliveries were canceled: their leads have to be woken too. */
 export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
 
 /**
- * Sets a partner's endpoint to `url`, and its signing secret to `ciphertext` if it has none. Held webhooks are then sent
+ * Sets a partner's endpoint to `url`, and its signing secret to `secret` if it has none. Held webhooks are then sent
  * in order (`draining`), or, with `fromNow`, canceled: most of them beforehand, in pages, to hold no lock for long.
  */
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
-  { url, ciphertext, fromNow = false }: { url: string; ciphertext: string; fromNow?: boolean },
+  { url, secret, fromNow = false }: { url: string; secret: SealAt; fromNow?: boolean },
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
   const before = fromNow ? await cancelPages(sql, partnerId) : { canceled: 0, began: raw<Date>`now()` }
   return sql.transaction().execute(async (trx) => {
@@ -41,7 +42,7 @@ export async function setEndpoint(
       .where('endpoint_id', '=', endpoint.id)
       .where('expires_at', 'is', null)
       .executeTakeFirst()
-    if (known === undefined) await addSecret(trx, endpoint.id, ciphertext)
+    if (known === undefined) await addSecret(trx, endpoint.id, secret)
     return { id: endpoint.id, secretIsNew: known === undefined, canceled }
   })
 }

@@ -1,34 +1,57 @@
 import { sql as raw } from 'kysely'
-import { isLiveSecret } from './secret-keys.ts'
+import { nextId } from '../next-id.ts'
 import type { Sql } from '../orm.ts'
+import { open, type Place, type SealAt } from '../seal.ts'
 
-/** The live secrets, newest first. */
+/** Whether a row of `endpoint_secrets` signs now. */
+export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`
+
+/** Where a signing secret is sealed. */
+export const secretPlace = (id: number): Place => `endpoint_secrets:${id}:ciphertext`
+
+/** The live secrets as they are stored, newest first. */
 export async function liveSecrets(sql: Sql, endpointId: number) {
   return sql
     .selectFrom('endpoint_secrets')
-    .select(['ciphertext', 'created_at', 'expires_at'])
+    .select(['id', 'ciphertext', 'created_at', 'expires_at'])
     .where('endpoint_id', '=', endpointId)
     .where(isLiveSecret)
     .orderBy('id', 'desc')
     .execute()
 }
 
+/**
+ * The live secrets, newest first.
+ *
+ * @throws {SealError}
+ */
+export async function signingSecrets(
+  sql: Sql,
+  endpointId: number,
+  encryptionKeys: readonly Buffer[],
+): Promise<string[]> {
+  const stored = await liveSecrets(sql, endpointId)
+  return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
+}
+
 /** The caller's transaction has the endpoint locked. */
-export async function addSecret(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {
-  await trx.insertInto('endpoint_secrets').values({ endpoint_id: endpointId, ciphertext }).execute()
+export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<void> {
+  const id = await nextId(trx, 'endpoint_secrets')
+  const row = { id, endpoint_id: endpointId, ciphertext: sealAt(secretPlace(id)) }
+  await trx.insertInto('endpoint_secrets').values(row).execute()
 }
 
 /** Proxies refuse long headers, and each live secret adds a signature of 50 bytes. */
 const MOST_LIVE = 5
 
 /**
- * Makes `ciphertext` the signing secret. The one before it also signs for `overlapMs`; of those before, the latest few to
+ * Makes `secret` the signing secret. The one before it also signs for `overlapMs`; of those before, the latest few to
  * the end of their overlaps. The caller's transaction has the endpoint locked.
  */
 export async function rotateSecret(
   trx: Sql,
   endpointId: number,
-  ciphertext: string,
+  secret: SealAt,
   overlapMs: number,
 ): Promise<void> {
   await trx
@@ -37,7 +60,7 @@ export async function rotateSecret(
     .where('endpoint_id', '=', endpointId)
     .where('expires_at', 'is', null)
     .execute()
-  await addSecret(trx, endpointId, ciphertext)
+  await addSecret(trx, endpointId, secret)
   await trx
     .updateTable('endpoint_secrets')
     .set({ expires_at: raw<Date>`clock_timestamp()` })
@@ -55,13 +78,13 @@ export async function rotateSecret(
     .execute()
 }
 
-/** Makes `ciphertext` the only secret that signs. The caller's transaction has the endpoint locked. */
-export async function replaceSecrets(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {
+/** Makes `secret` the only secret that signs. The caller's transaction has the endpoint locked. */
+export async function replaceSecrets(trx: Sql, endpointId: number, secret: SealAt): Promise<void> {
   await trx
     .updateTable('endpoint_secrets')
     .set({ expires_at: raw<Date>`clock_timestamp()` })
     .where('endpoint_id', '=', endpointId)
     .where(isLiveSecret)
     .execute()
-  await addSecret(trx, endpointId, ciphertext)
+  await addSecret(trx, endpointId, secret)
 }

@@ -8,6 +8,7 @@ export const EndpointSecret = defineEntity({
   properties: {
     id: p.integer().primary().generated('by default as identity'),
     endpoint: () => p.manyToOne(Endpoint).deleteRule('cascade').index(),
+    /** Sealed. */
     ciphertext: p.text(),
     createdAt: instant().defaultRaw('now()'),
     /** When a rotated secret stops signing; null for the current one. */

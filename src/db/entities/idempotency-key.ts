@@ -10,6 +10,7 @@ export const IdempotencyKey = defineEntity({
   properties: {
     partner: () => p.manyToOne(Partner).primary().deleteRule('restrict'),
     key: p.text().primary(),
+    /** Sealed. */
     requestHash: p.text(),
     response: p.text(),
     lead: () => p.manyToOne(Lead).deleteRule('restrict'),

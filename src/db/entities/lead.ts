@@ -10,13 +10,13 @@ export const Lead = defineEntity({
     id: p.integer().primary().generated('by default as identity'),
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
     partnerLeadId: p.text().nullable(),
-    firstName: p.text(),
-    lastName: p.text(),
-    email: p.text(),
-    phone: p.text(),
+    /** Who the borrower is: name, email address and phone number, sealed; null once they are erased. */
+    personal: p.text().nullable(),
     ficoRange: p.text().nullable(),
     loanOfficerId: p.text().nullable(),
+    /** Sealed. */
     notes: p.text().nullable(),
+    /** Each value is sealed. */
     metadata: p.json<Record<string, string>>().defaultRaw(`'{}'::jsonb`),
     status: p.text().$type<MilestoneName>(),
     /** Position and webhook sequence that the lead's next event gets; both without gaps. */
@@ -41,6 +41,7 @@ export const Lead = defineEntity({
     { name: 'leads_status_check', expression: oneOf('status', statuses) },
     { name: 'leads_clock_offset_check', expression: 'clock_offset >= 0' },
     { name: 'leads_counters_check', expression: 'next_position >= 1 and next_sequence >= 1' },
+    { name: 'leads_personal_check', expression: 'personal is not null or erased_at is not null' },
     { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
   ],
   indexes: [

@@ -1,6 +1,20 @@
 import type { ReservedLeadId } from './ids.ts'
-import { freshSince, type Idempotency, insertLead, type NewLead, type WebhookBody } from './new-lead.ts'
+import {
+  freshSince,
+  type Idempotency,
+  insertLead,
+  type NewLead,
+  requestHashPlace,
+  type WebhookBody,
+} from './new-lead.ts'
 import type { Sql } from '../orm.ts'
+import { open } from '../seal.ts'
+
+export interface LeadCreation {
+  sql: Sql
+  takeLeadId: () => Promise<ReservedLeadId>
+  encryptionKeys: readonly Buffer[]
+}
 
 interface Made<Answer> {
   answer: Answer
@@ -15,7 +29,7 @@ export type Created<Answer> = Made<Answer> & ({ kind: 'created'; generation: num
  * for the commit and gets the same answer.
  */
 export async function createLead<Answer>(
-  { sql, takeLeadId }: { sql: Sql; takeLeadId: () => Promise<ReservedLeadId> },
+  creation: LeadCreation,
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
@@ -23,22 +37,22 @@ export async function createLead<Answer>(
   idempotency?: Idempotency,
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
   if (idempotency !== undefined) {
-    const earlier = await findAnswer<Answer>(sql, partnerId, idempotency)
+    const earlier = await findAnswer<Answer>(creation, partnerId, idempotency)
     if (earlier !== undefined) return earlier
   }
-  const reserved = await takeLeadId()
+  const reserved = await creation.takeLeadId()
   const { leadId, generation } = reserved
   const answer = toAnswer(leadId)
   const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
-  if (await insertLead(sql, reserved, partnerId, lead, toBody, kept))
+  if (await insertLead(creation, reserved, partnerId, lead, toBody, kept))
     return { kind: 'created', answer, leadId, generation }
-  const twin = idempotency && (await findAnswer<Answer>(sql, partnerId, idempotency))
+  const twin = idempotency && (await findAnswer<Answer>(creation, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')
   return twin
 }
 
 async function findAnswer<Answer>(
-  sql: Sql,
+  { sql, encryptionKeys }: LeadCreation,
   partnerId: number,
   { key, requestHash }: Idempotency,
 ): Promise<Created<Answer> | { kind: 'conflict' } | undefined> {
@@ -50,6 +64,7 @@ async function findAnswer<Answer>(
     .where('created_at', '>', freshSince)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  if (row.request_hash !== requestHash) return { kind: 'conflict' }
+  const known = open(row.request_hash, requestHashPlace(row.lead_id), encryptionKeys)
+  if (known !== requestHash) return { kind: 'conflict' }
   return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId: row.lead_id }
 }

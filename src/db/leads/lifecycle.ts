@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 import { leadsNow } from './leads-now.ts'
+import { openBorrower } from './sealed-lead.ts'
 
 /** Closes a lead: no more milestones, no more score updates; open deliveries still go out. */
 export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<void> {
@@ -16,16 +17,25 @@ export async function closeLead(sql: Sql, leadId: number, reason: string): Promi
     .execute()
 }
 
-/** The recipient of the onboarding email; `undefined` if it was sent or must not be sent. */
-export async function onboardingRecipient(sql: Sql, leadId: number) {
-  return sql
+/**
+ * The recipient of the onboarding email; `undefined` if it was sent or must not be sent.
+ *
+ * @throws {SealError}
+ */
+export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKeys: readonly Buffer[]) {
+  const found = await sql
     .selectFrom('leads')
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
-    .select(['leads.first_name', 'leads.email', 'partners.name as partner_name'])
+    .select(['personal', 'partners.name as partner_name'])
     .where('leads.id', '=', leadId)
     .where('leads.onboarding_sent_at', 'is', null)
     .where('leads.erased_at', 'is', null)
+    .where('personal', 'is not', null)
+    .$narrowType<{ personal: string }>()
     .executeTakeFirst()
+  if (found === undefined) return undefined
+  const { first_name, email } = openBorrower(leadId, found.personal, encryptionKeys)
+  return { first_name, email, partner_name: found.partner_name }
 }
 
 export async function markOnboardingSent(sql: Sql, leadId: number): Promise<void> {

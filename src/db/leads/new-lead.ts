@@ -1,17 +1,18 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
-import { type OptionalField, optionalFieldNames, requiredFields } from '../../domain/lead-fields.ts'
+import { eachField, type OptionalField, optionalFieldNames } from '../../domain/lead-fields.ts'
 import type { WebhookFacts } from '../../domain/webhook-facts.ts'
 import { currentGeneration } from '../generation.ts'
 import { jsonb } from '../jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
+import { type Borrower, sealBorrower, sealFields } from './sealed-lead.ts'
 import type { Sql } from '../orm.ts'
+import { type Place, seal } from '../seal.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
-export type NewLead = Record<(typeof requiredFields)[number], string> & Record<OptionalField, string | null>
+export type NewLead = Borrower & Record<OptionalField, string | null>
 
-const sentFields = [...requiredFields, ...optionalFieldNames]
-const sentColumns = raw.join(sentFields.map((name) => raw.ref(name)))
+const optionalColumns = raw.join(optionalFieldNames.map((name) => raw.ref(name)))
 
 /** Makes the body of a delivery. */
 export type WebhookBody = (facts: WebhookFacts) => string
@@ -25,7 +26,7 @@ export const recordedAt = (eventId: string) =>
 /** The `Idempotency-Key` of a request. */
 export interface Idempotency {
   key: string
-  /** A hash of the request's body: the same key with another body is a mistake. */
+  /** A hash of the request's body, stored sealed: the same key with another body is a mistake. */
   requestHash: string
 }
 
@@ -34,6 +35,9 @@ interface KeptKey extends Idempotency {
   response: string
 }
 
+/** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
+export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
+
 /** How long a key is remembered. */
 export const freshSince = raw<Date>`now() - interval '24 hours'`
 
@@ -41,10 +45,11 @@ export const freshSince = raw<Date>`now() - interval '24 hours'`
  * Inserts a lead, its `lead_received` event, that event's delivery, and the idempotency key, if there is one: all in one
  * statement, to save round trips.
  *
+ * @param encryptionKeys what describes the borrower is sealed under the first of them.
  * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
  */
 export async function insertLead(
-  sql: Sql,
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
   { leadId, createdAt }: Pick<ReservedLeadId, 'leadId' | 'createdAt'>,
   partnerId: number,
   lead: NewLead,
@@ -63,13 +68,18 @@ export async function insertLead(
     partnerLeadId,
   }
   const ids = raw`${leadId}::int, ${partnerId}::int`
-  const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept)
+  const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept, encryptionKeys)
+  const fields = sealFields(
+    leadId,
+    eachField(optionalFieldNames, (name) => lead[name]),
+    encryptionKeys,
+  )
   const { rows } = await raw`
     with ${key}, lead as (
-      insert into leads (id, partner_id, ${sentColumns}, status, next_position, next_sequence, last_event_at,
+      insert into leads (id, partner_id, personal, ${optionalColumns}, status, next_position, next_sequence, last_event_at,
         created_at, updated_at, generation)
-      select ${ids}, ${raw.join(sentFields.map((name) => lead[name]))}, 'lead_received', 2, 2, ${createdAt}::timestamptz,
-        ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
+      select ${ids}, ${sealBorrower(leadId, lead, encryptionKeys)}, ${raw.join(Object.values(fields))}, 'lead_received',
+        2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
       from key
     ), event as (
       insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at,
@@ -84,10 +94,16 @@ export async function insertLead(
   return rows.length > 0
 }
 
-function keepKey(partnerId: number, leadId: number, { key, requestHash, response }: KeptKey) {
+function keepKey(
+  partnerId: number,
+  leadId: number,
+  { key, requestHash, response }: KeptKey,
+  encryptionKeys: readonly Buffer[],
+) {
+  const sealed = seal(requestHash, requestHashPlace(leadId), encryptionKeys)
   return raw`key as (
     insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
-    values (${partnerId}, ${key}, ${requestHash}, ${response}, ${leadId})
+    values (${partnerId}, ${key}, ${sealed}, ${response}, ${leadId})
     on conflict (partner_id, key) do update
       set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
         created_at = now()

@@ -1,15 +1,24 @@
-import { requiredFields, returnedFields } from '../../domain/lead-fields.ts'
+import { returnedFields } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
+import { openBorrower, openMetadata } from './sealed-lead.ts'
 
-/** A lead of this partner; `undefined` for another partner's lead, as for one that doesn't exist. */
-export async function findLead(sql: Sql, partnerId: number, leadId: number) {
-  return sql
+/**
+ * A lead of this partner; `undefined` for another partner's lead, as for one that doesn't exist.
+ *
+ * @throws {SealError}
+ */
+export async function findLead(
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  partnerId: number,
+  leadId: number,
+) {
+  const row = await sql
     .selectFrom('leads')
     .select([
       'id',
       'partner_id',
-      ...requiredFields,
       ...returnedFields,
+      'personal',
       'status',
       'metadata',
       'created_at',
@@ -18,6 +27,16 @@ export async function findLead(sql: Sql, partnerId: number, leadId: number) {
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
     .executeTakeFirst()
+  // erased
+  if (row === undefined || row.personal === null) return undefined
+  const { id, partner_id, personal, metadata, ...lead } = row
+  return {
+    id,
+    partner_id,
+    ...openBorrower(id, personal, encryptionKeys),
+    ...lead,
+    metadata: openMetadata(id, metadata, encryptionKeys),
+  }
 }
 
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>

@@ -1,6 +1,7 @@
 import type { Sql } from '../orm.ts'
+import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
-/** A lead of any partner with all that is recorded of it, as staff see it. */
+/** A lead of any partner with all that is recorded of it; who the borrower is, is sealed. */
 export async function findLeadRecord(sql: Sql, leadId: number) {
   return sql
     .selectFrom('leads')
@@ -12,6 +13,22 @@ export async function findLeadRecord(sql: Sql, leadId: number) {
 }
 
 export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
+
+/**
+ * A lead as staff see it; one that was erased has no borrower.
+ *
+ * @throws {SealError}
+ */
+export function openRecord({ personal, ...lead }: LeadRecord, encryptionKeys: readonly Buffer[]) {
+  return {
+    ...lead,
+    ...(personal !== null && openBorrower(lead.id, personal, encryptionKeys)),
+    notes: openNotes(lead.id, lead.notes, encryptionKeys),
+    metadata: openMetadata(lead.id, lead.metadata, encryptionKeys),
+  }
+}
+
+export type OpenedRecord = ReturnType<typeof openRecord>
 
 export async function findLeadEvents(sql: Sql, leadId: number) {
   return sql

@@ -3,6 +3,7 @@ import type { OptionalField } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
 import { leadsNow } from './leads-now.ts'
 import { ownsLead } from './partner-reads.ts'
+import { sealFields, sealMetadata } from './sealed-lead.ts'
 
 /** The limit of custom fields, without those that the specification names. */
 export const MAX_CUSTOM_FIELDS = 50
@@ -19,7 +20,7 @@ export interface LeadChanges {
  * name as a changed field goes: it was stored before the lead had the field, and would show again when that is removed.
  */
 export async function updateLead(
-  sql: Sql,
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
   partnerId: number,
   leadId: number,
   { fields, metadata }: LeadChanges,
@@ -27,13 +28,13 @@ export async function updateLead(
   const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
   if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
   const replaced = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
-  const changes = JSON.stringify({ ...metadata, ...replaced })
+  const changes = JSON.stringify({ ...sealMetadata(leadId, metadata, encryptionKeys), ...replaced })
   const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
   const custom = raw<number>`(
     select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
   const { numUpdatedRows } = await sql
     .updateTable('leads')
-    .set({ ...fields, metadata: merged, updated_at: leadsNow })
+    .set({ ...sealFields(leadId, fields, encryptionKeys), metadata: merged, updated_at: leadsNow })
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
     .where(custom, '<=', MAX_CUSTOM_FIELDS)

@@ -10,8 +10,8 @@ const EVENTS = 10
 /** Reading with a million leads and ten million events; its floor is reading with a thousand leads. */
 export async function growth(bench: Bench): Promise<Row[]> {
   const [few, many] = [await deploy(bench.servers), await deploy(bench.servers)]
-  await fill(few.sql, FEW, EVENTS)
-  await fill(many.sql, MANY, EVENTS)
+  await fill(few, FEW, EVENTS)
+  await fill(many, MANY, EVENTS)
   const [fewApi, manyApi] = await Promise.all([few.startApi(), many.startApi()])
   const rows: Row[] = []
   for (const call of ['get-lead', 'get-events']) {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { setEndpoint } from '../../../src/db/endpoints/endpoint.ts'
 import { addPartner } from '../../../src/db/partners/partner.ts'
+import { sealing } from '../../../src/db/seal.ts'
 import { generateSecret } from '../../../src/webhooks/secrets.ts'
 import type { Deployment } from '../deployment.ts'
 import type { Bench } from '../load/load.ts'
@@ -75,13 +76,13 @@ export async function measure(
 }
 
 /** A partner whose endpoint takes connections and never answers; it is paused until `put`. */
-export async function addHangingPartner({ sql, orm, encrypt }: Deployment) {
+export async function addHangingPartner({ sql, orm, encryptionKeys }: Deployment) {
   const held = new Set<unknown>()
   const server = createServer((request) => void held.add(request))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { id } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  await setEndpoint(sql, id, { url, ciphertext: encrypt(generateSecret()) })
+  await setEndpoint(sql, id, { url, secret: sealing(generateSecret(), encryptionKeys) })
   const put = (state: 'active' | 'paused') => putEndpoints(sql, state, { partnerId: id })
   await put('paused')
   return { id, server, held, put }

@@ -35,7 +35,7 @@ const GAINS = {
 export async function startSides(servers: Started) {
   const receiver = await startReceiver()
   const deployment = await deploy(servers, receiver.url)
-  const { client, sql, secret } = deployment
+  const { client, sql, secret, encryptionKeys } = deployment
   const [worker, floorWorker] = await Promise.all([deployment.startWorker(), deployment.startFloorWorker()])
   const webhooks = waitingRoom()
   const noops = waitingRoom()
@@ -48,7 +48,7 @@ export async function startSides(servers: Started) {
   ) => webhookBody({ ...facts, environment: 'sandbox' })
   const lead = { ...LEAD, partner_lead_id: null, fico_range: null, loan_officer_id: null, notes: null }
   const insert = (partnerId: number) =>
-    sql.transaction().execute((trx) => insertLead(trx, partnerId, lead, toBody))
+    sql.transaction().execute((trx) => insertLead(trx, partnerId, lead, toBody, encryptionKeys))
   /** A lead of any partner whose workflow runs; nobody waits for its webhook. */
   const addLead = async (partnerId: number) => {
     const leadId = await insert(partnerId)

@@ -1,4 +1,5 @@
 import { setEndpoint } from '../../../src/db/endpoints/endpoint.ts'
+import { sealing } from '../../../src/db/seal.ts'
 import { addPartner } from '../../../src/db/partners/partner.ts'
 import { putEndpoints } from '../../support/endpoint-states.ts'
 import type { Bench } from '../load/load.ts'
@@ -14,12 +15,12 @@ const ROUNDS = 5
 export async function onePartner({ servers }: Bench): Promise<Row[]> {
   const sides = await startSides(servers)
   const { service, deployment, url } = sides
-  const { sql, orm, encrypt, secret } = deployment
+  const { sql, orm, encryptionKeys, secret } = deployment
   const ofOne = await service.begin(LEADS)
   const ofTen = await service.begin(LEADS / PARTNERS)
   for (let count = 1; count < PARTNERS; count += 1) {
     const { id } = await addPartner(orm.em.fork(), { name: `Lender ${count}` })
-    await setEndpoint(sql, id, { url, ciphertext: encrypt(secret) })
+    await setEndpoint(sql, id, { url, secret: sealing(secret, encryptionKeys) })
     await putEndpoints(sql, 'active', { partnerId: id })
     ofTen.push(...(await service.begin(LEADS / PARTNERS, id)))
   }

@@ -8,9 +8,9 @@ const LEADS = 1000
 /** What partners ask and change of leads that are there: floor and service over the same rows. */
 export async function leadCalls(bench: Bench, only: string): Promise<Row[]> {
   const deployment = await deploy(bench.servers)
-  const { sql, headers } = deployment
-  const first = await fill(sql, LEADS, 10)
-  const long = await fill(sql, 20, 1000)
+  const { headers } = deployment
+  const first = await fill(deployment, LEADS, 10)
+  const long = await fill(deployment, 20, 1000)
   const [api, floorApi] = await Promise.all([deployment.startApi(), deployment.startFloorApi()])
   const calls = {
     'get-lead': { path: 'get-lead', bodies: bodies(first, LEADS) },

@@ -19,26 +19,26 @@ const webhook = JSON.stringify({ type: 'lead_received', data: 'x'.repeat(250) })
 let events = Date.now() * 1000
 
 app.post<{ Body: Body }>('/create-lead', async ({ body }) => {
-  const { first_name, last_name, email, phone, partner_lead_id } = body
+  const { partner_lead_id, ...borrower } = body
   const { rows } = await pool.query<{ lead_id: number }>(
     `with lead as (
-       insert into leads (partner_id, first_name, last_name, email, phone, partner_lead_id, status, next_position,
-         next_sequence, last_event_at, created_at, updated_at)
-       values (1, $1, $2, $3, $4, $5, 'lead_received', 2, 2, now(), now(), now()) returning id
+       insert into leads (partner_id, personal, partner_lead_id, status, next_position, next_sequence,
+         last_event_at, created_at, updated_at)
+       values (1, $1, $2, 'lead_received', 2, 2, now(), now(), now()) returning id
      ), event as (
        insert into lead_events (id, lead_id, partner_id, position, event_name, event_payload, dedupe_key, created_at)
-       select $6, id, 1, 1, 'lead_received', $7, 'lead_received', now() from lead
+       select $3, id, 1, 1, 'lead_received', $4, 'lead_received', now() from lead
      )
      insert into deliveries (event_id, lead_id, partner_id, sequence, body, next_attempt_at)
-     select $6, id, 1, 1, $8, now() from lead returning lead_id`,
-    [first_name, last_name, email, phone, partner_lead_id, `evt_${events++}`, { partner_lead_id }, webhook],
+     select $3, id, 1, 1, $5, now() from lead returning lead_id`,
+    [borrower, partner_lead_id, `evt_${events++}`, { partner_lead_id }, webhook],
   )
   return { success: true, lead_id: rows[0]?.lead_id }
 })
 
 app.post<{ Body: Body }>('/get-lead', async ({ body }) => {
   const { rows } = await pool.query(
-    `select id, partner_id, partner_lead_id, first_name, last_name, email, phone, status, fico_range,
+    `select id, partner_id, partner_lead_id, personal, status, fico_range,
        loan_officer_id, metadata, created_at, updated_at from leads where id = $1`,
     [body.lead_id],
   )
