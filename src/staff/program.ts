@@ -4,6 +4,7 @@ import { matching } from './arguments.ts'
 import type { Run } from './context.ts'
 import { addDeliveryCommands } from './delivery.ts'
 import { addEndpointCommands } from './endpoint.ts'
+import { addEncryptionCommands } from './encryption.ts'
 import { addKeyCommands } from './key.ts'
 import { addLeadCommands } from './lead.ts'
 import { addMilestoneCommand } from './milestone.ts'
@@ -46,6 +47,7 @@ export function staffProgram(run: Run): Command {
   addDeliveryCommands(program, run)
   addWorkflowCommands(program, run)
   addRecordCommands(program, run)
+  addEncryptionCommands(program, run)
   return program
 }
 
