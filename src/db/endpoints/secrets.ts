@@ -13,6 +13,17 @@ export async function liveSecrets(sql: Sql, endpointId: number) {
     .execute()
 }
 
+/** Since when the live secrets sign and until when, newest first. */
+export async function datesOfLiveSecrets(sql: Sql, endpointId: number) {
+  return sql
+    .selectFrom('endpoint_secrets')
+    .select(['created_at', 'expires_at'])
+    .where('endpoint_id', '=', endpointId)
+    .where(isLiveSecret)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
 /** The caller's transaction has the endpoint locked. */
 export async function addSecret(trx: Sql, endpointId: number, ciphertext: string): Promise<void> {
   await trx.insertInto('endpoint_secrets').values({ endpoint_id: endpointId, ciphertext }).execute()
