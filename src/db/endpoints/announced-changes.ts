@@ -71,6 +71,7 @@ export async function applyAnnounced(sql: Sql, changeId: number): Promise<number
       .executeTakeFirst()
     if (due === undefined) return undefined
     await applyChange(trx, changeId)
+    await auditChange(trx, changeId, 'endpoint.change_applied')
     return endpointId
   })
 }

@@ -93,7 +93,10 @@ export async function lockEndpointOf(trx: Sql, changeId: number): Promise<number
   return id
 }
 
-/** Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked. */
+/**
+ * Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked, and which
+ * writes the audit's row at its end.
+ */
 export async function applyChange(trx: Sql, changeId: number): Promise<void> {
   const change = await trx
     .updateTable('endpoint_changes')
@@ -104,7 +107,6 @@ export async function applyChange(trx: Sql, changeId: number): Promise<void> {
   const { endpoint_id: endpointId, url, ciphertext, overlap_hours: hours } = change
   if (url === null) await rotateSecret(trx, endpointId, ciphertext, hours * HOUR_MS)
   else await changeOver(trx, endpointId, url, ciphertext)
-  await auditChange(trx, changeId, 'endpoint.change_applied')
 }
 
 /** Held webhooks are sent in order from here on, unless staff paused the endpoint. */
