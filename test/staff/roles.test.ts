@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { auditHead } from '../../src/db/audit-chain.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { provideStaffRoles } from '../../src/db/staff-roles.ts'
 import { explainDenial } from '../../src/staff/permission.ts'
@@ -9,7 +10,9 @@ import { staffProgram } from '../../src/staff/program.ts'
 import { failureOf } from '../../src/staff/refusal.ts'
 import { atEnd } from '../support/at-end.ts'
 import { leadsOf } from '../support/leads.ts'
+import type { ServiceProcess } from '../support/processes.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { contextOf, staff } from './context.ts'
 
 const password = randomBytes(8).toString('hex')
@@ -19,6 +22,7 @@ describe('with a login of their own, staff', () => {
   let partner: TestPartner
   let lead: number
   let database: string
+  let worker: ServiceProcess
   /** The environment of somebody's staff command. */
   const logins = { viewer: {}, staff: {}, nobody: {} } as Record<
     'viewer' | 'staff' | 'nobody',
@@ -36,10 +40,9 @@ describe('with a login of their own, staff', () => {
     service = await prepareService()
     database = new URL(service.ownerUrl).pathname.slice(1)
     partner = await service.addPartner()
-    await service.startWorker()
+    worker = await service.startWorker()
     lead = await leadsOf(service, partner).start()
     expect(await provideStaffRoles(service.orm)).toBeUndefined()
-    roles.push(`${database}_viewer`, `${database}_staff`)
     for (const role of ['viewer', 'staff', 'nobody'] as const) {
       const login = `${database}_${role}_login`
       await raw`create role ${raw.id(login)} login password ${raw.lit(password)}`.execute(service.sql)
@@ -156,6 +159,10 @@ describe('with a login of their own, staff', () => {
       new Set([`${database}_staff_login`]),
     )
   }, 60_000)
+
+  it('write rows of which the worker logs the latest, outside PostgreSQL', async () => {
+    await until(async () => worker.output().includes(`"audit_head":"${await auditHead(service.sql)}"`))
+  })
 
   it.each(['viewer', 'staff'] as const)('of the role %s own and alter nothing', async (role) => {
     const sql = await asLogin(role)

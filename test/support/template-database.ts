@@ -47,8 +47,10 @@ export async function createDatabase(databaseUrl: string, name: string, template
   )
 }
 
+/** Removes a database, and the roles for people's logins that may have been made for it. */
 export async function dropDatabase(databaseUrl: string, name: string): Promise<void> {
   await execute(databaseUrl, `drop database if exists ${name} with (force)`)
+  await execute(databaseUrl, `drop role if exists ${name}_viewer, ${name}_staff`)
 }
 
 /** The same server's address with another database. */
