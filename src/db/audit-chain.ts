@@ -4,7 +4,7 @@ import { LARGEST_ID } from './leads/ids.ts'
 import type { Sql } from './orm.ts'
 
 /** Rows that are in memory at a time. */
-const PAGE = 5000
+const PAGE = 1000
 /** The `previous_hash` of the first row. */
 export const BEGINNING = '00'.repeat(32)
 
