@@ -22,7 +22,7 @@ const HIDDEN: Record<string, string[]> = {
   sinks: ['token'],
 }
 /** Who looks at what is written down by whoever looks. */
-const APPENDED = ['audit']
+const APPENDED = ['audit', 'personal_reads']
 
 const viewerRights: RightsOf = (table, columns) => {
   const hidden = HIDDEN[table]
@@ -32,17 +32,7 @@ const viewerRights: RightsOf = (table, columns) => {
 }
 
 /** Written by the service alone; all else staff write as it does. */
-const SERVICES_OWN = [
-  'attempts',
-  'certifications',
-  'endpoint_pings',
-  'idempotency_keys',
-  'lead_events',
-  'losses',
-  'notices',
-  'sinks',
-  'sink_webhooks',
-]
+const SERVICES_OWN = ['certifications', 'endpoint_pings', 'lead_events', 'losses', 'sinks', 'sink_webhooks']
 const staffRights: RightsOf = (table) => (SERVICES_OWN.includes(table) ? 'select' : serviceRights(table))
 
 /**

@@ -29,7 +29,8 @@ const serviceRole = (template: string) => `${template}_service`
 export function asService(databaseUrl: string, template: string): string {
   const url = new URL(databaseUrl)
   url.username = serviceRole(template)
-  url.password = template
+  // no part of a name, which the audit may hold
+  url.password = `password-of-${template}`
   return url.href
 }
 
