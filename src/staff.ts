@@ -1,31 +1,38 @@
-import { userInfo } from 'node:os'
+import { hostname, userInfo } from 'node:os'
+import { pipeline } from 'node:stream/promises'
 import { CommanderError } from 'commander'
 import { ConfigError, processEnvironment, readConfig } from './config.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { runningSandbox } from './embedded/run.ts'
 import { openContext, type Run } from './staff/context.ts'
+import { explainDenial } from './staff/permission.ts'
 import { staffProgram } from './staff/program.ts'
 import { failureOf, Refusal } from './staff/refusal.ts'
 import { temporalSettings } from './temporal/client.ts'
 
 const USAGE_ERROR = 2
+const WHO = 'Say who you are, for the audit: export STAFF_NAME=ada with your name, or add --as ada.'
 
 /** Opens the context, runs what a command does, prints its answer, and closes the context. */
 const run: Run =
   (act) =>
   async (...args) => {
-    const { json = false, as: actor = userName() } = program.opts<{ json?: boolean; as?: string }>()
+    const { json = false, as } = program.opts<{ json?: boolean; as?: string }>()
     const { config, temporal } = settings()
-    const context = await openContext(config, temporal, actor)
+    const name = as ?? config.STAFF_NAME
+    if (name === undefined) throw new Refusal(WHO)
+    const context = await openContext(config, temporal, { name, osUser: userName(), host: hostname() })
     try {
       const remedy = await olderSchema(context.sql)
       if (remedy !== undefined) throw new Refusal(remedy)
       await context.deployment()
       const answer = await act(context, ...args)
-      console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
+      if (answer.lines) await pipeline(answer.lines, process.stdout, { end: false })
+      else console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
       if (answer.failed) process.exitCode = 1
     } catch (error) {
-      console.error(failureOf(error, context.temporal.address).message)
+      const cause = await explainDenial(context.sql, error)
+      console.error(failureOf(cause, context.temporal.address).message)
       process.exitCode = 1
     } finally {
       await context.close()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { environments } from '../domain/environment.ts'
+import { STAFF_NAME } from '../domain/staff-name.ts'
 import { plainTextWays } from './plain-text.ts'
 import { isProxy } from './trusted-proxies.ts'
 
@@ -103,7 +104,12 @@ export const programs = {
     TEMPORAL_DEPLOYMENT_NAME: text.optional(),
     TEMPORAL_WORKER_BUILD_ID: text.optional(),
   }),
-  staff: z.object({ ...everywhere, ...endpoints, TEMPORAL_UI_URL: webUrl.optional() }),
+  staff: z.object({
+    ...everywhere,
+    ...endpoints,
+    STAFF_NAME: z.string().regex(STAFF_NAME, { error: 'must be a name of 1 to 100 characters' }).optional(),
+    TEMPORAL_UI_URL: webUrl.optional(),
+  }),
   migrate: z.object({
     ...everywhere,
     MIGRATION_DATABASE_URL: databaseUrl.optional(),

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { RestoreCause } from '../domain/restore.ts'
 import type { Sql } from './orm.ts'
+import { codeOf, isDenied } from './role-rights.ts'
 
 /**
  * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that whoever knew more,
@@ -16,7 +17,6 @@ const IDS_LEFT_OUT = 1000
 
 /** No such table, no such column: the schema is from before there were generations. */
 const OLDER_SCHEMA = ['42P01', '42703']
-const INSUFFICIENT_PRIVILEGE = '42501'
 /** A server that still recovers answers reads with what it has by then. */
 const IN_RECOVERY = Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
 
@@ -46,7 +46,11 @@ export async function noteCluster(connection: Connection): Promise<void> {
   const cluster = await readCluster(connection)
   if (cluster === undefined) return
   if (cluster.isRecovering) throw IN_RECOVERY
-  if (!cluster.isKnown || cluster.cause !== null) await takeNote(connection, cluster)
+  if (cluster.isKnown && cluster.cause === null) return
+  await takeNote(connection, cluster).catch((error: unknown) => {
+    // a login that may only read leaves it to the next one
+    if (!isDenied(error)) throw error
+  })
 }
 
 /** `undefined` where it cannot be told: the schema is older, or the role may not see it. */
@@ -59,7 +63,7 @@ async function readCluster(connection: Connection): Promise<Cluster | undefined>
       from deployment`)
     return rows[0] as Cluster | undefined
   } catch (error) {
-    if ([...OLDER_SCHEMA, INSUFFICIENT_PRIVILEGE].includes(codeOf(error))) return undefined
+    if (OLDER_SCHEMA.includes(codeOf(error)) || isDenied(error)) return undefined
     throw error
   }
 }
@@ -120,8 +124,4 @@ function raising(cause: RestoreCause, changes: string, condition: string): strin
     select setval(format('%I.%I', schemaname, sequencename)::regclass, least(max_value, coalesce(last_value, 0)
       + case when sequencename = 'leads_id_seq' then ${LEADS_LEFT_OUT} else ${IDS_LEFT_OUT} end))
     from pg_sequences, restored where schemaname = current_schema()`
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -108,6 +108,8 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
     forceUtcTimezone: true,
     // each in a transaction of its own: one that makes an index concurrently would wait for all before it
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
+    // the audit's are in its migration
+    schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true },
     pool: { min: 0, max: 20 },
     driverOptions: {
       // with the query, and `sslmode` in it, which MikroORM leaves out

@@ -40,19 +40,21 @@ export async function migrate(orm: Orm, encryptionKeys: readonly Buffer[] = []):
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>
 
-/** The tables as the entities define them; an identity column, which an insert leaves out, is not known as one. */
-type Tables = Omit<Inferred, Numbered> & {
-  [Table in Numbered]: Omit<Inferred[Table], 'id'> & { id: Generated<number> }
+/** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
+type Tables = Omit<Inferred, keyof Given> & {
+  [Table in keyof Given]: Omit<Inferred[Table], Given[Table]> & {
+    [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
+  }
 }
-/** Tables whose ids PostgreSQL gives. */
-type Numbered =
-  | 'leads'
-  | 'endpoint_secrets'
-  | 'endpoint_changes'
-  | 'certifications'
-  | 'endpoint_pings'
-  | 'audit'
-  | 'sink_webhooks'
+interface Given {
+  leads: 'id'
+  endpoint_secrets: 'id'
+  endpoint_changes: 'id'
+  certifications: 'id'
+  endpoint_pings: 'id'
+  audit: 'id' | 'previous_hash' | 'hash'
+  sink_webhooks: 'id'
+}
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
 export type Sql = Kysely<Tables>

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
+import { codeOf, grantRights, grantSequences, isDenied, ROLES_LOCK } from './role-rights.ts'
 import { scramVerifier } from './scram.ts'
 
 /** Almost nothing of the service deletes rows. */
@@ -12,11 +13,12 @@ const OTHER_RIGHTS: Record<string, string> = {
   mikro_orm_migrations: 'select',
   sink_webhooks: 'select, insert, delete',
 }
-const LOCK = 7_247_003
-const INSUFFICIENT_PRIVILEGE = '42501'
 const AUTHENTICATION_FAILED = ['28P01', '28000']
-/** No such table, no right to it, no such database. */
-const ELSEWHERE = ['42P01', INSUFFICIENT_PRIVILEGE, '3D000']
+/** No such table, no such database. */
+const ELSEWHERE = ['42P01', '3D000']
+
+/** What the service may do with a table. */
+export const serviceRights = (table: string): string => OTHER_RIGHTS[table] ?? RIGHTS
 
 /**
  * Makes the role that `serviceUrl` names able to run the service, and to do nothing else: it owns nothing, and
@@ -32,9 +34,10 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
   const sql = sqlOf(owner)
   await refuseOwner(sql, role)
   await sql.transaction().execute(async (trx) => {
-    await raw`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    await raw`select pg_advisory_xact_lock(${ROLES_LOCK})`.execute(trx)
     await giveLogin(trx, role, decodeURIComponent(password), serviceUrl)
-    await grantRights(trx, role)
+    await grantRights(trx, role, serviceRights)
+    await grantSequences(trx, role)
   })
   await requireSameDatabase(sql, serviceUrl)
 }
@@ -58,7 +61,7 @@ async function giveLogin(trx: Sql, role: string, password: string, serviceUrl: s
   const statement = raw.raw(exists ? 'alter' : 'create')
   const secret = password === '' ? raw`` : raw` password ${raw.lit(scramVerifier(password))}`
   await raw`${statement} role ${raw.id(role)} login${secret}`.execute(trx).catch((error: unknown) => {
-    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    if (!isDenied(error)) throw error
     const task = exists
       ? 'give it the password of DATABASE_URL'
       : 'create it with the password of DATABASE_URL'
@@ -82,23 +85,6 @@ async function canLogIn(url: string): Promise<boolean> {
   }
 }
 
-async function grantRights(trx: Sql, role: string): Promise<void> {
-  const to = raw.id(role)
-  const { rows } = await raw<{ schema: string; database: string; tables: string[] }>`
-    select current_schema() as schema, current_database() as database,
-      array(select tablename::text from pg_tables where schemaname = current_schema()) as tables`.execute(trx)
-  const { schema = 'public', database = '', tables = [] } = rows[0] ?? {}
-  await raw`grant connect on database ${raw.id(database)} to ${to}`.execute(trx)
-  await raw`revoke create on schema ${raw.id(schema)} from public`.execute(trx)
-  await raw`grant usage on schema ${raw.id(schema)} to ${to}`.execute(trx)
-  await raw`grant usage, update on all sequences in schema ${raw.id(schema)} to ${to}`.execute(trx)
-  await raw`revoke all on all tables in schema ${raw.id(schema)} from ${to}`.execute(trx)
-  for (const table of tables) {
-    const rights = raw.raw(OTHER_RIGHTS[table] ?? RIGHTS)
-    await raw`grant ${rights} on ${raw.id(schema, table)} to ${to}`.execute(trx)
-  }
-}
-
 /** The two URLs could name two databases, and each would look well. */
 async function requireSameDatabase(sql: Sql, serviceUrl: string): Promise<void> {
   const orm = await connect(serviceUrl)
@@ -114,9 +100,5 @@ async function requireSameDatabase(sql: Sql, serviceUrl: string): Promise<void> 
 }
 
 function undefinedIfElsewhere(error: unknown): undefined {
-  if (!ELSEWHERE.includes(codeOf(error))) throw error
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!ELSEWHERE.includes(codeOf(error)) && !isDenied(error)) throw error
 }

@@ -49,7 +49,8 @@ Try it in another terminal:
     -H 'Content-Type: application/json' \\
     -d '${JSON.stringify({ ...lead, partner_lead_id: 'LOAN-1' })}'
 
-  # its borrower signs the contract
+  # its borrower signs the contract; STAFF_NAME is your name, for the audit
+  export STAFF_NAME=ada
   npm run staff -- milestone 1 contract_signed
 
   # look at it in the Temporal Web UI

@@ -13,6 +13,7 @@ import { partnersWithResends } from '../db/deliveries/resend-marks.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { StartEndpoint } from '../temporal/endpoints.ts'
+import { createAuditHeadLog } from './audit-head-log.ts'
 import { forEachInFlight } from './in-flight.ts'
 import { rememberFailures } from './remembered-failures.ts'
 import type { Referrals } from '../temporal/referrals.ts'
@@ -87,6 +88,8 @@ function createTurns(options: SweepOptions) {
     ),
   }))
 
+  const logAuditHead = createAuditHeadLog(sql, log)
+
   async function startLeads(): Promise<number> {
     const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but: leads.resting(), limit: PAGE })
     const failed = await forEachInFlight(ids, (id) => referrals.startFromRecord(id), {
@@ -122,6 +125,7 @@ function createTurns(options: SweepOptions) {
     async take(isEndpointsTurn: boolean): Promise<number> {
       // first, because it needs no Temporal
       if (isEndpointsTurn) await noteAlive(sql)
+      if (isEndpointsTurn) await logAuditHead()
       if (isEndpointsTurn) for (const notice of await turnIncidents(sql)) observe.noticed(notice)
       const started = await startLeads()
       if (isEndpointsTurn) {

@@ -4,6 +4,8 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 export interface Answer {
   json: Record<string, unknown>
   text: string
+  /** Printed instead, piece by piece: more than one would keep in memory. */
+  lines?: AsyncIterable<string>
   /** The command ran, and its result is bad: exit code 1. */
   failed?: boolean
 }

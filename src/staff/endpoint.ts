@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../db/endpoints/endpoint.ts'
 import { readHealth } from '../db/endpoints/health.ts'
-import { liveSecrets, rotateSecret } from '../db/endpoints/secrets.ts'
+import { datesOfLiveSecrets, rotateSecret } from '../db/endpoints/secrets.ts'
 import { sealing } from '../db/seal.ts'
 import { describeReason, healthOf } from '../domain/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
@@ -83,7 +83,7 @@ export async function show({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const endpoint = required(partner, await findEndpoint(sql, partner))
   const { id, ...rest } = endpoint
-  const secrets = await liveSecrets(sql, id)
+  const secrets = await datesOfLiveSecrets(sql, id)
   const changes = await openChanges(sql, id)
   const { health, reason, since } = healthOf({
     ...endpoint,
@@ -99,7 +99,7 @@ export async function show({ sql }: StaffContext, partner: number) {
       health,
       ...reading,
       changes: changes.map(({ id: change_id, ...change }) => ({ change_id, ...change })),
-      secrets: secrets.map(({ created_at, expires_at }) => ({ created_at, expires_at })),
+      secrets,
     },
     text: fields({
       partner: `${partner}, ${name}`,

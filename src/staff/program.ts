@@ -2,6 +2,8 @@ import { Command } from 'commander'
 import { printable } from './answer.ts'
 import { matching } from './arguments.ts'
 import type { Run } from './context.ts'
+import { STAFF_NAME } from '../domain/staff-name.ts'
+import { addAuditCommands } from './audit.ts'
 import { addDeliveryCommands } from './delivery.ts'
 import { addEndpointCommands } from './endpoint.ts'
 import { addEncryptionCommands } from './encryption.ts'
@@ -21,6 +23,7 @@ const introduction = [
 
 const examples = `
 Example, from a new partner to its first webhook:
+  export STAFF_NAME=ada
   npm run staff -- partner add "First Lender"
   npm run staff -- key issue 1
   npm run staff -- endpoint set 1 https://lender.example/webhooks
@@ -29,11 +32,11 @@ Example, from a new partner to its first webhook:
 
 /** The command line with its global options. It throws usage errors and does not exit. */
 export function staffProgram(run: Run): Command {
-  const actor = matching(/^[^\p{Cc}]{1,100}$/u, 'Use a name of 1 to 100 characters.')
+  const actor = matching(STAFF_NAME, 'Use a name of 1 to 100 characters.')
   const program = new Command('npm run staff --')
     .description(introduction)
     .option('--json', 'print one JSON document')
-    .option('--as <name>', 'who acts, for the audit (default: your user name on this machine)', actor)
+    .option('--as <name>', 'who acts, for the audit (default: the environment variable STAFF_NAME)', actor)
     .addHelpText('after', examples)
     .helpCommand(false)
     .showSuggestionAfterError()
@@ -48,6 +51,7 @@ export function staffProgram(run: Run): Command {
   addWorkflowCommands(program, run)
   addRecordCommands(program, run)
   addEncryptionCommands(program, run)
+  addAuditCommands(program, run)
   return program
 }
 

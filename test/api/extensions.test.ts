@@ -65,7 +65,7 @@ describe('the endpoints beyond the specification', () => {
 
     it('shows which webhook another one of its lead waits for, and when the next attempt is', async () => {
       const lender = await api.addPartner()
-      await setEndpoint(api.sql, lender.id, { url: 'https://lender.example/webhooks', ciphertext: 'none' })
+      await setEndpoint(api.sql, lender.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
       await putEndpoints(api.sql, 'active', { partnerId: lender.id })
       const id = await lender.createLead()
       await record(id, 'contract_signed', 'client_engaged_in_chat')

@@ -63,6 +63,7 @@ describe('the role that migrate makes for the service', () => {
     'drop index leads_partner_id_index',
     'truncate attempts',
     'delete from audit',
+    'truncate audit',
     'delete from leads',
     "update audit set actor = 'nobody'",
     'update lead_events set created_at = now()',
@@ -123,11 +124,25 @@ describe('the role that migrate makes for the service', () => {
       DATABASE_URL: withDatabase(url, plain),
     })
     expect(migrated).toMatchObject({ code: 0, stderr: '' })
+    expect(migrated.stdout).toMatch(
+      /^The owner has no right to make roles: create role \S+_viewer; create role \S+_staff; and run this again\. .+\n.+\.\n$/,
+    )
     const missing = as(plainOwner, `${role}_missing`, 'x')
     const { stderr } = await runToEnd('src/migrate.ts', { ...given, DATABASE_URL: missing })
     expect(stderr).toMatch(
       /^The database cannot be migrated: the owner has no right to make the role \S+_missing: create it .*\n$/,
     )
+  })
+
+  it('has, beside it, groups for people’s logins, unless the owner may not make roles', async () => {
+    const groups = await execute(
+      server,
+      `select rolname, rolcanlogin from pg_roles where rolname in ('${name}_viewer', '${name}_staff') order by 1`,
+    )
+    expect(groups).toEqual([
+      { rolname: `${name}_staff`, rolcanlogin: false },
+      { rolname: `${name}_viewer`, rolcanlogin: false },
+    ])
   })
 
   it('is made once by migrations at the same time', async () => {

@@ -60,7 +60,7 @@ function wrongForOne(stack: Stack): Disaster {
     leadUp: () => delay(2000),
     strike: async () => {
       const environment = { ...service.environment, ENCRYPTION_KEY: `${wrong},${right}` }
-      const rotate = ['endpoint', 'rotate-secret', String(partner.id)]
+      const rotate = ['endpoint', 'rotate-secret', String(partner.id), '--as', 'drill']
       const { code, stderr } = await runToEnd('src/staff.ts', environment, rotate)
       if (code !== 0) throw new Error(stderr)
       await until(async () => running.worker.output().includes(line))

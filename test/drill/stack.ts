@@ -56,7 +56,12 @@ export async function startStack() {
       call(running.api.port, path, body, { authorization: `Service-Key ${partner.key}`, ...headers }),
     /** Runs a staff command; answers its JSON. @throws {Error} what it said, if it failed. */
     staff: async (...args: string[]): Promise<Record<string, unknown>> => {
-      const { code, stdout, stderr } = await runToEnd('src/staff.ts', environment, [...args, '--json'])
+      const { code, stdout, stderr } = await runToEnd('src/staff.ts', environment, [
+        ...args,
+        '--json',
+        '--as',
+        'drill',
+      ])
       if (code !== 0) throw new Error(`staff ${args.join(' ')}: ${stderr || stdout}`)
       return JSON.parse(stdout) as Record<string, unknown>
     },

@@ -16,10 +16,22 @@ describe('the staff command', () => {
   })
 
   it('prints one JSON document with snake_case names, and writes down who did it', async () => {
-    const added = await staff(environment, ['partner', 'add', 'Acme', '--json', '--as', 'Kim'])
+    const added = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
+      'partner',
+      'add',
+      'Acme',
+      '--json',
+      '--as',
+      'Kim',
+    ])
     expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
     const { partner_id: partner } = JSON.parse(added.stdout)
-    const issued = await staff(environment, ['--json', 'key', 'issue', String(partner)])
+    const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
+      '--json',
+      'key',
+      'issue',
+      String(partner),
+    ])
     expect(JSON.parse(issued.stdout)).toEqual({
       partner_id: partner,
       key_id: expect.any(Number),
@@ -28,7 +40,7 @@ describe('the staff command', () => {
     })
     const [first, second] = await auditOf(await contextOf(environment))
     expect(first).toMatchObject({ actor: 'Kim', action: 'partner.add', partner_id: partner })
-    expect(second).toMatchObject({ actor: expect.any(String), action: 'key.issue', partner_id: partner })
+    expect(second).toMatchObject({ actor: 'Ada', action: 'key.issue', partner_id: partner })
     expect(JSON.stringify(second)).not.toContain('prs_test_')
   })
 
@@ -51,6 +63,19 @@ describe('the staff command', () => {
       .filter(({ partner_id: id }) => String(id) === partner)
       .map(({ action }) => action)
     expect(actions).toEqual(['partner.add', 'partner.contact', 'partner.self_service'])
+  })
+
+  it('wants to know who acts, also of who only looks', async () => {
+    for (const args of [
+      ['partner', 'list'],
+      ['partner', 'add', 'Acme'],
+    ]) {
+      expect(await staff({ ...environment, STAFF_NAME: '' }, args)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'Say who you are, for the audit: export STAFF_NAME=ada with your name, or add --as ada.\n',
+      })
+    }
   })
 
   it('helps at every level, without a database', async () => {

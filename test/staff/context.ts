@@ -13,7 +13,7 @@ const root = path.join(import.meta.dirname, '../..')
 export async function staff(environment: Record<string, string>, args: string[], cwd = root) {
   const child = spawn(process.execPath, [path.join(root, 'src/staff.ts'), ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [[code], stdout, stderr] = await Promise.all([
@@ -26,11 +26,11 @@ export async function staff(environment: Record<string, string>, args: string[],
 
 /** The context that the commands work with, for calling them as functions. */
 export async function contextOf(environment: Record<string, string>): Promise<StaffContext> {
-  const context = await openContext(
-    readConfig('staff', {}, environment),
-    temporalSettings(environment),
-    'tester',
-  )
+  const context = await openContext(readConfig('staff', {}, environment), temporalSettings(environment), {
+    name: 'tester',
+    osUser: 'test',
+    host: 'localhost',
+  })
   atEnd(context.close)
   return context
 }

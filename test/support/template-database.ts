@@ -29,7 +29,8 @@ const serviceRole = (template: string) => `${template}_service`
 export function asService(databaseUrl: string, template: string): string {
   const url = new URL(databaseUrl)
   url.username = serviceRole(template)
-  url.password = template
+  // no part of a name, which the audit may hold
+  url.password = `password-of-${template}`
   return url.href
 }
 
@@ -47,8 +48,10 @@ export async function createDatabase(databaseUrl: string, name: string, template
   )
 }
 
+/** Removes a database, and the roles for people's logins that may have been made for it. */
 export async function dropDatabase(databaseUrl: string, name: string): Promise<void> {
   await execute(databaseUrl, `drop database if exists ${name} with (force)`)
+  await execute(databaseUrl, `drop role if exists ${name}_viewer, ${name}_staff`)
 }
 
 /** The same server's address with another database. */

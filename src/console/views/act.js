@@ -140,6 +140,9 @@ function ByHand({ lead }) {
     return html`<p class="dim">The journey is complete: the borrower is back with you.</p>`
   return html`
     <p class="dim">Milestones come from the borrower. On your own machine, record the next one yourself:</p>
-    <${Code} text=${`npm run staff -- milestone ${lead.lead_id} ${next}`} label=${words(next)} />
+    <${Code}
+      text=${`STAFF_NAME=ada npm run staff -- milestone ${lead.lead_id} ${next}`}
+      label=${words(next)}
+    />
   `
 }

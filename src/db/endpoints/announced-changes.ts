@@ -80,6 +80,7 @@ export async function applyAnnounced(
       .executeTakeFirst()
     if (due === undefined) return undefined
     await applyChange(trx, changeId, encryptionKeys)
+    await auditChange(trx, changeId, 'endpoint.change_applied')
     return endpointId
   })
 }

@@ -6,7 +6,7 @@ import {
 } from '../../domain/certification.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { recordAudit } from '../audit.ts'
-import { applyChange, lockEndpointOf, openSecretOf } from './changes.ts'
+import { applyChange, auditChange, lockEndpointOf, openSecretOf } from './changes.ts'
 import { jsonb } from '../jsonb.ts'
 import type { Sql } from '../orm.ts'
 
@@ -99,16 +99,20 @@ export async function endCertification(
       .set({ result, finished_at: raw<Date>`clock_timestamp()` })
       .where('id', '=', certificationId)
       .execute()
+    const isAccepted = state === 'candidate' && (verdict === 'passed' || row.accept_failures)
+    const changesOver = isAccepted && environment === 'sandbox'
+    if (changesOver) await applyChange(trx, changeId, encryptionKeys)
+    else if (isAccepted)
+      await trx
+        .updateTable('endpoint_changes')
+        .set({ state: 'announced' })
+        .where('id', '=', changeId)
+        .execute()
     const detail = { certification_id: certificationId, result, failed_checks: failed }
     const action = { action: 'endpoint.certification_ended', partnerId: row.partner_id, detail }
     await recordAudit(trx, row.requested_by, { ...action, outcome: 'done' })
-    if (state !== 'candidate' || (verdict === 'failed' && !row.accept_failures)) return { result }
-    if (environment === 'sandbox') {
-      await applyChange(trx, changeId, encryptionKeys)
-      return { result, changedOver: endpointId }
-    }
-    await trx.updateTable('endpoint_changes').set({ state: 'announced' }).where('id', '=', changeId).execute()
-    return { result }
+    if (changesOver) await auditChange(trx, changeId, 'endpoint.change_applied')
+    return { result, ...(changesOver && { changedOver: endpointId }) }
   })
 }
 

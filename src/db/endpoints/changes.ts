@@ -111,7 +111,9 @@ export async function lockEndpointOf(trx: Sql, changeId: number): Promise<number
 }
 
 /**
- * Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked.
+/**
+ * Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked, and which
+ * writes the audit's row at its end.
  *
  * @throws {SealError}
  */
@@ -130,7 +132,6 @@ export async function applyChange(
   const secret = sealing(openSecretOf({ id: changeId, ciphertext }, encryptionKeys), encryptionKeys)
   if (url === null) await rotateSecret(trx, endpointId, secret, hours * HOUR_MS)
   else await changeOver(trx, endpointId, url, secret)
-  await auditChange(trx, changeId, 'endpoint.change_applied')
 }
 
 /** Held webhooks are sent in order from here on, unless staff paused the endpoint. */

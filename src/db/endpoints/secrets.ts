@@ -34,6 +34,17 @@ export async function signingSecrets(
   return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
 }
 
+/** Since when the live secrets sign and until when, newest first. */
+export async function datesOfLiveSecrets(sql: Sql, endpointId: number) {
+  return sql
+    .selectFrom('endpoint_secrets')
+    .select(['created_at', 'expires_at'])
+    .where('endpoint_id', '=', endpointId)
+    .where(isLiveSecret)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
 /** The caller's transaction has the endpoint locked. */
 export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<void> {
   const id = await nextId(trx, 'endpoint_secrets')

@@ -6,13 +6,14 @@ export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 
 /**
  * What staff did, and what partners did to their own endpoints: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
- * two: `begun` before, and one that names it by `begunId` and says what came of it. Rows are never changed.
+ * two: `begun` before, and one that names it by `begunId` and says what came of it. A trigger refuses to change rows, and
+ * sets `id`, `at`, `databaseUser` and the two hashes, which chain each row to the one before.
  */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit',
   properties: {
-    id: p.integer().primary().generated('by default as identity'),
+    id: p.integer().primary().autoincrement(false),
     at: instant().defaultRaw('clock_timestamp()'),
     actor: p.text(),
     action: p.text(),
@@ -21,6 +22,13 @@ export const AuditEntry = defineEntity({
     partnerId: p.integer().nullable(),
     leadId: p.integer().nullable(),
     detail: p.json<Record<string, unknown>>().nullable(),
+    /** Where a staff command ran: the operating system's user and the host. */
+    osUser: p.text().nullable(),
+    host: p.text().nullable(),
+    /** The login, not the role that it took on; `null` before there was this column. */
+    databaseUser: p.text().nullable(),
+    previousHash: p.blob(),
+    hash: p.blob(),
   },
   checks: [
     { name: 'audit_outcome_check', expression: oneOf('outcome', auditOutcomes) },
@@ -30,7 +38,11 @@ export const AuditEntry = defineEntity({
         "case outcome when 'begun' then begun_id is null when 'done' then true else begun_id is not null end",
     },
   ],
-  uniques: [{ name: 'audit_begun_id_unique', properties: ['begunId'] }],
+  uniques: [
+    { name: 'audit_begun_id_unique', properties: ['begunId'] },
+    // a transaction that cannot see the latest row must not branch off an earlier one
+    { name: 'audit_previous_hash_unique', properties: ['previousHash'] },
+  ],
   indexes: [
     { name: 'audit_at_index', properties: ['at'] },
     { name: 'audit_partner_id_index', properties: ['partnerId', 'at'] },

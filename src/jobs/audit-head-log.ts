@@ -1,0 +1,21 @@
+import type { Logger } from 'pino'
+import { auditHead } from '../db/audit-chain.ts'
+import type { Sql } from '../db/orm.ts'
+
+/** So that the log of each day has it. */
+const EVERY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * Logs the hash of the audit's latest row, whoever wrote it, when it is another one, and once a day: outside PostgreSQL it
+ * proves that row and all before it, whatever happens to PostgreSQL.
+ */
+export function createAuditHeadLog(sql: Sql, log: Logger): () => Promise<void> {
+  let logged: { head: string; atMs: number } | undefined
+  return async () => {
+    const head = await auditHead(sql)
+    const atMs = performance.now()
+    if (head === undefined || (head === logged?.head && atMs < logged.atMs + EVERY_MS)) return
+    log.info({ audit_head: head }, 'the audit’s latest row')
+    logged = { head, atMs }
+  }
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { auditHead } from '../../src/db/audit-chain.ts'
+import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { provideStaffRoles } from '../../src/db/staff-roles.ts'
+import { explainDenial } from '../../src/staff/permission.ts'
+import { staffProgram } from '../../src/staff/program.ts'
+import { failureOf } from '../../src/staff/refusal.ts'
+import { atEnd } from '../support/at-end.ts'
+import { leadsOf } from '../support/leads.ts'
+import type { ServiceProcess } from '../support/processes.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { contextOf, staff } from './context.ts'
+
+const password = randomBytes(8).toString('hex')
+
+describe('with a login of their own, staff', () => {
+  let service: Service
+  let partner: TestPartner
+  let lead: number
+  let database: string
+  let worker: ServiceProcess
+  /** The environment of somebody's staff command. */
+  const logins = { viewer: {}, staff: {}, nobody: {} } as Record<
+    'viewer' | 'staff' | 'nobody',
+    Record<string, string>
+  >
+
+  beforeAll(async () => {
+    // roles have rights in the database, which is removed before them
+    const roles: string[] = []
+    const server = await connect(process.env.TEST_DATABASE_URL ?? '')
+    atEnd(async () => {
+      for (const role of roles) await raw`drop role ${raw.id(role)}`.execute(sqlOf(server))
+      await server.close()
+    })
+    service = await prepareService()
+    database = new URL(service.ownerUrl).pathname.slice(1)
+    partner = await service.addPartner()
+    worker = await service.startWorker()
+    lead = await leadsOf(service, partner).start()
+    await provideStaffRoles(service.orm)
+    for (const role of ['viewer', 'staff', 'nobody'] as const) {
+      const login = `${database}_${role}_login`
+      await raw`create role ${raw.id(login)} login password ${raw.lit(password)}`.execute(service.sql)
+      if (role !== 'nobody')
+        await raw`grant ${raw.id(`${database}_${role}`)} to ${raw.id(login)}`.execute(service.sql)
+      roles.push(login)
+      const url = new URL(service.ownerUrl)
+      url.username = login
+      url.password = password
+      logins[role] = { ...service.environment, DATABASE_URL: url.href, STAFF_NAME: role }
+    }
+  }, 60_000)
+
+  const commandsThatRead = () => [
+    ['partner', 'list'],
+    ['key', 'list', `${partner.id}`],
+    ['endpoint', 'show', `${partner.id}`],
+    ['lead', 'show', `${lead}`],
+    ['delivery', 'list', '--partner', `${partner.id}`],
+    ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
+    ['workflow', 'rebuild', '--dry-run'],
+    ['record', 'show'],
+    ['audit', 'list'],
+    ['audit', 'verify'],
+    ['audit', 'export'],
+  ]
+  const commandsThatAct = () => [
+    ['partner', 'add', 'Second Lender', '--contact', 'tech@lender.example'],
+    ['partner', 'contact', `${partner.id}`, 'tech@lender.example'],
+    ['partner', 'self-service', `${partner.id}`, 'on'],
+    ['key', 'issue', `${partner.id}`],
+    ['key', 'rotate', `${partner.id}`],
+    ['key', 'revoke', '1'],
+    ['endpoint', 'pause', `${partner.id}`],
+    ['endpoint', 'set', `${partner.id}`, partner.endpoint.url, '--from-now'],
+    ['endpoint', 'rotate-secret', `${partner.id}`],
+    ['endpoint', 'resume', `${partner.id}`],
+    ['endpoint', 'test', `${partner.id}`],
+    ['milestone', `${lead}`, 'contract_signed'],
+    ['lead', 'advance', `${lead}`, '--days', '1'],
+    ['delivery', 'replay', '--partner', `${partner.id}`, '--state', 'all'],
+    ['workflow', 'rebuild'],
+    ['lead', 'close', `${lead}`, '--reason', 'withdrew'],
+    ['record', 'restored'],
+  ]
+  const auditCount = async () => {
+    const { count } = await service.sql
+      .selectFrom('audit')
+      .select(({ fn }) => fn.countAll<string>().as('count'))
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  async function asLogin(login: keyof typeof logins): Promise<Sql> {
+    const orm = await connect(logins[login].DATABASE_URL ?? '')
+    atEnd(() => orm.close())
+    return sqlOf(orm)
+  }
+
+  /** Carries out a command in this process, with the connection of a login. */
+  async function carryOut(login: keyof typeof logins, commands: string[][]): Promise<string[]> {
+    const context = await contextOf(logins[login])
+    const refusals: string[] = []
+    for (const command of commands) {
+      const program = staffProgram((act) => async (...args) => {
+        const { lines } = await act(context, ...args)
+        for await (const line of lines ?? []) JSON.parse(line)
+      })
+      await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
+        refusals.push(failureOf(await explainDenial(context.sql, error)).message)
+      })
+    }
+    return refusals
+  }
+
+  it('who are viewers read everything, and are refused whatever acts, before it does anything', async () => {
+    expect(await carryOut('viewer', commandsThatRead())).toEqual([])
+    const before = await auditCount()
+    const login = `${database}_viewer_login`
+    const refusal = `The login ${login} may only read. To act, it needs the role ${database}_staff: grant ${database}_staff to ${login}`
+    const commands = commandsThatAct()
+    expect(await carryOut('viewer', commands)).toEqual(commands.map(() => refusal))
+    expect(await auditCount()).toBe(before)
+    expect(await staff(logins.viewer, ['lead', 'show', `${lead}`])).toMatchObject({ code: 0, stderr: '' })
+    const close = ['lead', 'close', `${lead}`, '--reason', 'withdrew']
+    expect(await staff(logins.viewer, close)).toEqual({ code: 1, stdout: '', stderr: `${refusal}\n` })
+  }, 60_000)
+
+  it('who are members of no role read nothing', async () => {
+    const { code, stderr } = await staff(logins.nobody, ['partner', 'list'])
+    const login = `${database}_nobody_login`
+    expect([code, stderr]).toEqual([
+      1,
+      `The login ${login} may not read this database. It needs the role ${database}_viewer, or ${database}_staff to act: grant ${database}_viewer to ${login}\n`,
+    ])
+  })
+
+  it('of the role staff do what staff do, and the audit has their logins', async () => {
+    const issue = ['key', 'issue', `${partner.id}`]
+    expect(await staff(logins.staff, issue)).toMatchObject({ code: 0, stderr: '' })
+    expect(await carryOut('staff', [...commandsThatAct(), ...commandsThatRead()])).toEqual([])
+    const who = await service.sql
+      .selectFrom('audit')
+      .select(['actor', 'database_user', 'os_user', 'host'])
+      .orderBy('id')
+      .execute()
+    expect(who[0]).toEqual({
+      actor: 'staff',
+      database_user: `${database}_staff_login`,
+      os_user: userInfo().username,
+      host: hostname(),
+    })
+    expect(new Set(who.map(({ database_user: login }) => login))).toEqual(
+      new Set([`${database}_staff_login`]),
+    )
+  }, 60_000)
+
+  it('write rows of which the worker logs the latest, outside PostgreSQL', async () => {
+    const line = `"audit_head":"${await auditHead(service.sql)}"`
+    await until(async () => worker.output().includes(line))
+    expect(line).toMatch(/"\d+:[\da-f]{64}"$/)
+  })
+
+  it.each(['viewer', 'staff'] as const)('of the role %s own and alter nothing', async (role) => {
+    const sql = await asLogin(role)
+    const statements = [
+      'create table more (id int)',
+      'alter table audit disable trigger all',
+      'drop trigger audit_chain on audit',
+      'create or replace function audit_hash(audit) returns bytea language sql as $$ select sha256($1.actor::bytea) $$',
+      'delete from audit',
+      "update audit set actor = 'nobody'",
+      'truncate audit',
+      'delete from leads',
+      "insert into lead_events (id) values ('evt_1')",
+      'delete from mikro_orm_migrations',
+      `set role ${role === 'viewer' ? `${database}_staff` : 'postgres'}`,
+    ]
+    for (const statement of statements)
+      await expect(raw.raw(statement).execute(sql)).rejects.toThrow(/permission denied|must be owner/)
+  })
+
+  it.each([
+    'select hash from api_keys',
+    'select ciphertext from endpoint_secrets',
+    'update leads set notes = null',
+  ])('who are viewers may not %s', async (statement) => {
+    await expect(raw.raw(statement).execute(await asLogin('viewer'))).rejects.toThrow('permission denied')
+  })
+})
