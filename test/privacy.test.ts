@@ -129,7 +129,7 @@ describe('after a whole journey with every kind of failure in it', () => {
   async function failToAuthenticate(): Promise<void> {
     await post('get-lead', { lead_id: leadId }, { authorization: `Service-Key ${canary('Key')}` })
     await post('get-lead', { lead_id: leadId }, { authorization: `Bearer ${partner.key}` })
-    await post(canary('Path'), {})
+    await post(`no-such-path?token=${canary('Query')}`, {})
   }
 
   /** The URL's query is a password: where the new endpoint is, only PostgreSQL knows. */
@@ -176,7 +176,7 @@ describe('after a whole journey with every kind of failure in it', () => {
     expect(isKept('endpoint-ping-1')).toBe(true)
   })
 
-  it('no error answer holds anything that was sent, nor a secret', () => {
+  it('no error answer holds a value that was sent, nor a secret', () => {
     for (const { text } of failures) expect(found(text)).toEqual([])
   })
 
