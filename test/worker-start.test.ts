@@ -47,7 +47,7 @@ describe('a worker', () => {
     },
     'ENCRYPTION_KEY lacks the key of what is stored': {
       environment: async () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
-      says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget KEY$/,
+      says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget [0-9a-f]{8}$/,
     },
     'a production would mail in plain text': {
       environment: async () => ({

@@ -27,7 +27,7 @@ export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<st
 
 function remedyFor(lacking: string[]): string {
   const keys = lacking.length === 1 ? `the key ${lacking[0]}` : `the keys ${lacking.join(', ')}`
-  return `ENCRYPTION_KEY lacks ${keys}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget KEY`
+  return `ENCRYPTION_KEY lacks ${keys}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget ${lacking[0]}`
 }
 
 /** Keys under which values may be sealed. */
