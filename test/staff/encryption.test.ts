@@ -206,7 +206,7 @@ describe('staff encryption', () => {
         process.execPath,
         [path.join(import.meta.dirname, '../../src/staff.ts'), 'encryption', 'rewrite'],
         {
-          env: { PATH: process.env.PATH, ...environment(newer, older) },
+          env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment(newer, older) },
           stdio: 'ignore',
         },
       )

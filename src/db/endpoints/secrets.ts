@@ -9,17 +9,6 @@ export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clo
 /** Where a signing secret is sealed. */
 export const secretPlace = (id: number): Place => `endpoint_secrets:${id}:ciphertext`
 
-/** The live secrets as they are stored, newest first. */
-export async function liveSecrets(sql: Sql, endpointId: number) {
-  return sql
-    .selectFrom('endpoint_secrets')
-    .select(['id', 'ciphertext', 'created_at', 'expires_at'])
-    .where('endpoint_id', '=', endpointId)
-    .where(isLiveSecret)
-    .orderBy('id', 'desc')
-    .execute()
-}
-
 /**
  * The live secrets, newest first.
  *
@@ -30,7 +19,13 @@ export async function signingSecrets(
   endpointId: number,
   encryptionKeys: readonly Buffer[],
 ): Promise<string[]> {
-  const stored = await liveSecrets(sql, endpointId)
+  const stored = await sql
+    .selectFrom('endpoint_secrets')
+    .select(['id', 'ciphertext'])
+    .where('endpoint_id', '=', endpointId)
+    .where(isLiveSecret)
+    .orderBy('id', 'desc')
+    .execute()
   return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
 }
 
