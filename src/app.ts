@@ -22,6 +22,7 @@ import { jsonBody } from './api/plugins/json-body.ts'
 import { rateLimits } from './api/plugins/rate-limits.ts'
 import { requestLog } from './api/plugins/request-log.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
+import type { NoteRead } from './api/read-log.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
 import { rotateEndpointSecret } from './api/rotate-endpoint-secret.ts'
 import type { StartRequest } from './api/self-service.ts'
@@ -50,6 +51,8 @@ export interface AppDependencies {
   isDatabaseReady: () => Promise<boolean>
   log: Logger
   startReferral: (state: ReferralState) => void
+  /** Notes which key got which borrower's personal data. */
+  noteRead: NoteRead
   resendWebhook: ResendWebhook
   /** Sandbox only. */
   simulate: Referrals['simulate']
@@ -99,7 +102,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi, { environment })
-  const { startReferral, resendWebhook: resend, startEndpoint, simulate, clocks, scenarios } = dependencies
+  const {
+    startReferral,
+    noteRead,
+    resendWebhook: resend,
+    startEndpoint,
+    simulate,
+    clocks,
+    scenarios,
+  } = dependencies
   const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   if (environment === 'sandbox') await app.register(consolePage)
@@ -118,7 +129,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
         startReferral,
         playScenario: (leadId, name) => scenarios.start(leadId, name),
       })
-      await withKey.register(getLead, { sql, encryptionKeys })
+      await withKey.register(getLead, { sql, encryptionKeys, noteRead })
       await withKey.register(getEvents, { sql })
       await withKey.register(updatePartnerInfo, { sql, encryptionKeys })
       await withKey.register(getDeliveries, { sql })

@@ -18,6 +18,7 @@ import { Lead } from './entities/lead.ts'
 import { Loss } from './entities/loss.ts'
 import { Notice } from './entities/notice.ts'
 import { Partner } from './entities/partner.ts'
+import { PersonalRead } from './entities/personal-read.ts'
 import { Restore } from './entities/restore.ts'
 import { Sink } from './entities/sink.ts'
 import { SinkWebhook } from './entities/sink-webhook.ts'
@@ -40,6 +41,7 @@ export const entities = [
   IdempotencyKey,
   Notice,
   AuditEntry,
+  PersonalRead,
   Deployment,
   Restore,
   Loss,
