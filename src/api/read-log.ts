@@ -59,7 +59,7 @@ export function createReadLog({
         const now = performance.now()
         await write(batch.map(({ notedAt, ...read }) => ({ ...read, ageMs: now - notedAt })))
       } catch (err) {
-        waiting = [...batch, ...waiting]
+        waiting = batch.concat(waiting)
         if (!isFailing) log.warn({ err }, 'reads of personal data are not written yet: they are kept')
         isFailing = true
         return

@@ -19,6 +19,9 @@ interface Options {
   to?: Date
 }
 
+/** PostgreSQL counts millions of reads before it answers. */
+const SILENCE_MS = 10 * 60_000
+
 /** What can be learned about borrowers without a recorded read. */
 const ALSO =
   'Not in this report: create-lead, list-leads, get-events, list-events and get-deliveries return no name, email address, phone number, notes or metadata. They return lead ids, the partner’s own ids of its leads, milestones and score gains, and a key can read those of all leads of its partner. Of an API process that was killed, the reads of its last second are missing.'
@@ -44,9 +47,7 @@ export async function report({ sql, config }: StaffContext, options: Options): P
   const filter = await filterOf(sql, options)
   return {
     print: async (json, write) => {
-      // a report about millions of reads is silent for a while
-      const { silenceMs: _, ...patience } = backgroundPatience
-      const orm = await connect(config.DATABASE_URL, patience)
+      const orm = await connect(config.DATABASE_URL, { ...backgroundPatience, silenceMs: SILENCE_MS })
       try {
         await reportReads(sqlOf(orm), filter, async (totals, pages) =>
           json ? printJson(options, totals, pages, write) : printText(options, totals, pages, write),
