@@ -17,6 +17,7 @@ import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
 import { Loss } from './entities/loss.ts'
 import { Notice } from './entities/notice.ts'
+import { OnboardingMail } from './entities/onboarding-mail.ts'
 import { Partner } from './entities/partner.ts'
 import { PersonalRead } from './entities/personal-read.ts'
 import { Restore } from './entities/restore.ts'
@@ -39,6 +40,7 @@ export const entities = [
   Delivery,
   Attempt,
   IdempotencyKey,
+  OnboardingMail,
   Notice,
   AuditEntry,
   PersonalRead,
