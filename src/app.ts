@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { certifyEndpoint } from './api/certify-endpoint.ts'
 import { consolePage } from './api/console.ts'
 import { createLead } from './api/create-lead.ts'
+import { exportLead } from './api/export-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
 import { getEvents } from './api/get-events.ts'
@@ -142,6 +143,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
       await withKey.register(listEvents, { sql })
       await withKey.register(listLeads, { sql })
+      await withKey.register(exportLead, { sql, encryptionKeys, noteRead })
       if (environment === 'sandbox') {
         const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
         await withKey.register(sandboxRoutes, { ...lead, simulate, clocks, scenarios, selfService, sinkBase })
