@@ -20,7 +20,6 @@ interface Options {
   closeMs?: number
 }
 
-export type ReadLog = ReturnType<typeof createReadLog>
 export type NoteRead = (read: KeyRead) => void
 
 /**

@@ -129,11 +129,13 @@ describe('export-lead', () => {
 
   it('is for staff with their names, and written down before it is printed', async () => {
     const pieces: string[] = []
+    const before: object[] = []
     const { print } = await exportLead(context, leadId)
     await print(false, async (piece) => {
-      if (pieces.length === 0) expect(await readsOf(leadId)).toContainEqual({ what: 'lead export' })
+      if (pieces.length === 0) before.push(...(await readsOf(leadId)))
       pieces.push(piece)
     })
+    expect(before).toContainEqual({ what: 'lead export' })
     const document = JSON.parse(pieces.join(''))
     expect(document.lead).toEqual((await exported()).lead)
     expect(document.reads[0]).toMatchObject({ by: 'staff', staff: 'Kim Staff', os_user: 'kim' })

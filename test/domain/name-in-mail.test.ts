@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { nameInMail } from '../../src/domain/name-in-mail.ts'
 
 const shown = (text: string) => nameInMail(text, 'there')
@@ -66,25 +66,23 @@ describe('a partner’s text in a mail', () => {
     fc.emailAddress(),
     fc.ipV4(),
     fc.constantFrom(
-      ...[
-        '.',
-        '。',
-        '．',
-        '｡',
-        '․',
-        '@',
-        '＠',
-        '/',
-        '／',
-        ':',
-        '：',
-        '\r\n',
-        '\u200B',
-        '\u202E',
-        '\u00AD',
-        'www',
-        ' ',
-      ],
+      '.',
+      '。',
+      '．',
+      '｡',
+      '․',
+      '@',
+      '＠',
+      '/',
+      '／',
+      ':',
+      '：',
+      '\r\n',
+      '\u200B',
+      '\u202E',
+      '\u00AD',
+      'www',
+      ' ',
     ),
   )
   const hostile = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))

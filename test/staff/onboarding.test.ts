@@ -35,11 +35,11 @@ describe('an onboarding mail that is not sent at once', () => {
     })
 
   it('is left to Temporal until its partner may send more', async () => {
-    const { start } = leadsOf(service, await service.addPartner())
-    expect(await shown(await start())).toMatch(/^\d{4}-/)
+    const leads = leadsOf(service, await service.addPartner())
+    expect(await shown(await leads.start())).toMatch(/^\d{4}-/)
     // as if it had another address
     await service.sql.updateTable('onboarding_mails').set({ address_hash: null }).execute()
-    const leadId = await start()
+    const leadId = await leads.start()
     expect(await shown(leadId)).toMatch(/^due \d{4}-.* the partner has used up the mails of this hour$/)
     const waits = await until(async () => {
       const { raw } = await service.client.workflow.getHandle(`lead-${leadId}`).describe()
@@ -52,9 +52,9 @@ describe('an onboarding mail that is not sent at once', () => {
   })
 
   it('is explained, if the address was mailed already', async () => {
-    const { start } = leadsOf(service, await service.addPartner())
-    expect(await shown(await start())).toMatch(/^\d{4}-/)
-    const leadId = await start()
+    const leads = leadsOf(service, await service.addPartner())
+    expect(await shown(await leads.start())).toMatch(/^\d{4}-/)
+    const leadId = await leads.start()
     expect(await shown(leadId)).toBe('not sent: the address got one about this partner within 24 hours')
     const { json } = await show(context, await requireLead(service.sql, leadId))
     expect(json).toMatchObject({ onboarding_sent_at: null, onboarding_mail: { refused: 'repeated' } })
