@@ -1,14 +1,14 @@
 /** Characters of a name in a mail; longer ones are cut. */
 const MOST_CHARACTERS = 60
-/** More digits may be a telephone number, which mail programs make a link of. */
-const MOST_DIGITS = 4
+/** Five digits or more, apart from letters: it may be a telephone number, of which mail programs make a link. */
+const TELEPHONE = /(?<![\p{L}\p{M}\p{N}])\p{N}(?:[^\p{L}\p{M}]*\p{N}){4,}(?![\p{L}\p{M}\p{N}])/gu
 
 /** Also a dot of domains; NFKC makes the others one of the two. */
 const IDEOGRAPHIC_DOT = '。'
 /** Without width or that turn the direction of text: with one of them inside, a word is not what it seems to be. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
-/** A scheme, an email address, a path, or a domain: a dot before two characters or more. */
-const LINK = /[@\\/]|^\p{L}+:|^www\.|[^\s.]\.[^\s.]{2}/u
+/** An email address, a scheme, markup, a path of Windows, or a domain: a dot before two characters or more. */
+const LINK = /[@<>\\]|\/\/|^\p{L}+:|^www\.|[^\s.]\.[^\s.]{2}/u
 /** What no name has. */
 const OTHERS = /[^\p{L}\p{M}\p{N}'’·・.,& -]/gu
 /** Hyphens that join nothing. */
@@ -35,11 +35,7 @@ export function nameInMail(text: string, fallback: string): string {
     // initials such as J.R.
     .replaceAll(/\.(?=[^\s.])/gu, '. ')
     .replaceAll(/\.{2,}/gu, '.')
-  const digits = spaced.match(/\p{N}/gu)?.length ?? 0
-  const name = (digits > MOST_DIGITS ? spaced.replaceAll(/\p{N}/gu, '') : spaced)
-    .replaceAll(LOOSE_HYPHENS, ' ')
-    .replaceAll(/\s+/gu, ' ')
-    .trim()
-  const cut = Array.from(name).slice(0, MOST_CHARACTERS).join('').trim()
-  return /\p{L}/u.test(cut) ? cut : fallback
+  const cut = Array.from(spaced.replaceAll(/\s+/gu, ' ').trim()).slice(0, MOST_CHARACTERS).join('')
+  const name = cut.replaceAll(TELEPHONE, ' ').replaceAll(LOOSE_HYPHENS, ' ').replaceAll(/\s+/gu, ' ').trim()
+  return /\p{L}/u.test(name) ? name : fallback
 }

@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, oneOf } from './columns.ts'
-import { Lead } from './lead.ts'
 
 /**
  * Why a borrower gets no onboarding mail. `repeated`: the address got one about the same partner within 24 hours;
@@ -9,13 +8,15 @@ import { Lead } from './lead.ts'
 export const mailRefusals = ['repeated', 'address_limit'] as const
 export type MailRefusal = (typeof mailRefusals)[number]
 
-/** A lead's claim to an onboarding mail: whether it may be sent, and when. `leads.onboarding_sent_at` says that it was. */
+/**
+ * A lead's claim to an onboarding mail: whether it may be sent, and when. `leads.onboarding_sent_at` says that it was. It has
+ * no foreign key: a claim would wait for whoever has locked the lead, and all others of its partner for that.
+ */
 export const OnboardingMail = defineEntity({
   name: 'OnboardingMail',
   tableName: 'onboarding_mails',
   properties: {
-    lead: () => p.oneToOne(Lead).owner().primary().deleteRule('restrict'),
-    /** The lead's, which has the foreign key. */
+    leadId: p.integer().primary().autoincrement(false),
     partnerId: p.integer(),
     /** By which mails to one address are counted, for 24 hours: HMAC-SHA256 under a key that only the worker can derive. */
     addressHash: p.text().nullable(),

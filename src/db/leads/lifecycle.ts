@@ -30,6 +30,7 @@ export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKe
     .where('leads.id', '=', leadId)
     .where('leads.onboarding_sent_at', 'is', null)
     .where('leads.erased_at', 'is', null)
+    .where('leads.closed_at', 'is', null)
     .where('personal', 'is not', null)
     .$narrowType<{ personal: string }>()
     .executeTakeFirst()

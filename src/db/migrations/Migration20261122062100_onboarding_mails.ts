@@ -10,9 +10,6 @@ export class Migration20261122062100_onboarding_mails extends Migration {
       `alter table "onboarding_mails" add constraint "onboarding_mails_refused_check" check (refused in ('repeated', 'address_limit'))`,
     )
     this.addSql(
-      `alter table "onboarding_mails" add constraint "onboarding_mails_lead_id_foreign" foreign key ("lead_id") references "leads" ("id") on update cascade on delete restrict`,
-    )
-    this.addSql(
       `create index onboarding_mails_address_index on onboarding_mails (address_hash, due_at) where address_hash is not null`,
     )
     this.addSql(
