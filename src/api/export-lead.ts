@@ -8,10 +8,11 @@ import { exportedParts } from '../domain/exported-lead.ts'
 import { jsonPieces } from '../domain/json-pieces.ts'
 import { referralId } from '../temporal/names.ts'
 import { unknownLead } from './errors.ts'
+import { leadId } from './fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
-import { leadBody, leadErrors, success } from './schemas.ts'
+import { leadErrors, strictBody, success } from './schemas.ts'
 
 const schema = operation({
   operationId: 'exportLead',
@@ -19,7 +20,7 @@ const schema = operation({
   summary: 'Export all data of a lead',
   description:
     'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events, webhooks and reads that are recorded meanwhile may be in it or not.',
-  body: leadBody,
+  body: strictBody({ lead_id: leadId }, 'lead_id is required'),
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: exportedLeadSchema }),
   responseDescription: 'All data of the lead.',
