@@ -15,8 +15,13 @@ export interface OnboardingDependencies {
   encryptionKeys: readonly Buffer[]
 }
 
-/** How long a claim waits for others of its partner in this process, instead of waiting with a connection. */
-const TURN_MS = 250
+/**
+ * How long a claim waits for others of its partner in this process. It never waits for them with a connection: a burst of
+ * one partner would take all connections.
+ */
+const TURN_MS = 5000
+/** When it is tried again after that: many wait, so they come back spread out. */
+const AGAIN_MS = 20_000
 
 type Outcome = 'sent' | 'already_sent' | 'not_allowed' | MailRefusal
 
@@ -34,13 +39,17 @@ export function sendOnboardingEmailActivity(dependencies: OnboardingDependencies
     const { partner_id: partnerId, email } = recipient
     const claim = { leadId, partnerId, addressHashes: addressHashes(email, encryptionKeys) }
     const claimIt = () => claimOnboardingMail(sql, claim, mailLimits)
-    const { refused, due_in_ms: dueInMs } = await inTurn(partnerId, claimIt, claimIt)
+    const { refused, due_in_ms: dueInMs } = await inTurn(partnerId, claimIt, comeBack)
     if (refused !== null) return refused
     if (dueInMs > 0) throw again('the partner has used up the mails of this hour', dueInMs)
     const outcome = await mailer(welcome(leadId, recipient))
     if (outcome === 'sent') await markOnboardingSent(sql, leadId)
     return outcome
   }
+}
+
+async function comeBack(): Promise<never> {
+  throw again('many leads of the partner are new', AGAIN_MS * (1 + Math.random()))
 }
 
 function welcome(

@@ -114,6 +114,27 @@ describe('onboarding mails', () => {
     expect(mailServer.mails).toHaveLength(7)
   })
 
+  it('of a large burst are claimed one at a time, whatever the pool of connections', async () => {
+    const leads: number[] = []
+    for (let count = 0; count < 40; count += 1)
+      leads.push(await newLead(`e${partnerId}-${count}@example.com`))
+    const send = startWorker({ perPartner: 10 })
+    const results = Promise.allSettled(leads.map((lead) => send(lead)))
+    let most = 0
+    let isDone = false
+    void results.then(() => (isDone = true))
+    while (!isDone) {
+      const { rows } = await raw<{ claims: number }>`select count(*)::int as claims from pg_stat_activity
+        where datname = current_database() and state <> 'idle' and query like '%pg_advisory_xact_lock%'`.execute(
+        sql,
+      )
+      most = Math.max(most, (rows[0]?.claims ?? 0) - 1)
+    }
+    expect(most).toBeLessThanOrEqual(1)
+    expect((await results).filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    expect((await later(leads)).filter((hours) => hours === 3)).toHaveLength(10)
+  })
+
   it('keep their place when the mail server is away', async () => {
     const send = startWorker({ perPartner: 1 })
     const lead = await newLead()
