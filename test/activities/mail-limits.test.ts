@@ -121,9 +121,9 @@ describe('onboarding mails', () => {
     const send = startWorker({ perPartner: 10 })
     const results = Promise.allSettled(leads.map((lead) => send(lead)))
     let most = 0
-    let isDone = false
-    void results.then(() => (isDone = true))
-    while (!isDone) {
+    const claiming = new AbortController()
+    void results.then(() => claiming.abort())
+    while (!claiming.signal.aborted) {
       const { rows } = await raw<{ claims: number }>`select count(*)::int as claims from pg_stat_activity
         where datname = current_database() and state <> 'idle' and query like '%pg_advisory_xact_lock%'`.execute(
         sql,

@@ -118,7 +118,8 @@ function leaked(stack: Stack): Disaster {
       await staff('endpoint', 'resume', id)
       if (afterMs > REVOKED_WITHIN_MS) throw new Error(`the key worked for ${afterMs} ms`)
       if (withNew.status !== 200) throw new Error(`the new key got ${withNew.status}`)
-      if (leads !== 1 || reads !== 1) throw new Error(`the report has ${leads} leads and ${reads} reads`)
+      if (leads !== 1 || reads !== 1)
+        throw new Error(`the report has ${String(leads)} leads and ${String(reads)} reads`)
       return `401 at most ${afterMs} ms after it was revoked; the audit has ${rows.join(', ')}; it read the data of 1 lead`
     },
   }
