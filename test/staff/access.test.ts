@@ -90,7 +90,7 @@ describe('the access report', () => {
     await show(context, await requireLead(sql, leadId))
     const { borrowers } = JSON.parse((await printed({ lead: leadId })).join(''))
     expect(borrowers).toMatchObject([
-      { lead_id: leadId, key_id: null, staff: 'tester', os_user: 'root', what: ['lead show'], reads: 1 },
+      { lead_id: leadId, key_id: null, staff: 'tester', os_user: 'test', what: ['lead show'], reads: 1 },
     ])
     const ofPartner = JSON.parse((await printed({ partner: partnerId })).join(''))
     expect(ofPartner).toMatchObject({ leads: 2502, reads: 2503 })
