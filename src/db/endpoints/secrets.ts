@@ -10,7 +10,7 @@ export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clo
 export const secretPlace = (id: number): Place => `endpoint_secrets:${id}:ciphertext`
 
 /** The live secrets as they are stored, newest first. */
-export async function liveSecrets(sql: Sql, endpointId: number) {
+async function liveSecrets(sql: Sql, endpointId: number) {
   return sql
     .selectFrom('endpoint_secrets')
     .select(['id', 'ciphertext', 'created_at', 'expires_at'])
