@@ -4,6 +4,7 @@ import { resendPage } from '../src/db/deliveries/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
 import { reviewEndpoint, setNextProbe } from '../src/db/endpoints/review.ts'
 import { closeLead } from '../src/db/leads/lifecycle.ts'
+import type { MailLimits } from '../src/db/leads/onboarding.ts'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { Environment } from '../src/domain/environment.ts'
@@ -42,6 +43,7 @@ export interface ActivityDependencies {
   encryptionKeys: readonly Buffer[]
   scoreProvider: ScoreProvider
   mailer: Mailer
+  mailLimits: MailLimits
   /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   wakeLead: WakeLead

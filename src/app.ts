@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { certifyEndpoint } from './api/certify-endpoint.ts'
 import { consolePage } from './api/console.ts'
 import { createLead } from './api/create-lead.ts'
+import { exportLead } from './api/export-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
 import { getEvents } from './api/get-events.ts'
@@ -22,6 +23,7 @@ import { jsonBody } from './api/plugins/json-body.ts'
 import { rateLimits } from './api/plugins/rate-limits.ts'
 import { requestLog } from './api/plugins/request-log.ts'
 import { securityHeaders } from './api/plugins/security-headers.ts'
+import type { NoteRead } from './api/read-log.ts'
 import { resendWebhook } from './api/resend-webhook.ts'
 import { rotateEndpointSecret } from './api/rotate-endpoint-secret.ts'
 import type { StartRequest } from './api/self-service.ts'
@@ -50,6 +52,8 @@ export interface AppDependencies {
   isDatabaseReady: () => Promise<boolean>
   log: Logger
   startReferral: (state: ReferralState) => void
+  /** Notes which key got which borrower's personal data. */
+  noteRead: NoteRead
   resendWebhook: ResendWebhook
   /** Sandbox only. */
   simulate: Referrals['simulate']
@@ -99,7 +103,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi, { environment })
-  const { startReferral, resendWebhook: resend, startEndpoint, simulate, clocks, scenarios } = dependencies
+  const {
+    startReferral,
+    noteRead,
+    resendWebhook: resend,
+    startEndpoint,
+    simulate,
+    clocks,
+    scenarios,
+  } = dependencies
   const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   if (environment === 'sandbox') await app.register(consolePage)
@@ -118,7 +130,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
         startReferral,
         playScenario: (leadId, name) => scenarios.start(leadId, name),
       })
-      await withKey.register(getLead, { sql, encryptionKeys })
+      await withKey.register(getLead, { sql, encryptionKeys, noteRead })
       await withKey.register(getEvents, { sql })
       await withKey.register(updatePartnerInfo, { sql, encryptionKeys })
       await withKey.register(getDeliveries, { sql })
@@ -131,6 +143,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
       await withKey.register(listEvents, { sql })
       await withKey.register(listLeads, { sql })
+      await withKey.register(exportLead, { sql, encryptionKeys, noteRead })
       if (environment === 'sandbox') {
         const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
         await withKey.register(sandboxRoutes, { ...lead, simulate, clocks, scenarios, selfService, sinkBase })

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { createReadLog } from './api/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, processEnvironment, readConfig } from './config.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
 import { lackingKeys } from './db/encryption-keys.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
 import { watchReadiness } from './db/readiness.ts'
+import { insertKeyReads } from './db/reads/write.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { startHealthServer } from './health.ts'
@@ -49,6 +51,7 @@ const leftToSweep = (starting: Promise<void>) =>
   void starting.catch((err: unknown) =>
     log.warn({ err }, 'an endpoint’s workflow is not started yet: the sweep starts it'),
   )
+const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
 const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 const app = await buildApp({
   environment: config.ENVIRONMENT,
@@ -56,6 +59,7 @@ const app = await buildApp({
   isDatabaseReady,
   log,
   startReferral: (state) => starts.offer(state),
+  noteRead: (read) => reads.note(read),
   resendWebhook: createResender({
     client,
     sql,
@@ -128,7 +132,7 @@ function stopOnSignals(): void {
     stopping = true
     log.info('API is stopping')
     await app.close()
-    await starts.settled()
+    await Promise.all([starts.settled(), reads.close()])
     await Promise.all([health.close(), client.connection.close(), orm.close()])
     if (process.connected) process.disconnect()
   }

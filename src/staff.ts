@@ -1,5 +1,5 @@
+import { once } from 'node:events'
 import { hostname, userInfo } from 'node:os'
-import { pipeline } from 'node:stream/promises'
 import { CommanderError } from 'commander'
 import { ConfigError, processEnvironment, readConfig } from './config.ts'
 import { olderSchema } from './db/schema-version.ts'
@@ -27,8 +27,8 @@ const run: Run =
       if (remedy !== undefined) throw new Refusal(remedy)
       await context.deployment()
       const answer = await act(context, ...args)
-      if (answer.lines) await pipeline(answer.lines, process.stdout, { end: false })
-      else console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
+      if ('print' in answer) return await answer.print(json, write)
+      console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
       if (answer.failed) process.exitCode = 1
     } catch (error) {
       const cause = await explainDenial(context.sql, error)
@@ -59,6 +59,10 @@ function settings() {
     config: readConfig('staff', sandbox),
     temporal: temporalSettings({ ...environment, ...sandbox }),
   }
+}
+
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
 /** A container may run as a user without a name. */

@@ -141,6 +141,10 @@ function dependencies(): ActivityDependencies {
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts) => webhookBody({ ...facts, environment }),
     scoreProvider: url === undefined ? mockScoreProvider : httpScoreProvider(url, token),
+    mailLimits: {
+      perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
+      perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
+    },
     mailer: createMailer({
       environment,
       smtpUrl: config.SMTP_URL,

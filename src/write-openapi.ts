@@ -12,6 +12,7 @@ const app = await buildApp({
   isDatabaseReady: async () => true,
   log: createLogger('silent', 'api'),
   startReferral: () => {},
+  noteRead: () => {},
   resendWebhook: async () => 'accepted',
   scenarios: { start: async () => true, run: async () => 'done' },
   simulate: async () => 'unanswered',

@@ -50,6 +50,8 @@ describe('defaults', () => {
         SMTP_CATCHER: false,
         MAIL_FROM: 'Partner Referral Service <no-reply@localhost>',
         MAIL_ALLOW_DOMAINS: [],
+        ONBOARDING_MAILS_PER_ADDRESS: 3,
+        ONBOARDING_MAILS_PER_PARTNER: 1000,
         WORKER_ACTIVITIES: 100,
         WORKER_CACHED_WORKFLOWS: 500,
         WORKER_WORKFLOW_TASKS: 20,

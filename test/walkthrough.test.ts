@@ -97,7 +97,7 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     await receiver.until(/^score_update .*"lead_id":1,/)
     const [rest = ''] = blocksOf(readme, 'Call the rest of the API')
     const answers = await run(rest)
-    expect(answers.match(/"success":true/g)).toHaveLength(4)
+    expect(answers.match(/"success":true/g)).toHaveLength(5)
     expect(answers).toContain('"status":"score_update"')
   })
 

@@ -81,7 +81,7 @@ export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: 
   loan_officer_id: { rule: partnerId, meaning: 'The loan officer who handles the borrower.' },
   notes: {
     rule: text({ max: 10_000, breaks: true }),
-    meaning: 'Why the application was declined. Stored, never returned.',
+    meaning: 'Why the application was declined. Returned by export-lead only.',
   },
 }
 

@@ -8,6 +8,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { id, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
+import type { NoteRead } from './read-log.ts'
 import { leadBody, leadErrors, success } from './schemas.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
@@ -70,16 +71,19 @@ const schema = operation({
 interface Options {
   sql: Sql
   encryptionKeys: readonly Buffer[]
+  noteRead: NoteRead
 }
 
 /** POST /get-lead: interface specification, section 4.2. */
-export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const getLead: FastifyPluginAsyncZod<Options> = async (app, { noteRead, ...options }) => {
   app.post('/get-lead', {
     schema,
     handler: async (request) => {
+      const { partnerId, keyId } = request
       request.leadId = request.body.lead_id
-      const found = await findLead(options, request.partnerId, request.leadId)
+      const found = await findLead(options, partnerId, request.leadId)
       if (found === undefined) throw unknownLead()
+      noteRead({ leadId: found.id, partnerId, keyId, what: 'get-lead' })
       return { success: true as const, data: toWire(found) }
     },
   })

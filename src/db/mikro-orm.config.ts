@@ -17,7 +17,9 @@ import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
 import { Loss } from './entities/loss.ts'
 import { Notice } from './entities/notice.ts'
+import { OnboardingMail } from './entities/onboarding-mail.ts'
 import { Partner } from './entities/partner.ts'
+import { PersonalRead } from './entities/personal-read.ts'
 import { Restore } from './entities/restore.ts'
 import { Sink } from './entities/sink.ts'
 import { SinkWebhook } from './entities/sink-webhook.ts'
@@ -38,8 +40,10 @@ export const entities = [
   Delivery,
   Attempt,
   IdempotencyKey,
+  OnboardingMail,
   Notice,
   AuditEntry,
+  PersonalRead,
   Deployment,
   Restore,
   Loss,

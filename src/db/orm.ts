@@ -53,6 +53,7 @@ interface Given {
   certifications: 'id'
   endpoint_pings: 'id'
   audit: 'id' | 'previous_hash' | 'hash'
+  personal_reads: 'id'
   sink_webhooks: 'id'
 }
 

@@ -11,6 +11,8 @@ const OTHER_RIGHTS: Record<string, string> = {
   deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
   lead_events: 'select, insert',
   mikro_orm_migrations: 'select',
+  onboarding_mails: 'select, insert, update (address_hash)',
+  personal_reads: 'select, insert',
   sink_webhooks: 'select, insert, delete',
 }
 const AUTHENTICATION_FAILED = ['28P01', '28000']

@@ -19,6 +19,7 @@ const HIDDEN: Record<string, string[]> = {
   api_keys: ['hash'],
   endpoint_changes: ['ciphertext'],
   endpoint_secrets: ['ciphertext'],
+  onboarding_mails: ['address_hash'],
   sinks: ['token'],
 }
 /** Who looks at what is written down by whoever looks. */

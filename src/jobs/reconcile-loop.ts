@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Sql } from '../db/orm.ts'
 import { RECONCILE_LOCK, sweepAlone } from '../db/sweep-lock.ts'
+import { forgetMailedAddresses } from '../db/leads/onboarding.ts'
 import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
 import type { Referrals } from '../temporal/referrals.ts'
 
@@ -10,6 +11,8 @@ const MINUTE_MS = 60_000
 const INTERVAL_MS = 5 * MINUTE_MS
 /** Two intervals, so that the restart of a worker leaves no gap. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS
+/** Mails in five minutes are fewer. */
+const MOST_FORGOTTEN = 50_000
 const FULL_EVERY_MS = 24 * 60 * MINUTE_MS
 /** When some leads failed, or another process was at it. */
 const FULL_AGAIN_MS = 60 * MINUTE_MS
@@ -24,8 +27,8 @@ interface Options {
 
 /**
  * Restarts missing workflows until `signal` aborts: every five minutes those that ended recently, and tells those whose
- * webhook is overdue; at the start and once a day, it compares all open leads with the running workflows. One process at
- * a time.
+ * webhook is overdue; at the start and once a day, it compares all open leads with the running workflows. It
+ * also forgets which addresses were mailed a day ago. One process at a time.
  */
 export async function keepReconciled(options: Options): Promise<void> {
   const { sql, log, signal } = options
@@ -63,6 +66,7 @@ async function repair({ log, ...options }: Options, isFull: boolean): Promise<Re
     log.error({ err, lead_id: leadId }, 'cannot bring a lead’s workflow to what the record says')
   }
   const dependencies = { ...options, onFailure }
+  await forgetMailedAddresses(options.sql, MOST_FORGOTTEN)
   const compared = isFull ? await reconcile(dependencies) : undefined
   const started = compared?.started ?? (await restartEnded(dependencies, Date.now() - LOOK_BACK_MS))
   const overdue = await refreshOverdue(dependencies)

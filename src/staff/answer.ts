@@ -4,10 +4,16 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 export interface Answer {
   json: Record<string, unknown>
   text: string
-  /** Printed instead, piece by piece: more than one would keep in memory. */
-  lines?: AsyncIterable<string>
   /** The command ran, and its result is bad: exit code 1. */
   failed?: boolean
+}
+
+/** Writes to stdout, and resolves once there is room for more. */
+export type Write = (text: string) => Promise<void>
+
+/** What a command prints that may be too long to hold at once. With `json`, it prints one JSON document. */
+export interface Printed {
+  print: (json: boolean, write: Write) => Promise<void>
 }
 
 type Cell = string | number | Date | null | undefined

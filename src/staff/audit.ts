@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { auditLines, idsOfTime } from '../db/audit-chain.ts'
 import { type AuditFilter, findAudit } from '../db/audit.ts'
-import { table } from './answer.ts'
+import { type Printed, table } from './answer.ts'
 import { leadId, moment, partnerId, rows } from './arguments.ts'
 import { addHead, verify } from './audit-verify.ts'
 import type { Run, StaffContext } from './context.ts'
@@ -54,11 +54,11 @@ async function list({ sql }: StaffContext, filter: AuditFilter) {
   return { json: { rows: found }, text: found.length === 0 ? 'There are no such rows.' : text + more }
 }
 
-async function exportRows({ sql }: StaffContext, { from, to }: { from?: Date; to?: Date }) {
+async function exportRows({ sql }: StaffContext, { from, to }: { from?: Date; to?: Date }): Promise<Printed> {
   const { after, last } = await idsOfTime(sql, from, to)
-  return { json: {}, text: '', lines: asText(auditLines(sql, after, last)) }
-}
-
-async function* asText(lines: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${JSON.stringify(line)}\n`
+  return {
+    print: async (_, write) => {
+      for await (const line of auditLines(sql, after, last)) await write(`${JSON.stringify(line)}\n`)
+    },
+  }
 }

@@ -3,6 +3,7 @@ import { remembered, requireDeployment } from '../db/deployment.ts'
 import { lackingKeys } from '../db/encryption-keys.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, sqlOf } from '../db/orm.ts'
+import { insertStaffRead, type StaffRead } from '../db/reads/write.ts'
 import { createClocks } from '../temporal/clocks.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
 import { createEndpointRequests } from '../temporal/endpoint-requests.ts'
@@ -10,7 +11,7 @@ import { createEndpointStarter } from '../temporal/endpoints.ts'
 import { createReferrals } from '../temporal/referrals.ts'
 import { createResendStarter } from '../temporal/resend.ts'
 import { type Actor, createActing } from './acting.ts'
-import type { Answer } from './answer.ts'
+import type { Answer, Printed } from './answer.ts'
 import { Refusal } from './refusal.ts'
 
 /** Whoever typed a command learns after this long that Temporal does not answer. */
@@ -21,7 +22,7 @@ export type StaffContext = Awaited<ReturnType<typeof openContext>>
 
 /** Makes a command's action out of what the command does; `Args` are what commander passes on. */
 export type Run = <Args extends unknown[]>(
-  act: (context: StaffContext, ...args: Args) => Promise<Answer>,
+  act: (context: StaffContext, ...args: Args) => Promise<Answer | Printed>,
 ) => (...args: Args) => Promise<void>
 
 /**
@@ -48,6 +49,9 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,
     ...createActing(orm, actor),
+    /** Writes down who gets a borrower's personal data: before it is printed. */
+    noteRead: (read: Omit<StaffRead, 'staff' | 'osUser'>): Promise<void> =>
+      insertStaffRead(sql, { ...read, staff: actor.name, osUser: actor.osUser }),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     clocks: createClocks({ client, sql }),

@@ -1,4 +1,6 @@
 import { findDeliveries } from '../db/deliveries/list.ts'
+import type { MailRefusal } from '../db/entities/onboarding-mail.ts'
+import { findOnboardingMail } from '../db/leads/onboarding.ts'
 import {
   findLeadAttempts,
   findLeadEvents,
@@ -6,6 +8,7 @@ import {
   type OpenedRecord,
   openRecord,
 } from '../db/leads/staff-reads.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
 import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 import { fields, table } from './answer.ts'
@@ -19,10 +22,12 @@ export async function show(context: StaffContext, record: LeadRecord) {
   const { id, ...lead } = openRecord(record, await context.encryptionKeys())
   // first: it rejects when the namespace is another deployment's
   const { workflowId, status, notes } = await describeReferral(context.client, id)
-  const [events, deliveries, attempts] = await Promise.all([
+  await context.noteRead({ leadId: id, partnerId: lead.partner_id, what: 'lead show' })
+  const [events, deliveries, attempts, mail] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
     findLeadAttempts(sql, id),
+    findOnboardingMail(sql, id),
   ])
   const url = urlOf(context, workflowId)
   const attemptsOf = (event: string) =>
@@ -30,13 +35,14 @@ export async function show(context: StaffContext, record: LeadRecord) {
   const json = {
     lead_id: id,
     ...lead,
+    onboarding_mail: mail ?? null,
     events,
     deliveries: deliveries.map((row) => ({ ...row, attempts: attemptsOf(row.event_id) })),
     workflow: { workflow_id: workflowId, status, url, notes },
   }
   const sequences = new Map(deliveries.map((row) => [row.event_id, row.sequence]))
   const parts = [
-    leadFields(id, lead),
+    leadFields(id, lead, mailState(lead, mail)),
     table(events, {
       '#': 'position',
       event: 'event_name',
@@ -69,7 +75,22 @@ export async function show(context: StaffContext, record: LeadRecord) {
   return { json, text: parts.filter(Boolean).join('\n\n') }
 }
 
-function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>): string {
+type Mail = Awaited<ReturnType<typeof findOnboardingMail>>
+
+const whyNotMailed: Record<MailRefusal, string> = {
+  repeated: 'not sent: the address got one about this partner within 24 hours',
+  address_limit: 'not sent: the address got as many within 24 hours as an address may',
+}
+
+/** What became of the onboarding mail. */
+function mailState({ onboarding_sent_at: sentAt }: Pick<LeadRecord, 'onboarding_sent_at'>, mail: Mail) {
+  if (sentAt !== null || mail === undefined) return sentAt
+  if (mail.refused !== null) return whyNotMailed[mail.refused]
+  if (mail.due_at <= new Date()) return null
+  return `due ${formatTimestamp(mail.due_at)}: the partner has used up the mails of this hour`
+}
+
+function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | string | null): string {
   return fields({
     lead: id,
     partner: `${lead.partner_id}, ${lead.partner_name}`,
@@ -80,7 +101,7 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>): string {
     ...Object.fromEntries(optionalFieldNames.map((name) => [optionalFields[name].label, lead[name]])),
     created: lead.created_at,
     updated: lead.updated_at,
-    onboarded: lead.onboarding_sent_at,
+    onboarded: mailed,
     'clock ahead': lead.clock_offset === 0 ? null : `${lead.clock_offset} s`,
     closed: lead.closed_at,
     'close reason': lead.close_reason,

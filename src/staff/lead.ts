@@ -6,6 +6,7 @@ import { printable } from './answer.ts'
 import { leadId, matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { addAdvanceCommand } from './lead-advance.ts'
+import { exportLead } from './lead-export.ts'
 import { show } from './lead-view.ts'
 import { requireLead } from './require-lead.ts'
 import { soon } from './soon.ts'
@@ -19,6 +20,7 @@ export function addLeadCommands(program: Command, run: Run): void {
   named('show')
     .description('fields, events, webhooks with their attempts, and the workflow')
     .action(run(async (context, id: number) => show(context, await requireLead(context.sql, id))))
+  named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
   // Temporal keeps it, so it must hold no personal data
   const rule = 'Use 1 to 100 letters, digits, spaces and . , - without personal data.'
   const reason = matching(/^[\w .,-]{1,100}$/, rule)

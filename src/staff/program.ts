@@ -3,6 +3,7 @@ import { printable } from './answer.ts'
 import { matching } from './arguments.ts'
 import type { Run } from './context.ts'
 import { STAFF_NAME } from '../domain/staff-name.ts'
+import { addAccessCommands } from './access.ts'
 import { addAuditCommands } from './audit.ts'
 import { addDeliveryCommands } from './delivery.ts'
 import { addEndpointCommands } from './endpoint.ts'
@@ -52,6 +53,7 @@ export function staffProgram(run: Run): Command {
   addRecordCommands(program, run)
   addEncryptionCommands(program, run)
   addAuditCommands(program, run)
+  addAccessCommands(program, run)
   return program
 }
 

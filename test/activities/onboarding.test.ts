@@ -34,6 +34,7 @@ describe('the onboarding email', () => {
     sendOnboardingEmailActivity({
       sql,
       encryptionKeys: testKeys,
+      mailLimits: { perAddress: 0, perPartner: 0 },
       mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
     })
 

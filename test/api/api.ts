@@ -2,6 +2,7 @@ import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/api/http-server.ts'
+import { createReadLog } from '../../src/api/read-log.ts'
 import { candidateOf, endCertification } from '../../src/db/endpoints/certifications.ts'
 import { remembered, requireDeployment } from '../../src/db/deployment.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
@@ -10,6 +11,7 @@ import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { readLeadClock } from '../../src/db/leads/next-due.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { watchReadiness } from '../../src/db/readiness.ts'
+import { insertKeyReads } from '../../src/db/reads/write.ts'
 import { olderSchema } from '../../src/db/schema-version.ts'
 import type { ReferralState } from '../../src/domain/referral.ts'
 import { createLogger } from '../../src/logger.ts'
@@ -63,6 +65,8 @@ export async function prepareApi({
     ping: async (id: number) => void requested.push(`ping ${id}`),
     change: async (id: number) => void requested.push(`change ${id}`),
   }
+  const log = createLogger('trace', 'api', { write: (line) => void logged.push(line) })
+  const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
   const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
   const hasNoFault = watchReadiness(findFault, (remedy) => void logged.push(remedy))
   const deployment = remembered(() => requireDeployment(sql, environment))
@@ -70,8 +74,9 @@ export async function prepareApi({
     environment,
     sql,
     isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
-    log: createLogger('trace', 'api', { write: (line) => void logged.push(line) }),
+    log,
     startReferral: (state) => void started.push(state),
+    noteRead: (read) => reads.note(read),
     resendWebhook: async ({ eventId }) => {
       resent.push(eventId)
       return 'accepted'
@@ -98,6 +103,7 @@ export async function prepareApi({
   await app.ready()
   open.push(async () => {
     await app.close()
+    await reads.close()
     await orm.close()
     await database.drop()
   })

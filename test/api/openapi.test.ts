@@ -47,6 +47,7 @@ describe('GET /v1/openapi.json', () => {
     expect(Object.keys(paths).toSorted()).toEqual([
       '/certify-endpoint',
       '/create-lead',
+      '/export-lead',
       '/get-deliveries',
       '/get-endpoint',
       '/get-events',
@@ -96,6 +97,7 @@ describe('GET /v1/openapi.json', () => {
       '/get-lead',
       '/get-events',
       '/update-partner-info',
+      '/export-lead',
       '/sandbox/get-clock',
     ])
   })

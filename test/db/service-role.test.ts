@@ -66,6 +66,8 @@ describe('the role that migrate makes for the service', () => {
     'truncate audit',
     'delete from leads',
     "update audit set actor = 'nobody'",
+    'delete from personal_reads',
+    'update personal_reads set key_id = 1',
     'update lead_events set created_at = now()',
     "update deployment set environment = 'production'",
     'delete from mikro_orm_migrations',

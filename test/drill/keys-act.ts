@@ -94,8 +94,11 @@ function leaked(stack: Stack): Disaster {
       await delay(1000)
     },
     strike: async () => {
+      const listed = await call('list-leads', {}, header)
+      const [first] = listed.body.data as { lead_id: number }[]
       const asked = [
-        await call('list-leads', {}, header),
+        listed,
+        await call('get-lead', { lead_id: first?.lead_id }, header),
         await call('set-endpoint', { url: 'http://127.0.0.1:9/stolen' }, header),
         await call('pause-endpoint', {}, header),
       ]
@@ -110,11 +113,14 @@ function leaked(stack: Stack): Disaster {
       const { key } = await staff('key', 'issue', id)
       const withNew = await call('list-leads', {}, { authorization: `Service-Key ${String(key)}` })
       const { rows } = await auditOf(service.sql, leakedId)
+      const { leads, reads } = await staff('access', 'report', '--key', leakedId)
       await staff('endpoint', 'cancel-change', id)
       await staff('endpoint', 'resume', id)
       if (afterMs > REVOKED_WITHIN_MS) throw new Error(`the key worked for ${afterMs} ms`)
       if (withNew.status !== 200) throw new Error(`the new key got ${withNew.status}`)
-      return `401 at most ${afterMs} ms after it was revoked; the audit has ${rows.join(', ')}`
+      if (leads !== 1 || reads !== 1)
+        throw new Error(`the report has ${String(leads)} leads and ${String(reads)} reads`)
+      return `401 at most ${afterMs} ms after it was revoked; the audit has ${rows.join(', ')}; it read the data of 1 lead`
     },
   }
 }

@@ -61,6 +61,9 @@ describe('with a login of their own, staff', () => {
     ['key', 'list', `${partner.id}`],
     ['endpoint', 'show', `${partner.id}`],
     ['lead', 'show', `${lead}`],
+    ['lead', 'export', `${lead}`],
+    ['access', 'report', '--lead', `${lead}`],
+    ['access', 'report', '--partner', `${partner.id}`],
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
@@ -108,8 +111,8 @@ describe('with a login of their own, staff', () => {
     const refusals: string[] = []
     for (const command of commands) {
       const program = staffProgram((act) => async (...args) => {
-        const { lines } = await act(context, ...args)
-        for await (const line of lines ?? []) JSON.parse(line)
+        const answer = await act(context, ...args)
+        if ('print' in answer) await answer.print(true, async () => {})
       })
       await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
         refusals.push(failureOf(await explainDenial(context.sql, error)).message)

@@ -48,7 +48,13 @@ export async function prepareDelivering() {
         observe,
       }),
       welcome: (mailer: Mailer) =>
-        welcomeActivities({ sql, encryptionKeys: testKeys, mailer, firstAttempts }),
+        welcomeActivities({
+          sql,
+          encryptionKeys: testKeys,
+          mailer,
+          mailLimits: { perAddress: 0, perPartner: 0 },
+          firstAttempts,
+        }),
       settled: async () => firstAttempts.settled(),
     }
   }

@@ -3,12 +3,13 @@ import type { DeliveryStatus } from '../../domain/delivery.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
 import type { Sql } from '../orm.ts'
 
-const status = raw<DeliveryStatus>`case
+/** As it is shown: `held` while the endpoint is paused. */
+export const shownState = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
 /** In the lead's time, as its events are. */
-const nextAttemptAt = raw<Date>`deliveries.next_attempt_at + leads.clock_offset * interval '1 second'`
+export const nextAttemptAt = raw<Date>`deliveries.next_attempt_at + leads.clock_offset * interval '1 second'`
 
 /** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
 export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
@@ -44,7 +45,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
       (join) => join.onTrue(),
     )
     .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
-    .select(['lead_events.event_name', 'lead_events.created_at', status.as('state')])
+    .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
     .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
     .select(['deliveries.resend_requested_at', 'deliveries.body'])
     .select(['first.event_id as waits_for_event_id', 'first.sequence as waits_for_sequence'])

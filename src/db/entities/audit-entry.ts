@@ -46,5 +46,9 @@ export const AuditEntry = defineEntity({
   indexes: [
     { name: 'audit_at_index', properties: ['at'] },
     { name: 'audit_partner_id_index', properties: ['partnerId', 'at'] },
+    {
+      name: 'audit_lead_id_index',
+      expression: 'create index audit_lead_id_index on audit (lead_id, id) where lead_id is not null',
+    },
   ],
 })

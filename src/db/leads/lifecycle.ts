@@ -26,16 +26,18 @@ export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKe
   const found = await sql
     .selectFrom('leads')
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
-    .select(['personal', 'partners.name as partner_name'])
+    .select(['personal', 'partner_id', 'partners.name as partner_name'])
     .where('leads.id', '=', leadId)
     .where('leads.onboarding_sent_at', 'is', null)
     .where('leads.erased_at', 'is', null)
+    .where('leads.closed_at', 'is', null)
     .where('personal', 'is not', null)
     .$narrowType<{ personal: string }>()
     .executeTakeFirst()
   if (found === undefined) return undefined
-  const { first_name, email } = openBorrower(leadId, found.personal, encryptionKeys)
-  return { first_name, email, partner_name: found.partner_name }
+  const { personal, ...partner } = found
+  const { first_name, email } = openBorrower(leadId, personal, encryptionKeys)
+  return { first_name, email, ...partner }
 }
 
 export async function markOnboardingSent(sql: Sql, leadId: number): Promise<void> {

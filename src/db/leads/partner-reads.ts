@@ -1,6 +1,6 @@
-import { returnedFields } from '../../domain/lead-fields.ts'
+import { optionalFieldNames, returnedFields } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
-import { openBorrower, openMetadata } from './sealed-lead.ts'
+import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
 /**
  * A lead of this partner; `undefined` for another partner's lead, as for one that doesn't exist.
@@ -38,6 +38,39 @@ export async function findLead(
     metadata: openMetadata(id, metadata, encryptionKeys),
   }
 }
+
+/**
+ * All that is kept in a lead's row; only of this partner and not erased, if a partner is named. A lead that was erased has
+ * no borrower.
+ *
+ * @throws {SealError}
+ */
+export async function findWholeLead(
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  leadId: number,
+  partnerId?: number,
+) {
+  const row = await sql
+    .selectFrom('leads')
+    .select(['id', 'partner_id', 'personal', ...optionalFieldNames, 'metadata', 'status'])
+    .select(['created_at', 'updated_at', 'clock_offset', 'anchor_at', 'workflow_started_at'])
+    .select(['onboarding_sent_at', 'closed_at', 'close_reason'])
+    .where('id', '=', leadId)
+    .$if(partnerId !== undefined, (query) =>
+      query.where('partner_id', '=', partnerId ?? 0).where('erased_at', 'is', null),
+    )
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { personal, ...lead } = row
+  return {
+    ...lead,
+    borrower: personal === null ? null : openBorrower(leadId, personal, encryptionKeys),
+    notes: openNotes(leadId, lead.notes, encryptionKeys),
+    metadata: openMetadata(leadId, lead.metadata, encryptionKeys),
+  }
+}
+
+export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
 
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 

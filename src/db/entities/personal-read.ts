@@ -1,0 +1,50 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant, oneOf } from './columns.ts'
+
+/** What returns a borrower's personal data: two calls of the API, and two commands of staff. */
+export const readKinds = ['get-lead', 'export-lead', 'lead show', 'lead export'] as const
+export type ReadKind = (typeof readKinds)[number]
+
+/**
+ * Somebody got a borrower's personal data: who, whose, when. It refers to no other row, because a foreign key would lock
+ * lead and partner for each read, and holds no personal data itself, so that it outlives the lead's.
+ */
+export const PersonalRead = defineEntity({
+  name: 'PersonalRead',
+  tableName: 'personal_reads',
+  properties: {
+    id: p.bigint().primary().generated('by default as identity'),
+    at: instant().defaultRaw('clock_timestamp()'),
+    leadId: p.integer(),
+    /** Whose lead it is. */
+    partnerId: p.integer(),
+    /** The API key that read it; `null` for staff. */
+    keyId: p.integer().nullable(),
+    /** Who of staff read it; `null` for a key. */
+    staff: p.text().nullable(),
+    /** As whom the operating system knows them. */
+    osUser: p.text().nullable(),
+    what: p.text().$type<ReadKind>(),
+  },
+  checks: [
+    { name: 'personal_reads_what_check', expression: oneOf('what', readKinds) },
+    { name: 'personal_reads_reader_check', expression: '(key_id is null) = (staff is not null)' },
+  ],
+  indexes: [
+    { name: 'personal_reads_lead_id_index', properties: ['leadId', 'at'] },
+    {
+      name: 'personal_reads_key_id_index',
+      expression:
+        'create index personal_reads_key_id_index on personal_reads (key_id, at) where key_id is not null',
+    },
+    {
+      name: 'personal_reads_staff_index',
+      expression:
+        'create index personal_reads_staff_index on personal_reads (partner_id, at) where staff is not null',
+    },
+    {
+      name: 'personal_reads_at_index',
+      expression: 'create index personal_reads_at_index on personal_reads using brin (at)',
+    },
+  ],
+})

@@ -1,0 +1,90 @@
+import { type ExportedPart, exportedParts } from '../../domain/exported-lead.ts'
+import type { Pages } from '../../domain/json-pieces.ts'
+import { eachField, optionalFieldNames, requiredFields } from '../../domain/lead-fields.ts'
+import { formatTimestamp } from '../../domain/timestamps.ts'
+import { findOnboardingMail } from '../leads/onboarding.ts'
+import type { WholeLead } from '../leads/partner-reads.ts'
+import type { Sql } from '../orm.ts'
+import { actionsOn, deliveriesOf, eventsOf, idempotencyKeysOf, readsOf } from './pages.ts'
+
+/** Whom the export is for: partners are not told who of staff did something, and as what details. */
+export type Viewer = 'partner' | 'staff'
+
+const time = (at: Date | null) => at && formatTimestamp(at)
+
+/**
+ * Everything that is kept of a lead, as the properties of a JSON object. What may be long is read while it is written.
+ *
+ * @param workflowId of its workflow in Temporal.
+ */
+export async function exportedLead(
+  sql: Sql,
+  lead: WholeLead,
+  { viewer, workflowId }: { viewer: Viewer; workflowId: string },
+): Promise<Record<'about' | 'exported_at' | ExportedPart, unknown>> {
+  const { id, partner_id: partnerId } = lead
+  const mail = await findOnboardingMail(sql, id)
+  return {
+    about: exportedParts,
+    exported_at: formatTimestamp(new Date()),
+    lead: {
+      lead_id: id,
+      partner_id: partnerId,
+      ...eachField(requiredFields, (name) => lead.borrower?.[name] ?? null),
+      ...eachField(optionalFieldNames, (name) => lead[name]),
+      metadata: lead.metadata,
+      status: lead.status,
+      created_at: time(lead.created_at),
+      updated_at: time(lead.updated_at),
+    },
+    onboarding_email: {
+      sent_at: time(lead.onboarding_sent_at),
+      due_at: lead.onboarding_sent_at === null && mail?.refused === null ? time(mail.due_at) : null,
+      not_sent_because: mail?.refused ?? null,
+    },
+    clock: { seconds_ahead: lead.clock_offset },
+    score_updates: { since: time(lead.anchor_at) },
+    closing: { closed_at: time(lead.closed_at), reason: lead.close_reason },
+    workflow: { workflow_id: workflowId, started_at: time(lead.workflow_started_at) },
+    idempotency_keys: (await idempotencyKeysOf(sql, partnerId, id)).map((row) => ({
+      ...row,
+      created_at: time(row.created_at),
+    })),
+    events: mapped(eventsOf(sql, id), (row) => ({ ...row, created_at: time(row.created_at) })),
+    deliveries: mapped(deliveriesOf(sql, id), deliveryOf),
+    reads: mapped(readsOf(sql, id), (row) => readOf(row, viewer)),
+    actions: mapped(actionsOn(sql, id), (row) => actionOf(row, viewer)),
+  }
+}
+
+async function* mapped<Row>(pages: AsyncIterable<Row[]>, toWire: (row: Row) => object): Pages {
+  for await (const page of pages) yield page.map(toWire)
+}
+
+type RowOf<Read extends (...args: never[]) => AsyncIterable<object[]>> =
+  ReturnType<Read> extends AsyncIterable<(infer Row)[]> ? Row : never
+
+function deliveryOf({ attempts, ...row }: RowOf<typeof deliveriesOf>) {
+  return {
+    ...row,
+    next_attempt_at: row.state === 'pending' ? time(row.next_attempt_at) : null,
+    settled_at: time(row.settled_at),
+    resend_requested_at: time(row.resend_requested_at),
+    attempts: attempts.map(({ event_id: _, ...attempt }) => ({
+      ...attempt,
+      started_at: time(attempt.started_at),
+      finished_at: time(attempt.finished_at),
+    })),
+  }
+}
+
+function readOf({ at, what, key_id, staff, os_user }: RowOf<typeof readsOf>, viewer: Viewer) {
+  const by = key_id === null ? 'staff' : `key ${key_id}`
+  return { at: time(at), what, by, ...(viewer === 'staff' && { staff, os_user }) }
+}
+
+/** A partner's own actions are by `key <id>`. */
+function actionOf({ at, action, outcome, actor, detail }: RowOf<typeof actionsOn>, viewer: Viewer) {
+  const by = /^key \d+$/.test(actor) ? actor : 'staff'
+  return { at: time(at), action, outcome, by, ...(viewer === 'staff' && { actor, detail }) }
+}

@@ -1,0 +1,48 @@
+import { sql as raw } from 'kysely'
+import type { ReadKind } from '../entities/personal-read.ts'
+import type { Sql } from '../orm.ts'
+
+/** A key got a borrower's personal data. */
+export interface KeyRead {
+  leadId: number
+  /** Whose lead it is. */
+  partnerId: number
+  keyId: number
+  what: ReadKind
+}
+
+/** How long ago, in milliseconds: the moment is PostgreSQL's, whatever the clock of the process says. */
+export type AgedRead = KeyRead & { ageMs: number }
+
+/** Writes reads of keys, in one statement however many they are. */
+export async function insertKeyReads(sql: Sql, reads: readonly AgedRead[]): Promise<void> {
+  // as array literals: the driver would quote each element of an array
+  const column = (valueOf: (read: AgedRead) => number | ReadKind) => `{${reads.map(valueOf).join(',')}}`
+  await raw`
+    insert into personal_reads (at, lead_id, partner_id, key_id, what)
+    select statement_timestamp() - age_ms * interval '1 millisecond', lead_id, partner_id, key_id, what
+    from unnest(
+      ${column((read) => Math.round(read.ageMs))}::int[], ${column((read) => read.leadId)}::int[],
+      ${column((read) => read.partnerId)}::int[], ${column((read) => read.keyId)}::int[],
+      ${column((read) => read.what)}::text[]
+    ) as read (age_ms, lead_id, partner_id, key_id, what)`.execute(sql)
+}
+
+/** Somebody of staff got a borrower's personal data. */
+export interface StaffRead {
+  leadId: number
+  partnerId: number
+  staff: string
+  osUser: string
+  what: ReadKind
+}
+
+export async function insertStaffRead(
+  sql: Sql,
+  { leadId, partnerId, staff, osUser, what }: StaffRead,
+): Promise<void> {
+  await sql
+    .insertInto('personal_reads')
+    .values({ lead_id: leadId, partner_id: partnerId, staff, os_user: osUser, what })
+    .execute()
+}

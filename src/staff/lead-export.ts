@@ -1,0 +1,21 @@
+import { exportedLead } from '../db/export/lead.ts'
+import { findWholeLead } from '../db/leads/partner-reads.ts'
+import { jsonPieces } from '../domain/json-pieces.ts'
+import { referralId } from '../temporal/names.ts'
+import type { Printed } from './answer.ts'
+import type { StaffContext } from './context.ts'
+import { noSuchLead } from './require-lead.ts'
+
+/** Prints everything that is kept of a lead as one JSON document, with `--json` or without. */
+export async function exportLead({ sql, config, noteRead }: StaffContext, id: number): Promise<Printed> {
+  const lead = await findWholeLead({ sql, encryptionKeys: config.ENCRYPTION_KEY }, id)
+  if (lead === undefined) throw noSuchLead(id)
+  return {
+    print: async (_, write) => {
+      await noteRead({ leadId: id, partnerId: lead.partner_id, what: 'lead export' })
+      const parts = await exportedLead(sql, lead, { viewer: 'staff', workflowId: referralId(id) })
+      for await (const piece of jsonPieces(parts)) await write(piece)
+      await write('\n')
+    },
+  }
+}

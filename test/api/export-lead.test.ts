@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { exportedLeadSchema } from '../../src/api/exported-lead.ts'
+import { recordAudit } from '../../src/db/audit.ts'
+import { insertStaffRead } from '../../src/db/reads/write.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { exportLead } from '../../src/staff/lead-export.ts'
+import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+import { until } from '../support/until.ts'
+import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
+
+const EVENTS = 25_000
+
+describe('export-lead', () => {
+  let api: Api
+  let partner: ApiPartner
+  let leadId: number
+  /** On the same database, with more patience than the API. */
+  let context: StaffContext
+
+  beforeAll(async () => {
+    api = await prepareApi()
+    partner = await api.addPartner()
+    context = await contextOf(withoutTemporal(await databaseUrl()))
+    leadId = await partner.createLead({ notes: 'two late payments', partner_lead_id: 'LOAN-1' })
+    await partner.post('update-partner-info', { lead_id: leadId, loan_product: 'FHA', branch: 'Oakland' })
+    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, finished_at, status, response_body)
+      select 'att_' || n, event_id, partner_id, n, 'scheduled', 1, now(), 503, 'try later' from deliveries, generate_series(1, 3) n
+      where lead_id = ${leadId}`.execute(api.sql)
+    await recordAudit(api.sql, 'Kim Staff', {
+      action: 'milestone',
+      outcome: 'done',
+      leadId,
+      partnerId: partner.id,
+      detail: { name: 'contract_signed' },
+    })
+    const read = { leadId, partnerId: partner.id, staff: 'Kim Staff', osUser: 'kim' }
+    await insertStaffRead(api.sql, { ...read, what: 'lead show' })
+    await partner.readLead(leadId)
+    await until(async () => (await readsOf(leadId)).length === 2)
+  })
+
+  const readsOf = (lead: number) =>
+    api.sql.selectFrom('personal_reads').select('what').where('lead_id', '=', lead).execute()
+  const exported = async (lead = leadId) => (await partner.post('export-lead', { lead_id: lead })).body.data
+
+  it('returns everything that is kept of a lead, and says what each part is', async () => {
+    const data = await exported()
+    expect(exportedLeadSchema.strict().parse(data)).toEqual(data)
+    expect(Object.keys(data)).toEqual(['about', 'exported_at', ...Object.keys(data.about)])
+    expect(data).toMatchObject({
+      lead: {
+        ...borrower,
+        lead_id: leadId,
+        partner_id: partner.id,
+        notes: 'two late payments',
+        metadata: { loan_product: 'FHA', branch: 'Oakland' },
+      },
+      workflow: { workflow_id: `lead-${leadId}` },
+      events: [{ position: 1, event_name: 'lead_received', event_payload: { partner_lead_id: 'LOAN-1' } }],
+    })
+    const [delivery] = data.deliveries
+    expect(JSON.parse(delivery.body)).toMatchObject({ type: 'lead_received', data: { lead_id: leadId } })
+    expect(delivery.attempts).toMatchObject(
+      [1, 2, 3].map((number) => ({ number, response_body: 'try later' })),
+    )
+  })
+
+  it('says who read the data and what was done with the lead, without names of staff', async () => {
+    const { reads, actions } = await exported()
+    expect(reads).toMatchObject([
+      { what: 'lead show', by: 'staff' },
+      { what: 'get-lead', by: `key ${partner.keyId}` },
+    ])
+    expect(actions).toEqual([{ at: expect.any(String), action: 'milestone', outcome: 'done', by: 'staff' }])
+    expect(JSON.stringify([reads, actions])).not.toMatch(/kim/i)
+  })
+
+  it('has an Idempotency-Key as long as that is kept', async () => {
+    const headers = { 'idempotency-key': 'K-1' }
+    const { body } = await partner.post('create-lead', borrower, headers)
+    expect((await exported(body.lead_id)).idempotency_keys).toEqual([
+      { key: 'K-1', created_at: expect.any(String) },
+    ])
+  })
+
+  it('is itself a read that is written down', async () => {
+    const lead = await partner.createLead()
+    await exported(lead)
+    await until(async () => (await readsOf(lead)).length === 1)
+    expect(await readsOf(lead)).toEqual([{ what: 'export-lead' }])
+  })
+
+  it('answers a lead of another partner byte for byte like one that never was, and writes nothing down', async () => {
+    const stranger = await api.addPartner()
+    const foreign = await stranger.post('export-lead', { lead_id: leadId })
+    const unknown = await stranger.post('export-lead', { lead_id: 999_999 })
+    expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
+    expect((await stranger.post('export-lead', {})).status).toBe(400)
+    const reads = api.sql.selectFrom('personal_reads').select('id').where('key_id', '=', stranger.keyId)
+    expect(await reads.execute()).toEqual([])
+  })
+
+  it(`streams a lead of ${EVENTS} events, complete and in order`, async () => {
+    const long = await partner.createLead()
+    await raw`with added as (
+        insert into lead_events (id, lead_id, partner_id, position, event_name, dedupe_key, created_at)
+        select 'evt_' || lpad(n::text, 40, '0'), ${long}, ${partner.id}, n, 'client_engaged_in_chat', 'chat:' || n, now()
+        from generate_series(2, ${EVENTS}::int) n returning id, position
+      ) insert into deliveries (event_id, lead_id, partner_id, sequence, body, next_attempt_at)
+      select id, ${long}, ${partner.id}, position, '{}', now() from added where position <= 1000`.execute(
+      context.sql,
+    )
+    const address = await api.app.listen({ port: 0, host: '127.0.0.1' })
+    const response = await fetch(`${address}/v1/export-lead`, {
+      method: 'POST',
+      headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ lead_id: long }),
+    })
+    expect(response.headers.get('transfer-encoding')).toBe('chunked')
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    const { data } = (await response.json()) as {
+      data: { events: { position: number }[]; deliveries: { sequence: number }[] }
+    }
+    const counted = (length: number) => Array.from({ length }, (_, index) => index + 1)
+    expect(data.events.map(({ position }) => position)).toEqual(counted(EVENTS))
+    expect(data.deliveries.map(({ sequence }) => sequence)).toEqual(counted(1000))
+  })
+
+  it('is for staff with their names, and written down before it is printed', async () => {
+    const pieces: string[] = []
+    const before: object[] = []
+    const { print } = await exportLead(context, leadId)
+    await print(false, async (piece) => {
+      if (pieces.length === 0) before.push(...(await readsOf(leadId)))
+      pieces.push(piece)
+    })
+    expect(before).toContainEqual({ what: 'lead export' })
+    const document = JSON.parse(pieces.join(''))
+    expect(document.lead).toEqual((await exported()).lead)
+    expect(document.reads[0]).toMatchObject({ by: 'staff', staff: 'Kim Staff', os_user: 'kim' })
+    expect(document.reads.at(-1)).toMatchObject({ what: 'lead export', staff: 'tester' })
+    expect(document.actions).toMatchObject([{ actor: 'Kim Staff', detail: { name: 'contract_signed' } }])
+    expect(await auditOf(context)).toHaveLength(1)
+    await expect(exportLead(context, 999_999)).rejects.toThrow('There is no lead 999999')
+  })
+
+  async function databaseUrl(): Promise<string> {
+    const { rows } = await raw<{ name: string }>`select current_database() as name`.execute(api.sql)
+    const url = new URL(process.env.TEST_DATABASE_URL ?? '')
+    url.pathname = `/${rows[0]?.name}`
+    return url.href
+  }
+})

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import { nameInMail } from '../../src/domain/name-in-mail.ts'
+
+const shown = (text: string) => nameInMail(text, 'there')
+
+describe('a partner’s text in a mail', () => {
+  it.each([
+    'Ada',
+    'María José',
+    'O’Neill',
+    "D'Angelo",
+    'Anne-Marie',
+    'J. R.',
+    'Nguyễn',
+    '王小明',
+    'Мария',
+    'Gal·la',
+    'ジョン・スミス',
+    'First Lender, Inc.',
+    'Smith & Sons',
+    'Bank 360',
+    'Ada420cc7b9c5',
+  ])('stays as it is if it is a name: %s', (name) => {
+    expect(shown(name)).toBe(name.normalize('NFKC'))
+  })
+
+  it.each([
+    ['Ada https://evil.example/win', 'Ada'],
+    ['Ada evil.example', 'Ada'],
+    ['Ada evil。example', 'Ada'],
+    ['Ada evil．example', 'Ada'],
+    ['Ada evil｡example', 'Ada'],
+    ['Ada ev\u200Bil\u200B.\u200Bexample', 'Ada'],
+    ['www.evil.example', 'there'],
+    ['evil.example', 'there'],
+    ['xn--vil-9oa.example', 'there'],
+    ['mallory@evil.example', 'there'],
+    ['mallory＠evil', 'there'],
+    ['//evil', 'there'],
+    ['ℂall tel:+15550100', 'Call'],
+    ['javascript:alert(1)', 'there'],
+    ['mailto:mallory', 'there'],
+    ['Ada\r\nBcc: mallory', 'Ada mallory'],
+    ['Ada\u2028Win', 'Ada Win'],
+    ['Ada\u202Eelpmaxe', 'Adaelpmaxe'],
+    ['Call 1-800-555-0100', 'Call'],
+    ['Call (800) 555 0100 now', 'Call now'],
+    ['<b>Ada</b>', 'there'],
+    ['Ada <script>', 'Ada'],
+    ['Fifth/Third Bank', 'Fifth Third Bank'],
+    ['evil.example/win now', 'now'],
+    ['\\\\evil\\share', 'there'],
+    ['J.R.', 'J. R.'],
+    ['Ada... wait', 'Ada. wait'],
+    ['', 'there'],
+    ['...', 'there'],
+    ['\u200B\u2060', 'there'],
+    ['12', 'there'],
+    ['\uD800', 'there'],
+    ['ᅠㅤ', 'there'],
+  ])('of %j is %j', (text, expected) => {
+    expect(shown(text)).toBe(expected)
+  })
+
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.string({ unit: 'grapheme', maxLength: 20 }),
+    fc.webUrl(),
+    fc.domain(),
+    fc.emailAddress(),
+    fc.ipV4(),
+    fc.constantFrom(
+      '.',
+      '。',
+      '．',
+      '｡',
+      '․',
+      '@',
+      '＠',
+      '/',
+      '／',
+      ':',
+      '：',
+      '\r\n',
+      '\u200B',
+      '\u202E',
+      '\u00AD',
+      'www',
+      ' ',
+    ),
+  )
+  const hostile = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
+
+  it('has nothing of which a mail program makes a link, whatever was sent', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const name = shown(text)
+        // no scheme, path or address
+        expect(name).not.toMatch(/[@:/\\<>"`#?=%+_~()[\]{}|^$*!;]/u)
+        // no domain or IP address: after a dot comes a space
+        expect(name).not.toMatch(/\.\S/u)
+        expect(name).not.toMatch(/[。．｡․]/u)
+        // no telephone number
+        const numbers = name.match(/(?<=^| )[^\p{L}\p{M}]+(?= |$)/gu) ?? []
+        for (const number of numbers) expect(number.match(/\p{N}/gu)?.length ?? 0).toBeLessThan(5)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('is one line of what can be seen, never empty, never long', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const name = shown(text)
+        expect(name).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u)
+        expect(name).toBe(name.trim())
+        expect(name).not.toMatch(/\s{2}/u)
+        expect(name).toMatch(/\p{L}/u)
+        expect(Array.from(name).length).toBeLessThanOrEqual(60)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
