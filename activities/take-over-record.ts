@@ -1,6 +1,6 @@
 import { raiseGeneration } from '../src/db/generation.ts'
 import { addLostLead, addLostMilestones } from '../src/db/restores.ts'
-import { createdAtOf, recordedAmong } from '../src/db/leads/recorded-among.ts'
+import { findLifeOf, recordedAmong } from '../src/db/leads/recorded-among.ts'
 import { loadReferralState } from '../src/db/leads/referral-states.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { milestones, signalledMilestones } from '../src/domain/milestones.ts'
@@ -34,14 +34,15 @@ export function takeOverRecordActivity({ sql, recordedBefore }: TakeOverDependen
 
   return async (known: ReferralState, began: number): Promise<TakenOver> => {
     const { leadId, partnerId, generation } = known
-    const createdAt = await createdAtOf(sql, leadId)
-    if (createdAt === undefined) {
+    const life = await findLifeOf(sql, leadId)
+    if (life === undefined) {
       await addLostLead(sql, leadId, partnerId)
       return null
     }
     const again: MilestoneItem[] = []
-    // else it is the workflow of another lead, which is lost and had the same id
-    if (began >= createdAt.getTime() - SKEW_MS) {
+    const { createdAt, isErased } = life
+    // an erased lead takes no more milestones; else it is the workflow of another lead, lost, that had the same id
+    if (!isErased && began >= createdAt.getTime() - SKEW_MS) {
       const { lost, isProven } = await findLost(known, createdAt)
       if (isProven) await sql.transaction().execute((trx) => raiseGeneration(trx, 'workflow', generation))
       // the timer's score updates come by themselves, from what the record has

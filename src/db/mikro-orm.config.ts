@@ -12,6 +12,7 @@ import { EndpointChange } from './entities/endpoint-change.ts'
 import { EndpointPing } from './entities/endpoint-ping.ts'
 import { EndpointSecret } from './entities/endpoint-secret.ts'
 import { Endpoint } from './entities/endpoint.ts'
+import { Erasure } from './entities/erasure.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
 import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
@@ -50,6 +51,7 @@ export const entities = [
   Sink,
   SinkWebhook,
   EncryptionKey,
+  Erasure,
 ] as const
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`

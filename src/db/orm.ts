@@ -55,6 +55,7 @@ interface Given {
   audit: 'id' | 'previous_hash' | 'hash'
   personal_reads: 'id'
   sink_webhooks: 'id'
+  erasures: 'id'
 }
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */

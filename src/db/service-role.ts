@@ -3,12 +3,13 @@ import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
 import { codeOf, grantRights, grantSequences, isDenied, ROLES_LOCK } from './role-rights.ts'
 import { scramVerifier } from './scram.ts'
 
-/** Almost nothing of the service deletes rows. */
+/** What the service deletes expires, or is for tests. */
 const RIGHTS = 'select, insert, update'
 /** Tables on which the service has others: what is written there mostly stays as it is. */
 const OTHER_RIGHTS: Record<string, string> = {
   audit: 'select, insert',
   deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
+  idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
   mikro_orm_migrations: 'select',
   onboarding_mails: 'select, insert, update (address_hash)',

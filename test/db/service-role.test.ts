@@ -65,6 +65,8 @@ describe('the role that migrate makes for the service', () => {
     'delete from audit',
     'truncate audit',
     'delete from leads',
+    'delete from erasures',
+    'delete from attempts',
     "update audit set actor = 'nobody'",
     'delete from personal_reads',
     'update personal_reads set key_id = 1',

@@ -44,6 +44,8 @@ export async function beginAttempt(
   return sql.transaction().execute(async (trx) => {
     const delivery = await lockDelivery(trx, leadId, sequence)
     if (delivery === undefined) return { kind: 'missing' }
+    // settled before that, and asked for again: by a replay that has listed it
+    if (delivery.isErased) return { kind: 'settled', state: 'canceled' }
     const early = decideWithoutEndpoint(delivery, trigger, delivery.now)
     if (early?.kind === 'forget') return forget(trx, delivery, early)
     if (early !== undefined) return early
@@ -64,6 +66,9 @@ async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
     .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'failures', 'body'])
     .select(['next_attempt_at as nextAttemptAt', 'leased_until as leasedUntil'])
     .select('resend_requested_at as resendRequestedAt')
+    .select(
+      raw<boolean>`exists (select from leads where id = lead_id and erased_at is not null)`.as('isErased'),
+    )
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)

@@ -25,6 +25,7 @@ function matching(sql: Sql, { partnerId, states, since, until }: ReplayFilter) {
     .innerJoin('deliveries', 'deliveries.lead_id', 'leads.id')
     .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
     .where('leads.partner_id', '=', partnerId)
+    .where('leads.erased_at', 'is', null)
     .where('deliveries.state', 'in', states)
     .where('deliveries.settled_at', '<', raw<Date>`${until}::timestamptz`)
     .where('lead_events.created_at', '<', raw<Date>`${until}::timestamptz`)

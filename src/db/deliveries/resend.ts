@@ -1,10 +1,11 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 
-/** What a resend needs to know of a delivery; `undefined` if there is none. */
+/** What a resend needs to know of a delivery; `undefined` if there is none, or its lead is erased. */
 export async function findDelivery(sql: Sql, eventId: string) {
   return sql
     .selectFrom('deliveries')
+    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .select(['deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence', 'deliveries.state'])
     .select(['deliveries.settled_at', 'endpoints.state as endpoint_state'])
@@ -19,6 +20,7 @@ export async function findDelivery(sql: Sql, eventId: string) {
       )`.as('waits_for'),
     )
     .where('deliveries.event_id', '=', eventId)
+    .where('leads.erased_at', 'is', null)
     .executeTakeFirst()
 }
 

@@ -5,7 +5,7 @@ import { instant, oneOf } from './columns.ts'
 export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 
 /**
- * What staff did, and what partners did to their own endpoints: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
+ * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
  * two: `begun` before, and one that names it by `begunId` and says what came of it. A trigger refuses to change rows, and
  * sets `id`, `at`, `databaseUser` and the two hashes, which chain each row to the one before.
  */

@@ -16,5 +16,8 @@ export const IdempotencyKey = defineEntity({
     lead: () => p.manyToOne(Lead).deleteRule('restrict'),
     createdAt: instant().defaultRaw('now()'),
   },
-  indexes: [{ name: 'idempotency_keys_created_at_index', properties: ['createdAt'] }],
+  indexes: [
+    { name: 'idempotency_keys_created_at_index', properties: ['createdAt'] },
+    { name: 'idempotency_keys_lead_id_index', properties: ['lead'] },
+  ],
 })

@@ -32,6 +32,9 @@ export const Lead = defineEntity({
     closedAt: instant().nullable(),
     closeReason: p.text().nullable(),
     erasedAt: instant().nullable(),
+    /** Set while the law wants its data kept: it is not erased. */
+    heldAt: instant().nullable(),
+    holdReason: p.text().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
     /** Of the record, when an event of the lead was last written: what it has written since then keeps its sequences. */
@@ -42,6 +45,7 @@ export const Lead = defineEntity({
     { name: 'leads_clock_offset_check', expression: 'clock_offset >= 0' },
     { name: 'leads_counters_check', expression: 'next_position >= 1 and next_sequence >= 1' },
     { name: 'leads_personal_check', expression: 'personal is not null or erased_at is not null' },
+    { name: 'leads_held_check', expression: '(held_at is null) = (hold_reason is null)' },
     { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
   ],
   indexes: [

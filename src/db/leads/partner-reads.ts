@@ -3,7 +3,7 @@ import type { Sql } from '../orm.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
 /**
- * A lead of this partner; `undefined` for another partner's lead, as for one that doesn't exist.
+ * A lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
  *
  * @throws {SealError}
  */
@@ -26,6 +26,7 @@ export async function findLead(
     ])
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
+    .where('erased_at', 'is', null)
     .executeTakeFirst()
   // erased
   if (row === undefined || row.personal === null) return undefined
@@ -75,7 +76,7 @@ export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
 /**
- * A lead's whole history, oldest first; `undefined` if the partner has no such lead. No event of another partner's lead
+ * A lead's whole history, oldest first; `undefined` if the partner has no such lead, or it is erased. No event of another partner's lead
  * is read, so that the response time reveals nothing about it.
  */
 export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
@@ -87,7 +88,8 @@ export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
         .selectFrom('leads')
         .select('leads.id')
         .where('leads.id', '=', leadId)
-        .where('leads.partner_id', '=', partnerId),
+        .where('leads.partner_id', '=', partnerId)
+        .where('leads.erased_at', 'is', null),
     )
     .orderBy('position')
     .execute()
@@ -95,10 +97,11 @@ export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
   return rows.length === 0 ? undefined : rows
 }
 
-/** Whether a partner has such a lead. */
+/** Whether a partner has such a lead, and it is not erased. */
 export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
   const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
-  return (await lead.where('partner_id', '=', partnerId).executeTakeFirst()) !== undefined
+  const own = lead.where('partner_id', '=', partnerId).where('erased_at', 'is', null)
+  return (await own.executeTakeFirst()) !== undefined
 }
 
 /** Events by their ids, with the place of each among the lead's webhooks. */

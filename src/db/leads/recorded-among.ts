@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 
 /** Which of a lead's milestones are recorded, by their keys. */
@@ -16,8 +17,14 @@ export async function recordedAmong(
   return new Set(rows.map((row) => row.dedupe_key))
 }
 
-/** `undefined` if there is no such lead. */
-export async function createdAtOf(sql: Sql, leadId: number): Promise<Date | undefined> {
-  const lead = await sql.selectFrom('leads').select('created_at').where('id', '=', leadId).executeTakeFirst()
-  return lead?.created_at
+/** When a lead was created, and whether it is erased; `undefined` if there is no such lead. */
+export async function findLifeOf(
+  sql: Sql,
+  leadId: number,
+): Promise<{ createdAt: Date; isErased: boolean } | undefined> {
+  return sql
+    .selectFrom('leads')
+    .select(['created_at as createdAt', raw<boolean>`erased_at is not null`.as('isErased')])
+    .where('id', '=', leadId)
+    .executeTakeFirst()
 }

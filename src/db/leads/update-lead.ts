@@ -37,6 +37,7 @@ export async function updateLead(
     .set({ ...sealFields(leadId, fields, encryptionKeys), metadata: merged, updated_at: leadsNow })
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
+    .where('erased_at', 'is', null)
     .where(custom, '<=', MAX_CUSTOM_FIELDS)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows > 0n) return 'updated'

@@ -1,0 +1,75 @@
+import { sql as raw } from 'kysely'
+import type { JournalLine } from '../../domain/erasure.ts'
+import type { Sql } from '../orm.ts'
+import { checkErasures } from './check.ts'
+import { eraseLeads } from './erase.ts'
+import type { ErasureTools } from './journal.ts'
+
+/** Leads that are looked up, and erased, at a time. */
+const PAGE = 200
+
+export interface AppliedJournal {
+  /** Lines of this deployment. */
+  lines: number
+  /** Leads that the record still had, and that are erased now. */
+  erased: number[]
+  /** Leads that the record says are held: they are not. */
+  held: number[]
+}
+
+/**
+ * Erases again what a restored record still has: every lead that the journal says was erased. A lead is meant if it has
+ * the same `lead_received` event: another one may have been given its id. Changes nothing where nothing was restored.
+ *
+ * @param onPage is called now and then.
+ */
+export async function applyJournal(
+  sql: Sql,
+  tools: ErasureTools,
+  onPage: () => void = () => {},
+): Promise<AppliedJournal> {
+  const applied: AppliedJournal = { lines: 0, erased: [], held: [] }
+  const { journal } = tools
+  const own = await sql.selectFrom('deployment').select('id').executeTakeFirst()
+  if (journal === undefined || own === undefined) return applied
+  let page: JournalLine[] = []
+  const applyPage = async () => {
+    const { erased, held } = await apply(sql, page, tools)
+    applied.lines += page.length
+    applied.erased.push(...erased)
+    applied.held.push(...held)
+    page = []
+    onPage()
+  }
+  for await (const line of journal.read()) {
+    if (line.deployment === own.id) page.push(line)
+    if (page.length === PAGE) await applyPage()
+  }
+  if (page.length > 0) await applyPage()
+  return applied
+}
+
+async function apply(sql: Sql, lines: readonly JournalLine[], tools: ErasureTools) {
+  const leads = await leadsNotErased(sql, lines)
+  const isHeld = (lead: (typeof leads)[number]) => lead.held_at !== null
+  const held = leads.filter(isHeld).map(({ id }) => id)
+  const ids = leads.filter((lead) => !isHeld(lead)).map(({ id }) => id)
+  const erasing = { by: 'journal', reason: 'erased before the record was restored' }
+  const erased = await eraseLeads(sql, ids, tools, { ...erasing, isJournaled: true, isQuiet: true })
+  await checkErasures(sql, erased)
+  return { erased, held }
+}
+
+/** The leads of the lines that the record has and that are not erased. */
+async function leadsNotErased(sql: Sql, lines: readonly JournalLine[]) {
+  const eventIds = lines.map(({ event_id: eventId }) => eventId)
+  return sql
+    .selectFrom('leads')
+    .innerJoin('lead_events', 'lead_events.lead_id', 'leads.id')
+    .select(['leads.id', 'held_at'])
+    .distinct()
+    .where(raw<boolean>`lead_events.id = any(${eventIds})`)
+    .where('lead_events.position', '=', 1)
+    .where('erased_at', 'is', null)
+    .execute()
+}

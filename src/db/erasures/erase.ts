@@ -1,0 +1,156 @@
+import { sql as raw } from 'kysely'
+import { type Certificate, erasedData, type JournalLine, keptData } from '../../domain/erasure.ts'
+import { recordAudit } from '../audit.ts'
+import type { Sql } from '../orm.ts'
+import { emptyLeads } from './empty.ts'
+import type { ErasureTools, Journaled } from './journal.ts'
+
+export interface Erasing {
+  /** Who carries it out, as the audit takes them. */
+  by: Parameters<typeof recordAudit>[1]
+  /** Of the leads whose erasure nobody requested before. */
+  reason: string
+  /** Only those whose erasure is requested, due, and not canceled. */
+  onlyDue?: boolean
+  /** They are in the journal already. */
+  isJournaled?: boolean
+  /** Nobody is told of it by email. */
+  isQuiet?: boolean
+}
+
+/**
+ * Erases leads, and answers which: not those that are held, or erased already. In one transaction with its audit row, whose
+ * first step is the line in the journal. A crash between the two leaves a line for a lead that is not erased: whoever erases it then adds
+ * another.
+ */
+export async function eraseLeads(
+  sql: Sql,
+  leadIds: readonly number[],
+  tools: ErasureTools,
+  erasing: Erasing,
+): Promise<number[]> {
+  if (leadIds.length === 0) return []
+  return sql.transaction().execute(async (trx) => {
+    const locked = await lockLeads(trx, leadIds)
+    const due = erasing.onlyDue ? await dueAmong(trx, leadIds) : undefined
+    const leads = locked.filter(({ id }) => due?.has(id) ?? true)
+    if (leads.length === 0) return []
+    const { journal } = tools
+    const { id: deployment } = await trx.selectFrom('deployment').select('id').executeTakeFirstOrThrow()
+    const lines = leads.map((lead) => lineOf(deployment, lead))
+    const journaled = erasing.isJournaled ? undefined : await journal?.append(lines)
+    const ids = leads.map(({ id }) => id)
+    const rowsOf = await emptyLeads(trx, ids)
+    const certificates = leads.map(({ id, now }, index) => ({
+      leadId: id,
+      certificate: certify(rowsOf(id), { deployment, now, journaled: journaled?.[index] }, tools),
+    }))
+    await writeErasures(trx, certificates, erasing)
+    await audit(trx, leads, erasing)
+    return ids
+  })
+}
+
+async function lockLeads(trx: Sql, leadIds: readonly number[]) {
+  return trx
+    .selectFrom('leads')
+    .select(['id', 'partner_id', raw<Date>`clock_timestamp()`.as('now')])
+    .select(
+      raw<string>`(select id from lead_events where lead_id = leads.id and position = 1)`.as('event_id'),
+    )
+    .where('id', 'in', leadIds)
+    .where('erased_at', 'is', null)
+    .where('held_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+}
+
+/** A statement of its own, after the lock: whoever cancels holds that. */
+async function dueAmong(trx: Sql, leadIds: readonly number[]): Promise<Set<number>> {
+  const rows = await trx
+    .selectFrom('erasures')
+    .select('lead_id')
+    .where('lead_id', 'in', leadIds)
+    .where('canceled_at', 'is', null)
+    .where('erased_at', 'is', null)
+    .where('due_at', '<=', raw<Date>`clock_timestamp()`)
+    .execute()
+  return new Set(rows.map(({ lead_id: leadId }) => leadId))
+}
+
+type LockedLead = Awaited<ReturnType<typeof lockLeads>>[number]
+
+const lineOf = (deployment: string, { id, event_id: eventId, now }: LockedLead): JournalLine => ({
+  deployment,
+  lead_id: id,
+  event_id: eventId,
+  at: now.toISOString(),
+})
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+function certify(
+  rows: Certificate['rows'],
+  { deployment, now, journaled }: { deployment: string; now: Date; journaled: Journaled | undefined },
+  { backupDays }: ErasureTools,
+): Certificate {
+  const until = backupDays === undefined ? null : new Date(now.getTime() + backupDays * DAY_MS).toISOString()
+  return {
+    deployment,
+    erased: erasedData,
+    kept: keptData,
+    rows,
+    journal: journaled ?? null,
+    backups: { retention_days: backupDays ?? null, until },
+  }
+}
+
+const nameOf = (by: Erasing['by']) => (typeof by === 'string' ? by : by.name)
+
+/** Completes the requests, and writes one for each lead that had none. */
+async function writeErasures(
+  trx: Sql,
+  erased: readonly { leadId: number; certificate: Certificate }[],
+  { by, reason, isQuiet = false }: Erasing,
+): Promise<void> {
+  const now = raw<Date>`clock_timestamp()`
+  await trx
+    .insertInto('erasures')
+    .values(
+      erased.map(({ leadId, certificate }) => ({
+        lead_id: leadId,
+        requested_by: nameOf(by),
+        reason,
+        due_at: now,
+        erased_at: now,
+        erased_by: nameOf(by),
+        certificate: raw<Certificate>`${JSON.stringify(certificate)}::jsonb`,
+        ...(isQuiet && { told_at: now }),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .column('lead_id')
+        .where('canceled_at', 'is', null)
+        .doUpdateSet((eb) => ({
+          erased_at: eb.ref('excluded.erased_at'),
+          erased_by: eb.ref('excluded.erased_by'),
+          certificate: eb.ref('excluded.certificate'),
+        })),
+    )
+    .execute()
+}
+
+/** One row for all: a batch of retention's is one action. */
+async function audit(trx: Sql, leads: readonly LockedLead[], { by, reason }: Erasing): Promise<void> {
+  const [first, ...others] = leads
+  if (first === undefined) return
+  const isOne = others.length === 0
+  await recordAudit(trx, by, {
+    action: isOne ? 'lead.erase' : 'leads.erase',
+    outcome: 'done',
+    ...(isOne && { partnerId: first.partner_id, leadId: first.id }),
+    detail: { reason, ...(!isOne && { lead_ids: leads.map(({ id }) => id) }) },
+  })
+}

@@ -1,0 +1,24 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from '../orm.ts'
+
+/** Keeps a lead from being erased; a repeat changes the reason. @returns false if it is erased already. */
+export async function holdLead(trx: Sql, leadId: number, reason: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('leads')
+    .set({ held_at: raw<Date>`coalesce(held_at, clock_timestamp())`, hold_reason: reason })
+    .where('id', '=', leadId)
+    .where('erased_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Lets a lead be erased again. @returns false if it was not held. */
+export async function releaseLead(trx: Sql, leadId: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('leads')
+    .set({ held_at: null, hold_reason: null })
+    .where('id', '=', leadId)
+    .where('held_at', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
