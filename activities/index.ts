@@ -14,6 +14,7 @@ import { advanceClockActivity } from './advance-clock.ts'
 import { again } from './again.ts'
 import { certificationActivities } from './certify.ts'
 import { deliverWebhookActivity, type TellFailure } from './deliver-webhook.ts'
+import { type ErasureDependencies, erasureActivities } from './erasures.ts'
 import { endpointChangeActivities } from './endpoint-changes.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import type { SendWebhook } from './make-attempt.ts'
@@ -52,6 +53,9 @@ export interface ActivityDependencies {
   takeOver: RestoreDependencies['takeOver']
   /** Tells a lead's workflow how far its clock is ahead; one that does not run is started. */
   tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
+  /** The erasure journal, and for how long backups are kept. */
+  erasure: ErasureDependencies['erasure']
+  endWorkflows: ErasureDependencies['endWorkflows']
   simulate: ScenarioDependencies['simulate']
   close: ScenarioDependencies['close']
   /** Starts an endpoint's workflow, or tells it to look at the record. */
@@ -79,6 +83,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...certificationActivities(dependencies),
     ...endpointChangeActivities(dependencies),
     pingEndpoint: pingEndpointActivity(dependencies),
+
+    ...erasureActivities(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),

@@ -1,5 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
+import { applyJournal } from '../src/db/erasures/apply-journal.ts'
+import type { ErasureTools } from '../src/db/erasures/journal.ts'
 import type { Sql } from '../src/db/orm.ts'
 import {
   addLostLead,
@@ -18,6 +20,8 @@ import { describeRestore } from './restore-mail.ts'
 /** Workflows that take over at a time: below live traffic. */
 const IN_FLIGHT = 8
 const PAGE = 200
+const HELD =
+  'leads that were erased are held in the restored record: release them and run staff erasure apply, or keep them'
 
 export interface RestoreDependencies {
   sql: Sql
@@ -27,6 +31,7 @@ export interface RestoreDependencies {
   ) => AsyncIterable<{ leadId: number; partnerId: number | undefined }>
   /** Has a lead's workflow go on with what the record has. False when there is neither. */
   takeOver: (leadId: number) => Promise<boolean>
+  erasure: ErasureTools
   mailer: Mailer
   staffEmail: string | undefined
   log: Logger
@@ -37,10 +42,19 @@ export function restoreActivities({
   sql,
   leadsActiveSince,
   takeOver,
+  erasure,
   mailer,
   staffEmail,
   log,
 }: RestoreDependencies) {
+  /** Before any workflow goes on with a lead that was erased. */
+  async function eraseAgain(): Promise<void> {
+    const { erased, held } = await applyJournal(sql, erasure, () => heartbeat())
+    if (erased.length > 0)
+      log.warn({ lead_ids: erased }, 'erased leads again that the restored record still had')
+    if (held.length > 0) log.error({ lead_ids: held }, HELD)
+  }
+
   async function* leadsToTakeOver() {
     yield* leadsActiveSince(await restoredUntil(sql))
     for (let page = await leadsWithDueWebhooks(sql, 0, PAGE); page.length > 0;) {
@@ -55,6 +69,7 @@ export function restoreActivities({
      * when it does: its next recording tells it.
      */
     async takeOverLeads(): Promise<{ looked: number; unanswered: number }> {
+      await eraseAgain()
       const leads = leadsToTakeOver()
       const seen = new Set<number>()
       let unanswered = 0

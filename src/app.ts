@@ -5,6 +5,7 @@ import { certifyEndpoint } from './api/certify-endpoint.ts'
 import { consolePage } from './api/console.ts'
 import { createLead } from './api/create-lead.ts'
 import { exportLead } from './api/export-lead.ts'
+import { eraseLead } from './api/erase-lead.ts'
 import { getDeliveries } from './api/get-deliveries.ts'
 import { getEndpoint } from './api/get-endpoint.ts'
 import { getEvents } from './api/get-events.ts'
@@ -64,6 +65,8 @@ export interface AppDependencies {
   /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
   startRequest: StartRequest
   startEndpoint: (endpointId: number) => void
+  /** Starts what erases a lead on its day, without waiting; if that fails, the sweep does. */
+  startErasure: (leadId: number) => void
   encryptionKeys: readonly Buffer[]
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
@@ -112,7 +115,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     clocks,
     scenarios,
   } = dependencies
-  const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
+  const { encryptionKeys, startRequest, startErasure, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   if (environment === 'sandbox') await app.register(consolePage)
   await app.register(ping, { prefix: '/v1', environment })
@@ -144,6 +147,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(listEvents, { sql })
       await withKey.register(listLeads, { sql })
       await withKey.register(exportLead, { sql, encryptionKeys, noteRead })
+      await withKey.register(eraseLead, { sql, environment, startErasure })
       if (environment === 'sandbox') {
         const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
         await withKey.register(sandboxRoutes, { ...lead, simulate, clocks, scenarios, selfService, sinkBase })

@@ -1,6 +1,8 @@
 import { readConfig } from './config.ts'
 import { migrateDeployment } from './db/deployment.ts'
-import { connect } from './db/orm.ts'
+import { applyJournal } from './db/erasures/apply-journal.ts'
+import { erasureTools } from './db/erasures/journal.ts'
+import { connect, sqlOf } from './db/orm.ts'
 import { provideServiceRole } from './db/service-role.ts'
 import { provideStaffRoles } from './db/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
@@ -14,7 +16,15 @@ try {
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   const fault = await provideStaffRoles(orm)
   if (fault !== undefined) process.stdout.write(`${fault}\n`)
+  // a restored backup may have what was erased since; nothing serves it yet
+  const { erased, held } = await applyJournal(sqlOf(orm), erasureTools(config))
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
+  if (erased.length > 0)
+    process.stdout.write(`Erased again what the record still had: leads ${erased.join(', ')}.\n`)
+  if (held.length > 0)
+    process.stdout.write(
+      `Not erased again, because the record says that they are held: leads ${held.join(', ')}. See staff erasure apply.\n`,
+    )
 } catch (error) {
   fail(`The database cannot be migrated: ${reasonOf(error)}`)
 } finally {

@@ -19,6 +19,7 @@ import { createScenarios } from './temporal/scenarios.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
+import { createErasureStarter } from './temporal/erasures.ts'
 import { OtherDeployment } from './temporal/namespace-claim.ts'
 import { createReferrals } from './temporal/referrals.ts'
 import { createResender } from './temporal/resend.ts'
@@ -47,9 +48,10 @@ const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) =
 })
 const endpointRequests = createEndpointRequests(client)
 const startEndpoint = createEndpointStarter(client)
+const startErasure = createErasureStarter({ client, sql })
 const leftToSweep = (starting: Promise<void>) =>
   void starting.catch((err: unknown) =>
-    log.warn({ err }, 'an endpoint’s workflow is not started yet: the sweep starts it'),
+    log.warn({ err }, 'a workflow is not started yet: the sweep starts it'),
   )
 const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
 const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
@@ -72,6 +74,7 @@ const app = await buildApp({
   scenarios: createScenarios(client),
   startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
+  startErasure: (leadId) => leftToSweep(startErasure(leadId)),
   encryptionKeys: config.ENCRYPTION_KEY,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
   sinkBase: sinkBaseOf(config),

@@ -4,6 +4,7 @@ import { retryFor } from '../activities/retry-for.ts'
 import type { Config } from './config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { lackingKeys } from './db/encryption-keys.ts'
+import type { ErasureTools } from './db/erasures/journal.ts'
 import { isReachable, type Sql } from './db/orm.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
@@ -46,6 +47,17 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
   const remedy = await lackingKeys(sql, config.ENCRYPTION_KEY)
   if (remedy !== undefined) fail(remedy)
   return id
+}
+
+/** Nothing is erased that a restored backup could bring back unnoticed. */
+export async function requireJournal({ journal }: ErasureTools): Promise<void> {
+  await journal
+    ?.prepare()
+    .catch((error: unknown) =>
+      fail(
+        `The erasure journal cannot be written in ${journal.folder}: correct ERASURE_JOURNAL (${reasonOf(error)})`,
+      ),
+    )
 }
 
 /** Requires a namespace that belongs to this deployment and has every search attribute. */

@@ -9,6 +9,7 @@ import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from 
 import { processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
+import { erasureTools } from './db/erasures/journal.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { createPartnerGate } from './db/endpoints/partner-gate.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
@@ -18,6 +19,7 @@ import { createWorkerMetrics } from './metrics/worker.ts'
 import { createTemporalClient, temporalSettings } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
+import { createErasureStarter, createLeadEnder } from './temporal/erasures.ts'
 import { watchNamespace } from './temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './temporal/names.ts'
 import { isPolling } from './temporal/polling.ts'
@@ -32,7 +34,12 @@ import { clockWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
 import { createSender } from './webhooks/send.ts'
-import { connectToTemporal, requireDatabase, requireNamespace } from './worker-requirements.ts'
+import {
+  connectToTemporal,
+  requireDatabase,
+  requireJournal,
+  requireNamespace,
+} from './worker-requirements.ts'
 
 const POLL_CHECK_MS = 100
 
@@ -45,7 +52,9 @@ const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL, workerPatience)
 const sql = sqlOf(orm)
+const erasure = erasureTools(config)
 const deploymentId = await requireDatabase(sql, config)
+await requireJournal(erasure)
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
 const referrals = createReferrals({ client, sql })
 const startEndpoint = createEndpointStarter(client)
@@ -81,6 +90,7 @@ const sweeping = sweep({
   startResends: createResendStarter(client),
   endpointRequests: createEndpointRequests(client),
   startRestore: createRestoreStarter(client),
+  startErasure: createErasureStarter({ client, sql }),
   observe: metrics.observe,
   startsInFlight: config.STARTS_IN_FLIGHT,
   log,
@@ -126,6 +136,8 @@ function dependencies(): ActivityDependencies {
     firstAttempts,
     log,
     startEndpoint,
+    erasure,
+    endWorkflows: createLeadEnder(client),
     simulate: (leadId, simulation) => referrals.simulate(leadId, simulation),
     close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),

@@ -19,6 +19,7 @@ const app = await buildApp({
   clocks: { advance: async () => undefined, isMoving: async () => false },
   startRequest: () => {},
   startEndpoint: () => {},
+  startErasure: () => {},
   encryptionKeys: [],
   allowPrivateNetwork: false,
   sinkBase: () => '',

@@ -16,6 +16,7 @@ const production = {
   DATABASE_URL: `${remoteDatabase}?sslmode=verify-full`,
   SMTP_URL: 'smtps://mail.example.com',
   SCORE_PROVIDER_URL: 'https://scores.example.com/gains',
+  ERASURE_JOURNAL: '/var/lib/erasures',
 }
 const hosted = { ...sandbox, HOST: '0.0.0.0' }
 
@@ -84,8 +85,8 @@ describe('defaults', () => {
 
   test.each<[Program, NodeJS.ProcessEnv]>([
     ['api', { ...sandbox, ENVIRONMENT: 'production' }],
-    ['migrate', { ...database, ENVIRONMENT: 'production' }],
-    ['staff', { ...sandbox, ENVIRONMENT: 'production' }],
+    ['migrate', { ...database, ENVIRONMENT: 'production', ERASURE_JOURNAL: '/journal' }],
+    ['staff', { ...sandbox, ENVIRONMENT: 'production', ERASURE_JOURNAL: '/journal' }],
   ])(
     '%s needs no mail server, score provider or other secret that it does not use',
     (program, environment) => {
@@ -298,6 +299,11 @@ describe('refusals', () => {
       { SCORE_PROVIDER_URL: 'HTTP://scores' },
       /SCORE_PROVIDER_URL .* ALLOW_PLAINTEXT=score_provider/,
     ],
+    ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
+      program,
+      { ERASURE_JOURNAL: '' },
+      /ERASURE_JOURNAL is required in production: name a folder outside the database’s disk/,
+    ]),
     ['worker', { SMTP_CATCHER: 'true' }, /SMTP_CATCHER is for a sandbox: unset it/],
     [
       'worker',

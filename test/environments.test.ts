@@ -11,6 +11,7 @@ const PRODUCTION = {
   ENVIRONMENT: 'production',
   SMTP_URL: 'smtps://mail.invalid',
   SCORE_PROVIDER_URL: 'https://scores.invalid',
+  ERASURE_JOURNAL: '/nowhere/journal',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
 }
 

@@ -55,8 +55,23 @@ describe('a worker', () => {
         WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
         SMTP_URL: 'smtp://127.0.0.1',
         SCORE_PROVIDER_URL: 'https://scores.example.com',
+        ERASURE_JOURNAL: '/journal',
       }),
       says: /^Configuration: SMTP_URL may send emails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See docs\/settings\.md\.$/,
+    },
+    'the erasure journal cannot be written': {
+      environment: async () => ({ ERASURE_JOURNAL: '/dev/null/journal' }),
+      says: /^The erasure journal cannot be written in \/dev\/null\/journal: correct ERASURE_JOURNAL \(.+\)$/,
+    },
+    'a production has no erasure journal': {
+      environment: async () => ({
+        ENVIRONMENT: 'production',
+        WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
+        SMTP_URL: 'smtps://mail.example.com',
+        SCORE_PROVIDER_URL: 'https://scores.example.com',
+        ALLOW_PLAINTEXT: 'database',
+      }),
+      says: /^Configuration: ERASURE_JOURNAL is required in production: .*\. See docs\/settings\.md\.$/,
     },
     'ENCRYPTION_KEY is not set': {
       environment: async () => ({ ENCRYPTION_KEY: '' }),

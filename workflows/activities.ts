@@ -130,6 +130,27 @@ export const { announceChange } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
+/** Erases on its day; a lead that is held meanwhile is looked at again. */
+export const { reviewErasure, eraseLead } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  cancellationType: TRY_CANCEL,
+})
+
+/** "Not yet" while the lead's workflow runs, or a request is in flight. */
+export const { endLead, checkErasure } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
+  cancellationType: TRY_CANCEL,
+})
+
+export const { tellOfErasure } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: '7 days',
+  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
+  cancellationType: TRY_CANCEL,
+})
+
 export const { notify } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '7 days',

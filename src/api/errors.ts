@@ -36,6 +36,10 @@ export const errorCatalogue = {
     status: 409,
     message: 'The lead is closed. Create another one with POST /v1/create-lead.',
   },
+  LEAD_HELD: {
+    status: 409,
+    message: 'The lead is under a legal hold and cannot be erased.',
+  },
   CLOCK_MOVING: {
     status: 409,
     message: 'The lead’s clock is moving already. Wait until it has stopped: get-clock shows where it is.',

@@ -44,6 +44,9 @@ function pairFaults(settings: Settings): Fault[] {
   ).map(([name, other, remedy]) => ({ name, message: `and ${other} go together: ${remedy}` }))
 }
 
+/** They erase leads, or erase them again after a restore. */
+const ERASING: Program[] = ['worker', 'staff', 'migrate']
+
 /** Production has real people’s data: nothing is invented, and only ALLOW_PLAINTEXT permits plain text. */
 function productionFaults(program: Program, settings: Settings): Fault[] {
   const faults: Fault[] = []
@@ -51,6 +54,11 @@ function productionFaults(program: Program, settings: Settings): Fault[] {
   const { SMTP_URL: smtp, SCORE_PROVIDER_URL: scores, ALLOW_PLAINTEXT: allowed = [] } = settings
   if (program === 'worker' && smtp === undefined)
     refuse('SMTP_URL', 'is required in production: onboarding emails need a mail server')
+  if (ERASING.includes(program) && settings.ERASURE_JOURNAL === undefined)
+    refuse(
+      'ERASURE_JOURNAL',
+      'is required in production: name a folder outside the database’s disk, so that a restored backup is erased again',
+    )
   if (program === 'worker' && scores === undefined)
     refuse('SCORE_PROVIDER_URL', 'is required in production: scores are never invented')
   if (settings.SMTP_CATCHER)

@@ -58,6 +58,12 @@ const endpoints = {
   WEBHOOK_ALLOW_PRIVATE_NETWORK: flag.default(false),
 }
 
+/** Read by all that erase leads, or erase them again after a restore. */
+const erasing = {
+  ERASURE_JOURNAL: text.optional(),
+  BACKUP_RETENTION_DAYS: wholeNumber(1, 36_500, 'must be a whole number of days from 1 to 36500').optional(),
+}
+
 /**
  * Every environment variable of the service, under the programs that read it; `docs/settings.md` describes each. No program
  * needs a variable that it does not read, least of all a secret.
@@ -88,6 +94,7 @@ export const programs = {
     ...everywhere,
     ...processes,
     ...endpoints,
+    ...erasing,
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     SMTP_CATCHER: flag.default(false),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
@@ -118,10 +125,12 @@ export const programs = {
     ...everywhere,
     ...endpoints,
     STAFF_NAME: z.string().regex(STAFF_NAME, { error: 'must be a name of 1 to 100 characters' }).optional(),
+    ...erasing,
     TEMPORAL_UI_URL: webUrl.optional(),
   }),
   migrate: z.object({
     ...everywhere,
+    ...erasing,
     MIGRATION_DATABASE_URL: databaseUrl.optional(),
     ENCRYPTION_KEY: encryptionKeys.optional(),
   }),

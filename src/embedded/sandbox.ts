@@ -5,6 +5,7 @@ import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { freePort } from './ports.ts'
+import { openJournal } from '../db/erasures/journal.ts'
 import { planDatabase, type ServerOptions } from './servers.ts'
 import { startServices } from './services.ts'
 
@@ -40,6 +41,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     // they share the machine with Temporal: more would only slow down create-lead
     STARTS_IN_FLIGHT: environment.STARTS_IN_FLIGHT || '1',
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
+    ERASURE_JOURNAL: journalOf(options),
   }
   const [demo, services] = await Promise.all([
     prepareDatabase(database, endpointUrl, encryptionKeys, options),
@@ -47,6 +49,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   ])
   return { demo, dataDirectory, variables: { ...variables, ...services } }
 }
+
+/** Outside PostgreSQL's folder, whose copies it is for. */
+const journalOf = ({ dataDirectory, environment }: Pick<SandboxOptions, 'dataDirectory' | 'environment'>) =>
+  environment.ERASURE_JOURNAL || path.join(dataDirectory, 'erasures')
 
 /** Finds faulty settings before anything is started. */
 function checkSettings({ encryptionKey }: Settings, { ENVIRONMENT: given }: NodeJS.ProcessEnv) {
@@ -99,15 +105,18 @@ async function prepareDatabase(
 ): Promise<DemoPartner> {
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
-    const [{ connect }, { migrateDeployment }, { provideDemoPartner }] = await Promise.all([
+    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, erasures] = await Promise.all([
       import('../db/orm.ts'),
       import('../db/deployment.ts'),
       import('./demo-partner.ts'),
+      import('../db/erasures/apply-journal.ts'),
       start(),
     ])
     const orm = await connect(url)
     try {
       await migrateDeployment(orm, 'sandbox', encryptionKeys)
+      const journal = openJournal(journalOf({ dataDirectory, environment }))
+      await erasures.applyJournal(sqlOf(orm), { journal, backupDays: undefined })
       settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
     } finally {
       await orm.close()

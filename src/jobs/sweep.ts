@@ -8,9 +8,11 @@ import { openPings } from '../db/endpoints/pings.ts'
 import { endpointsAtWork } from '../db/endpoints/states.ts'
 import { unstartedLeads } from '../db/leads/workflow-starts.ts'
 import type { Sql } from '../db/orm.ts'
+import { erasuresToStart } from '../db/erasures/requests.ts'
 import { noteAlive, openRestores } from '../db/restores.ts'
 import { partnersWithResends } from '../db/deliveries/resend-marks.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
+import type { StartErasure } from '../temporal/erasures.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { StartEndpoint } from '../temporal/endpoints.ts'
 import { createAuditHeadLog } from './audit-head-log.ts'
@@ -34,6 +36,7 @@ interface SweepOptions {
   startResends: StartResends
   endpointRequests: EndpointRequests
   startRestore: StartRestore
+  startErasure: StartErasure
   observe: Pick<WorkerObserver, 'noticed'>
   /** Starts of leads' workflows at a time. */
   startsInFlight: number
@@ -64,8 +67,8 @@ export async function sweep(options: SweepOptions): Promise<void> {
 }
 
 function createTurns(options: SweepOptions) {
-  const { sql, referrals, startEndpoint, startResends, endpointRequests, startRestore, observe } = options
-  const { startsInFlight, log, signal } = options
+  const { sql, referrals, startEndpoint, startResends, endpointRequests, startRestore } = options
+  const { startErasure, observe, startsInFlight, log, signal } = options
   const leads = rememberFailures((err, id) =>
     log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
   )
@@ -81,6 +84,7 @@ function createTurns(options: SweepOptions) {
     { find: announcedChanges, start: (id: number) => endpointRequests.change(id, { quietly: true }) },
     { find: openPings, start: endpointRequests.ping },
     { find: openRestores, start: startRestore },
+    { find: erasuresToStart, start: (id: number) => startErasure(id, { quietly: true }) },
   ].map((request) => ({
     ...request,
     failures: rememberFailures((err, id) =>

@@ -2,11 +2,13 @@ import type { Config } from '../config.ts'
 import { remembered, requireDeployment } from '../db/deployment.ts'
 import { lackingKeys } from '../db/encryption-keys.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
+import { erasureTools } from '../db/erasures/journal.ts'
 import { connect, sqlOf } from '../db/orm.ts'
 import { insertStaffRead, type StaffRead } from '../db/reads/write.ts'
 import { createClocks } from '../temporal/clocks.ts'
 import { createTemporalClient, type TemporalSettings } from '../temporal/client.ts'
 import { createEndpointRequests } from '../temporal/endpoint-requests.ts'
+import { createErasureStarter } from '../temporal/erasures.ts'
 import { createEndpointStarter } from '../temporal/endpoints.ts'
 import { createReferrals } from '../temporal/referrals.ts'
 import { createResendStarter } from '../temporal/resend.ts'
@@ -39,6 +41,8 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
   return {
     config,
     sql,
+    actor,
+    erasure: erasureTools(config),
     deployment,
     /** For whatever seals or opens; rejects when a key is missing under which data is stored. */
     encryptionKeys: async (): Promise<readonly Buffer[]> => {
@@ -56,6 +60,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     clocks: createClocks({ client, sql }),
     startEndpoint: createEndpointStarter(client),
+    startErasure: createErasureStarter({ client, sql }),
     startResends: createResendStarter(client),
     endpointRequests: createEndpointRequests(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },

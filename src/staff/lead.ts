@@ -6,6 +6,7 @@ import { printable } from './answer.ts'
 import { leadId, matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { addAdvanceCommand } from './lead-advance.ts'
+import { addErasureCommandsOfALead } from './lead-erasure.ts'
 import { exportLead } from './lead-export.ts'
 import { show } from './lead-view.ts'
 import { requireLead } from './require-lead.ts'
@@ -19,7 +20,11 @@ export function addLeadCommands(program: Command, run: Run): void {
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
   named('show')
     .description('fields, events, webhooks with their attempts, and the workflow')
-    .action(run(async (context, id: number) => show(context, await requireLead(context.sql, id))))
+    .action(
+      run(async (context, id: number) =>
+        show(context, await requireLead(context.sql, id, { evenErased: true })),
+      ),
+    )
   named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
   // Temporal keeps it, so it must hold no personal data
   const rule = 'Use 1 to 100 letters, digits, spaces and . , - without personal data.'
@@ -29,6 +34,7 @@ export function addLeadCommands(program: Command, run: Run): void {
     .requiredOption('--reason <text>', 'letters, digits and . , - only; no personal data', reason)
     .action(run(close))
   addAdvanceCommand(named('advance'), run)
+  addErasureCommandsOfALead(lead, run)
 }
 
 export async function close(context: StaffContext, lead: number, { reason }: { reason: string }) {

@@ -8,6 +8,7 @@ import { addAuditCommands } from './audit.ts'
 import { addDeliveryCommands } from './delivery.ts'
 import { addEndpointCommands } from './endpoint.ts'
 import { addEncryptionCommands } from './encryption.ts'
+import { addErasureCommands } from './erasure.ts'
 import { addKeyCommands } from './key.ts'
 import { addLeadCommands } from './lead.ts'
 import { addMilestoneCommand } from './milestone.ts'
@@ -54,6 +55,7 @@ export function staffProgram(run: Run): Command {
   addEncryptionCommands(program, run)
   addAuditCommands(program, run)
   addAccessCommands(program, run)
+  addErasureCommands(program, run)
   return program
 }
 

@@ -3,6 +3,7 @@ import { raiseGeneration } from '../db/generation.ts'
 import { listRestores, lossesOf } from '../db/restores.ts'
 import type { RestoreCause } from '../domain/restore.ts'
 import { fields, table } from './answer.ts'
+import { eraseAgain } from './erasure.ts'
 import type { Run, StaffContext } from './context.ts'
 
 export function addRecordCommands(program: Command, run: Run): void {
@@ -57,14 +58,20 @@ export async function show({ sql }: StaffContext) {
   return { json: { restores, losses }, text }
 }
 
-export async function restored({ change }: StaffContext) {
-  const generation = await change(async ({ sql, audit }) => {
+export async function restored(context: StaffContext) {
+  // before any process reads them
+  const { erased, held, lines } = await eraseAgain(context)
+  const generation = await context.change(async ({ sql, audit }) => {
     const raised = await raiseGeneration(sql, 'staff')
     await audit({ action: 'record.restored', detail: { generation: raised } })
     return raised
   })
   return {
-    json: { generation },
-    text: `${fields({ generation })}\nThe workers now have all workflows go on with what the record has, and tell the partners. To see what was lost: record show.`,
+    json: { generation, erased, held },
+    text: [fields({ generation }), ...lines, AFTER].join('\n'),
+    failed: held.length > 0,
   }
 }
+
+const AFTER =
+  'The workers now have all workflows go on with what the record has, and tell the partners. To see what was lost: record show.'

@@ -1,12 +1,24 @@
 import { findLeadRecord, type LeadRecord } from '../db/leads/staff-reads.ts'
 import type { Sql } from '../db/orm.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { printable } from './answer.ts'
 import { Refusal } from './refusal.ts'
 
 export const noSuchLead = (id: number) =>
   new Refusal(`There is no lead ${id}: use the lead_id that create-lead returned.`)
 
-export async function requireLead(sql: Sql, id: number): Promise<LeadRecord> {
+/** @throws {Refusal} if there is no such lead, or it is erased and `evenErased` is not set. */
+export async function requireLead(
+  sql: Sql,
+  id: number,
+  { evenErased = false }: { evenErased?: boolean } = {},
+): Promise<LeadRecord> {
   const lead = await findLeadRecord(sql, id)
   if (lead === undefined) throw noSuchLead(id)
+  const { erased_at: erasedAt, erased_by: by } = lead
+  if (erasedAt !== null && !evenErased)
+    throw new Refusal(
+      `Lead ${id} was erased at ${formatTimestamp(erasedAt)} UTC by ${printable(by ?? 'somebody')}: see "erasure show ${id}".`,
+    )
   return lead
 }

@@ -15,7 +15,8 @@ interface Wanted {
 }
 
 /** Workflows that do what the record says, by the id of what it is for. */
-type Type = 'endpoint' | 'resend' | 'certification' | 'endpointChange' | 'endpointPing' | 'restore'
+type Type =
+  'endpoint' | 'resend' | 'certification' | 'endpointChange' | 'endpointPing' | 'restore' | 'erasure'
 type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */

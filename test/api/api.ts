@@ -93,6 +93,7 @@ export async function prepareApi({
     },
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
+    startErasure: (id) => void requested.push(`erase ${id}`),
     encryptionKeys,
     allowPrivateNetwork: false,
     sinkBase: () => 'http://127.0.0.1:1/v1',

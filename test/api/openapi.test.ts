@@ -47,6 +47,7 @@ describe('GET /v1/openapi.json', () => {
     expect(Object.keys(paths).toSorted()).toEqual([
       '/certify-endpoint',
       '/create-lead',
+      '/erase-lead',
       '/export-lead',
       '/get-deliveries',
       '/get-endpoint',
@@ -98,6 +99,7 @@ describe('GET /v1/openapi.json', () => {
       '/get-events',
       '/update-partner-info',
       '/export-lead',
+      '/erase-lead',
       '/sandbox/get-clock',
     ])
   })

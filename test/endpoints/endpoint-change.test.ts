@@ -12,6 +12,7 @@ import { sealing } from '../../src/db/seal.ts'
 import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -47,6 +48,7 @@ describe('a change that a partner asked for in production', () => {
       SMTP_URL: mails.url,
       STAFF_EMAIL: 'staff@service.example',
       SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
+      ERASURE_JOURNAL: temporaryFolder(),
     })
     context = await contextOf(service.environment)
     await context.deployment()

@@ -5,6 +5,10 @@ import { requestCertification } from '../../src/db/endpoints/certifications.ts'
 import { openChange, settleOpenChanges } from '../../src/db/endpoints/changes.ts'
 import { requestPing } from '../../src/db/endpoints/pings.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
+import { holdLead, releaseLead } from '../../src/db/erasures/holds.ts'
+import { cancelErasure, requestErasure, reviewErasure } from '../../src/db/erasures/requests.ts'
+import { erasureId } from '../../src/domain/erasure.ts'
+import { createErasureStarter } from '../../src/temporal/erasures.ts'
 import { raiseGeneration } from '../../src/db/generation.ts'
 import { advanceId } from '../../src/domain/lead-clock.ts'
 import { newReferralState } from '../../src/domain/referral.ts'
@@ -270,6 +274,34 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(endpointPingId(id)).result()
     return endpointPingId(id)
   },
+  async 'erasure-announced-then-held-then-carried-out'(service) {
+    const { leadId, look, requested } = await erasureOf(service, 7)
+    await look()
+    await until(async () => (await requested())?.isTold)
+    await holdLead(service.sql, leadId, 'litigation')
+    const request = service.sql.updateTable('erasures').where('lead_id', '=', leadId)
+    await request.set({ due_at: raw<Date>`now()` }).execute()
+    await look()
+    const { workflow } = service.client
+    await until(async () => {
+      const { events } = await workflow.getHandle(erasureId(leadId)).fetchHistory()
+      return events?.some(
+        ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds) === DAY_S,
+      )
+    })
+    await releaseLead(service.sql, leadId)
+    await look()
+    await workflow.getHandle(erasureId(leadId)).result()
+    return erasureId(leadId)
+  },
+  async 'erasure-canceled'(service) {
+    const { leadId, look } = await erasureOf(service, 7)
+    await look()
+    await service.sql.transaction().execute((trx) => cancelErasure(trx, leadId))
+    await look()
+    await service.client.workflow.getHandle(erasureId(leadId)).result()
+    return erasureId(leadId)
+  },
   async 'clock-advanced'(service) {
     const leadId = await leadsOf(service, await service.addPartner()).start()
     await service.referrals.record(leadId, { name: 'escrow_funded' })
@@ -329,4 +361,14 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     })
     return restoreId(generation)
   },
+}
+
+/** A lead of which somebody asks that it is erased. */
+async function erasureOf(service: Service, delayDays: number) {
+  const partner = await service.addPartner()
+  const leadId = await leadsOf(service, partner).start()
+  const request = { partnerId: partner.id, leadId, reason: 'asked', requestedBy: 'key 1', delayDays }
+  await requestErasure(service.sql, request)
+  const start = createErasureStarter(service)
+  return { leadId, look: () => start(leadId), requested: () => reviewErasure(service.sql, leadId) }
 }

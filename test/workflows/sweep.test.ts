@@ -80,6 +80,7 @@ describe('the sweep', () => {
       startResends: async () => {},
       endpointRequests: { certify: async () => {}, ping: async () => {}, change: async () => {} },
       startRestore: async () => {},
+      startErasure: async () => {},
       startsInFlight: 8,
       observe: { noticed: () => {} },
       log: createLogger('info', 'worker', {

@@ -46,6 +46,12 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
     .where('lead_id', 'in', leadIds)
     .returning('lead_id')
     .execute()
+  // by this its address was counted
+  await trx
+    .updateTable('onboarding_mails')
+    .set({ address_hash: null })
+    .where('lead_id', 'in', leadIds)
+    .execute()
   const deliveries = await cancelDeliveries(trx, leadIds)
   const attempts = await emptyAttempts(trx, leadIds)
   const of = {

@@ -14,7 +14,7 @@ export interface Erasing {
   onlyDue?: boolean
   /** They are in the journal already. */
   isJournaled?: boolean
-  /** Nobody is told of it by email. */
+  /** Nobody is told of it by email, and no workflow is needed, because whoever does it also checks it. */
   isQuiet?: boolean
 }
 
@@ -126,7 +126,7 @@ async function writeErasures(
         erased_at: now,
         erased_by: nameOf(by),
         certificate: raw<Certificate>`${JSON.stringify(certificate)}::jsonb`,
-        ...(isQuiet && { told_at: now }),
+        ...(isQuiet && { told_at: now, started_at: now }),
       })),
     )
     .onConflict((conflict) =>

@@ -1,0 +1,43 @@
+import type { erasureToTell } from '../src/db/erasures/requests.ts'
+import { formatTimestamp } from '../src/domain/timestamps.ts'
+
+type Facts = NonNullable<Awaited<ReturnType<typeof erasureToTell>>>
+
+/** The emails about an erasure. They name the lead by its id only. */
+export function describeErasure(facts: Facts): { subject: string; forPartner: string; forStaff: string } {
+  const { leadId, partnerId, name, isAnnounced, dueAt } = facts
+  const subject = isAnnounced ? `Lead ${leadId} is going to be erased` : `Lead ${leadId} is erased`
+  const what = [
+    asked(facts),
+    isAnnounced
+      ? `It will be carried out on ${formatTimestamp(dueAt)} UTC, and cannot be undone.`
+      : 'It is carried out now, and cannot be undone.',
+    'Name, email address, phone number, notes and metadata are deleted, and no more webhooks are sent. The lead’s id and its milestones are kept.',
+  ]
+  return {
+    subject: `${subject}: ${name}`,
+    forPartner: [
+      `Hello ${name},`,
+      ...what,
+      ...(isAnnounced ? ['If you do not know about it, contact us before then: we can cancel it.'] : []),
+    ].join('\n\n'),
+    forStaff: [
+      `Partner ${partnerId}, ${name}.`,
+      ...what,
+      ...(isAnnounced
+        ? [
+            `To cancel it: npm run staff -- erasure cancel ${leadId}`,
+            `To keep the data because the law requires it: npm run staff -- lead hold ${leadId} --reason "…"`,
+          ]
+        : [`Certificate: npm run staff -- erasure show ${leadId}`]),
+    ].join('\n\n'),
+  }
+}
+
+function asked({ leadId, requestedBy, requestedAt, reason }: Facts): string {
+  const who = requestedBy.startsWith('key ')
+    ? `somebody with an API key of yours (${requestedBy})`
+    : 'our staff'
+  const why = reason === null ? '' : ` Reason: ${reason}.`
+  return `On ${formatTimestamp(requestedAt)} UTC, ${who} asked us to erase the personal data of lead ${leadId}.${why}`
+}

@@ -1,0 +1,63 @@
+import { activityInfo } from '@temporalio/activity'
+import type { Logger } from 'pino'
+import { checkErasures } from '../src/db/erasures/check.ts'
+import { eraseLeads } from '../src/db/erasures/erase.ts'
+import type { ErasureTools } from '../src/db/erasures/journal.ts'
+import { erasureToTell, markTold, reviewErasure } from '../src/db/erasures/requests.ts'
+import type { Sql } from '../src/db/orm.ts'
+import type { ErasureReview } from '../src/domain/erasure.ts'
+import { again } from './again.ts'
+import { describeErasure } from './erasure-mail.ts'
+import { mailBoth } from './mail-both.ts'
+import type { Mailer } from './mailer.ts'
+
+export interface ErasureDependencies {
+  sql: Sql
+  erasure: ErasureTools
+  /** Ends a lead's workflows, by force if asked. @returns whether its own has ended. */
+  endWorkflows: (leadId: number, byForce: boolean) => Promise<boolean>
+  mailer: Mailer
+  staffEmail: string | undefined
+  log: Pick<Logger, 'warn'>
+}
+
+/** How often a lead's workflow is asked to end before it is terminated: the record has all that it knows. */
+const ASKED = 8
+/** A request in flight ends within its lease. */
+const IN_FLIGHT_MS = 5000
+
+/** What the workflow of an erasure does. Each of these may be repeated. */
+export function erasureActivities(dependencies: ErasureDependencies) {
+  const { sql, erasure, endWorkflows, mailer, staffEmail, log } = dependencies
+  return {
+    /** `null` if there is none, or it is canceled. */
+    reviewErasure: async (leadId: number): Promise<ErasureReview | null> =>
+      (await reviewErasure(sql, leadId)) ?? null,
+
+    /** Erases the lead if it is due, not held and not canceled. */
+    async eraseLead(leadId: number): Promise<void> {
+      await eraseLeads(sql, [leadId], erasure, { by: 'service', reason: 'requested', onlyDue: true })
+    },
+
+    async endLead(leadId: number): Promise<void> {
+      const { attempt } = activityInfo()
+      if (!(await endWorkflows(leadId, attempt > ASKED))) throw again('the lead’s workflow is still running')
+    },
+
+    async checkErasure(leadId: number): Promise<void> {
+      const left = await checkErasures(sql, [leadId])
+      if (left.length > 0) throw again('a request of the lead’s webhooks is in flight', IN_FLIGHT_MS)
+    },
+
+    /** Mails partner and staff. A crash before that is noted repeats the emails under the same Message-ID. */
+    async tellOfErasure(leadId: number): Promise<void> {
+      const facts = await erasureToTell(sql, leadId)
+      if (facts === undefined) return
+      const texts = describeErasure(facts)
+      const to = { partner: facts.contactEmail, staff: staffEmail }
+      const mail = await mailBoth(mailer, `erasure-${facts.id}`, to, texts)
+      log.warn({ notice: 'erasure', lead_id: leadId, partner_id: facts.partnerId, mail }, texts.subject)
+      await markTold(sql, facts.id)
+    },
+  }
+}

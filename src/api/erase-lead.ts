@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { auditName } from '../db/endpoints/self-service.ts'
+import { requestErasure } from '../db/erasures/requests.ts'
+import type { Sql } from '../db/orm.ts'
+import type { Environment } from '../domain/environment.ts'
+import { ERASURE_DELAY_DAYS, ERASURE_REASON, REASON_RULE } from '../domain/erasure.ts'
+import { formatTimestamp } from '../domain/timestamps.ts'
+import { ApiError, unknownLead } from './errors.ts'
+import { id, leadId, timestamp } from './fields.ts'
+import { operation } from './openapi/operation.ts'
+import { leadErrors, strictBody, success } from './schemas.ts'
+
+interface Options {
+  sql: Sql
+  environment: Environment
+  /** Starts what carries it out, without waiting; if that fails, the sweep does. */
+  startErasure: (leadId: number) => void
+}
+
+const leadHeld = (reason: string) =>
+  new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${reason}.`)
+
+const body = strictBody(
+  {
+    lead_id: leadId,
+    reason: z
+      .string('must be a string')
+      .regex(ERASURE_REASON, `must have ${REASON_RULE}`)
+      .nullish()
+      .describe(`Why, for the certificate: ${REASON_RULE}.`),
+  },
+  'lead_id is required',
+)
+
+const schema = operation({
+  operationId: 'eraseLead',
+  tags: ['Extensions'],
+  summary: 'Erase a borrower’s personal data',
+  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. In the sandbox, it is carried out at once. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
+  body,
+  bodyExamples: { lead: { lead_id: 1042, reason: 'the borrower asked for it' } },
+  response: z.object({
+    success,
+    data: z.object({
+      lead_id: id,
+      requested_at: timestamp,
+      due_at: timestamp.describe('When it is carried out.'),
+    }),
+  }),
+  responseDescription: 'The erasure is requested.',
+  responseExamples: {
+    requested: {
+      success: true,
+      data: { lead_id: 1042, requested_at: '2026-03-09 10:30:00', due_at: '2026-03-16 10:30:00' },
+    },
+  },
+  errors: [...leadErrors, leadHeld('litigation, case 26-118')],
+})
+
+/** POST /erase-lead (extension): erases a borrower's personal data, in production after a week. */
+export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, startErasure } = options
+  app.post('/erase-lead', {
+    schema,
+    handler: async (request) => {
+      const { partnerId, keyId } = request
+      const { lead_id: lead, reason = null } = request.body
+      request.leadId = lead
+      const requested = await requestErasure(sql, {
+        partnerId,
+        leadId: lead,
+        reason,
+        requestedBy: auditName(keyId),
+        delayDays: environment === 'sandbox' ? 0 : ERASURE_DELAY_DAYS,
+      })
+      if (requested.kind === 'unknown') throw unknownLead()
+      if (requested.kind === 'held') throw leadHeld(requested.reason)
+      startErasure(lead)
+      const { requestedAt, dueAt } = requested
+      const data = {
+        lead_id: lead,
+        requested_at: formatTimestamp(requestedAt),
+        due_at: formatTimestamp(dueAt),
+      }
+      return { success: true as const, data }
+    },
+  })
+}

@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import { eraseLeads } from '../db/erasures/erase.ts'
+import { holdLead, releaseLead } from '../db/erasures/holds.ts'
+import { reviewErasure } from '../db/erasures/requests.ts'
+import { ERASURE_REASON, REASON_RULE } from '../domain/erasure.ts'
+import { leadId, matching } from './arguments.ts'
+import type { Run, StaffContext } from './context.ts'
+import { requireMayAct } from './permission.ts'
+import { failureOf, Refusal } from './refusal.ts'
+import { requireLead } from './require-lead.ts'
+import { soon } from './soon.ts'
+
+interface Options {
+  reason: string
+}
+
+export function addErasureCommandsOfALead(lead: Command, run: Run): void {
+  const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
+  const reason = matching(ERASURE_REASON, `Use ${REASON_RULE}.`)
+  named('erase')
+    .description('erase its personal data now and for good; POST /v1/erase-lead requests it')
+    .requiredOption('--reason <text>', REASON_RULE, reason)
+    .addHelpText('after', '\nExample:\n  npm run staff -- lead erase 1 --reason "request of the borrower"')
+    .action(run(erase))
+  named('hold')
+    .description('keep its data although somebody asks to erase it, and however old it becomes')
+    .requiredOption('--reason <text>', `${REASON_RULE}; the partner is told`, reason)
+    .action(run(hold))
+  named('release')
+    .description('end its hold: an erasure that is due is carried out at once')
+    .action(run(release))
+}
+
+/** Erases a lead, whether or not that was requested before. Its workflow ends, and the certificate follows. */
+export async function erase(context: StaffContext, lead: number, { reason }: Options) {
+  await requireMayAct(context.sql)
+  await requireErasable(context, lead)
+  const erasing = { by: context.actor, reason }
+  const [erased] = await eraseLeads(context.sql, [lead], context.erasure, erasing)
+  // somebody else erased or held it meanwhile: this says so
+  if (erased === undefined) await requireErasable(context, lead)
+  const away = await startErasure(context, lead)
+  const isChecked = await soon(async () => (await reviewErasure(context.sql, lead))?.isChecked || undefined)
+  return {
+    json: { lead_id: lead, outcome: isChecked ? 'erased' : 'accepted' },
+    text: isChecked
+      ? `Erased lead ${lead}. For the certificate: erasure show ${lead}.`
+      : `Erased lead ${lead}, but its workflow has not ended yet, and nobody has checked what is left. Is a worker running? See "erasure show ${lead}".${away}`,
+  }
+}
+
+/** @throws {Refusal} if it is held, erased already, or not there. */
+async function requireErasable({ sql }: StaffContext, lead: number): Promise<void> {
+  const { hold_reason: held } = await requireLead(sql, lead)
+  if (held !== null) throw new Refusal(`Lead ${lead} is held and cannot be erased: ${held}.`)
+}
+
+export async function hold(context: StaffContext, lead: number, { reason }: Options) {
+  const { partner_id: partnerId } = await requireLead(context.sql, lead)
+  await context.change(async ({ sql, audit }) => {
+    if (!(await holdLead(sql, lead, reason))) throw new Refusal(`Lead ${lead} has just been erased.`)
+    await audit({ action: 'lead.hold', partnerId, leadId: lead, detail: { reason } })
+  })
+  return {
+    json: { lead_id: lead, held: true, reason },
+    text: `Lead ${lead} is held: it is not erased before "lead release ${lead}".`,
+  }
+}
+
+export async function release(context: StaffContext, lead: number) {
+  const { partner_id: partnerId } = await requireLead(context.sql, lead)
+  await context.change(async ({ sql, audit }) => {
+    if (!(await releaseLead(sql, lead))) throw new Refusal(`Lead ${lead} is not held.`)
+    await audit({ action: 'lead.release', partnerId, leadId: lead })
+  })
+  const open = await reviewErasure(context.sql, lead)
+  const away = open === undefined ? '' : await startErasure(context, lead)
+  return {
+    json: { lead_id: lead, held: false },
+    text: `Lead ${lead} is no longer held.${open === undefined ? '' : ` An erasure was requested: see "erasure show ${lead}".${away}`}`,
+  }
+}
+
+/** Starts the workflow, or has a running one look. @returns what to say if it cannot: the sweep does it later. */
+export async function startErasure(context: StaffContext, lead: number): Promise<string> {
+  return context.startErasure(lead).then(
+    () => '',
+    (error: unknown) => `\n${failureOf(error, context.temporal.address).message}`,
+  )
+}

@@ -1,0 +1,202 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { issueKey } from '../../src/db/partners/keys.ts'
+import { eraseLeads } from '../../src/db/erasures/erase.ts'
+import { reviewErasure } from '../../src/db/erasures/requests.ts'
+import * as erasures from '../../src/staff/erasure.ts'
+import { erase, hold, release } from '../../src/staff/lead-erasure.ts'
+import { auditOf, contextOf } from '../staff/context.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { leadsOf } from '../support/leads.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const STAFF = 'staff@service.example'
+
+describe('an erasure that is requested in production', () => {
+  let service: Service
+  let partner: TestPartner
+  let context: Awaited<ReturnType<typeof contextOf>>
+  let mails: Awaited<ReturnType<typeof startMailServer>>
+  let post: (path: string, body: object) => Promise<{ status: number; body: Answer }>
+  let contact: string
+  let lead: number
+
+  interface Answer {
+    data: { lead_id: number; requested_at: string; due_at: string }
+    error: { code: string; message: string }
+  }
+
+  beforeAll(async () => {
+    mails = await startMailServer()
+    service = await prepareService({
+      ENVIRONMENT: 'production',
+      WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
+      ALLOW_PLAINTEXT: 'smtp,score_provider,database',
+      SMTP_URL: mails.url,
+      STAFF_EMAIL: STAFF,
+      SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
+      ERASURE_JOURNAL: temporaryFolder(),
+      TRUST_PROXY: '127.0.0.1',
+    })
+    context = await contextOf(service.environment)
+    await context.deployment()
+    const [api] = await Promise.all([service.startApi(), service.startWorker()])
+    partner = await service.addPartner()
+    contact = `tech-${partner.id}@lender.example`
+    await service.sql
+      .updateTable('partners')
+      .set({ contact_email: contact })
+      .where('id', '=', partner.id)
+      .execute()
+    const { key } = await issueKey(service.orm.em.fork(), partner.id, 'production')
+    post = async (path, body) => {
+      const response = await fetch(`http://127.0.0.1:${api.port}/v1/${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Service-Key ${key}`,
+          'content-type': 'application/json',
+          'x-forwarded-proto': 'https',
+        },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, body: (await response.json()) as Answer }
+    }
+  }, 60_000)
+
+  beforeEach(async () => {
+    lead = await leadsOf(service, partner).start()
+  })
+
+  const request = async () =>
+    (await post('erase-lead', { lead_id: lead, reason: 'asked by phone' })).body.data
+  const review = () => reviewErasure(service.sql, lead)
+  const about = () => mails.mails.filter(({ content }) => content.includes(`lead ${lead}.`))
+  const letTimePass = async () => {
+    await service.sql
+      .updateTable('erasures')
+      .set({ due_at: raw<Date>`due_at - interval '7 days'` })
+      .where('lead_id', '=', lead)
+      .execute()
+    // as the API does, which answers without waiting for it
+    await context.startErasure(lead)
+  }
+  /** Whether the workflow waits for the end of a hold. */
+  const waitsForADay = async () => {
+    const { events } = await service.client.workflow.getHandle(`erasure-${lead}`).fetchHistory()
+    return events?.some(
+      ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds) === 86_400,
+    )
+  }
+  const isChecked = () => until(async () => (await review())?.isChecked)
+  const isFound = async () => (await post('get-lead', { lead_id: lead })).status === 200
+
+  it('is carried out after seven days, and partner and staff are told before', async () => {
+    const { requested_at, due_at } = await request()
+    const days = (Date.parse(`${due_at}Z`) - Date.parse(`${requested_at}Z`)) / 86_400_000
+    expect(days).toBeCloseTo(7, 3)
+    await until(async () => (await review())?.isTold)
+    expect(about().map(({ to }) => to)).toEqual([contact, STAFF])
+    const [toPartner, toStaff] = about()
+    expect(toPartner?.content).toContain(`Lead ${lead} is going to be erased`)
+    expect(toPartner?.content).toContain('we can cancel it')
+    expect(toStaff?.content).toContain(`erasure cancel ${lead}`)
+    expect(await isFound()).toBe(true)
+    await letTimePass()
+    await isChecked()
+    expect(await isFound()).toBe(false)
+    expect(about()).toHaveLength(2)
+  }, 30_000)
+
+  it('keeps the dates of the first request when it is repeated', async () => {
+    const first = await request()
+    expect(await request()).toEqual(first)
+    const rows = await service.sql.selectFrom('erasures').select('id').where('lead_id', '=', lead).execute()
+    expect(rows).toHaveLength(1)
+  })
+
+  it('is never carried out once staff have canceled it, and can be requested again', async () => {
+    await request()
+    await erasures.cancel(context, lead)
+    const workflow = service.client.workflow.getHandle(`erasure-${lead}`)
+    expect(await workflow.result()).toBe('canceled')
+    const due = { by: 'service', reason: 'requested', onlyDue: true }
+    expect(await eraseLeads(service.sql, [lead], context.erasure, due)).toEqual([])
+    expect(await isFound()).toBe(true)
+    await expect(erasures.cancel(context, lead)).rejects.toThrow(`No erasure of lead ${lead} is waiting`)
+    await request()
+    expect((await review())?.dueInMs).toBeGreaterThan(0)
+    expect((await erasures.list(context)).text).toContain(`${lead} `)
+  })
+
+  it('is refused with the reason while the lead is held', async () => {
+    await hold(context, lead, { reason: 'litigation, case 26-118' })
+    expect(await post('erase-lead', { lead_id: lead })).toMatchObject({
+      status: 409,
+      body: {
+        error: {
+          code: 'LEAD_HELD',
+          message: 'The lead is under a legal hold and cannot be erased: litigation, case 26-118.',
+        },
+      },
+    })
+    await expect(erase(context, lead, { reason: 'x' })).rejects.toThrow('litigation, case 26-118')
+    await release(context, lead)
+    await expect(release(context, lead)).rejects.toThrow('is not held')
+    expect((await post('erase-lead', { lead_id: lead })).status).toBe(200)
+  })
+
+  it('waits for a hold that came after it, and is carried out when that ends', async () => {
+    await request()
+    await hold(context, lead, { reason: 'litigation' })
+    await letTimePass()
+    await until(waitsForADay)
+    expect(await eraseLeads(service.sql, [lead], context.erasure, { by: 'x', reason: 'x' })).toEqual([])
+    expect(await isFound()).toBe(true)
+    await release(context, lead)
+    await isChecked()
+    expect(await isFound()).toBe(false)
+  }, 30_000)
+
+  it('is carried out at once by staff, whether or not it was requested', async () => {
+    await request()
+    const other = await leadsOf(service, partner).start()
+    for (const id of [lead, other]) {
+      const { json, text } = await erase(context, id, { reason: "the borrower's request" })
+      expect(json).toEqual({ lead_id: id, outcome: 'erased' })
+      expect(text).toBe(`Erased lead ${id}. For the certificate: erasure show ${id}.`)
+    }
+    expect((await erasures.show(context, lead)).text).toMatch(/requested by +key \d+[^]*erased by +tester/)
+    expect((await erasures.show(context, other)).text).toMatch(/requested by +tester/)
+    const audit = (await auditOf(context)).filter(({ lead_id: id }) => id === other)
+    expect(audit).toMatchObject([
+      {
+        actor: 'tester',
+        action: 'lead.erase',
+        outcome: 'done',
+        detail: { reason: "the borrower's request" },
+      },
+    ])
+  }, 30_000)
+
+  it('is carried out though no email can be sent', async () => {
+    mails.refusing = true
+    const { refused } = mails
+    const before = refused.length
+    await request()
+    await until(async () => refused.length > before)
+    await letTimePass()
+    await isChecked()
+    expect((await review())?.isTold).toBe(false)
+    mails.refusing = false
+  }, 30_000)
+
+  it('takes a reason that holds no address', async () => {
+    const { status, body } = await post('erase-lead', { lead_id: lead, reason: 'ada@example.com asked' })
+    expect([status, body.error.message]).toEqual([
+      400,
+      "Invalid request: reason must have 1 to 100 letters, digits, spaces and . , ' ( ) - without personal data.",
+    ])
+  })
+})

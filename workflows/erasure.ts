@@ -1,0 +1,77 @@
+import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
+import type { ErasureReview } from '../src/domain/erasure.ts'
+import { checkErasure, endLead, eraseLead, reviewErasure, tellOfErasure } from './activities.ts'
+import { lookSignal } from './messages.ts'
+
+interface Memory {
+  leadId: number
+  looks: number
+  telling: boolean
+  /** The emails could not be sent for days. */
+  gaveUp: boolean
+}
+
+/**
+ * Erases a lead on its day, unless staff cancel that: id `erasure-<lead_id>`. Then it ends the lead's workflows, and reads
+ * back what is left. Emails to partner and staff go out meanwhile: a mail server that is down delays nothing.
+ */
+export async function erasure(leadId: number): Promise<'erased' | 'canceled'> {
+  const memory: Memory = { leadId, looks: 0, telling: false, gaveUp: false }
+  setHandler(lookSignal, () => void (memory.looks += 1), {
+    description: 'The record has changed: look at it',
+  })
+  setDefaultSignalHandler(() => {})
+  for (;;) {
+    const { looks } = memory
+    const review = await reviewErasure(leadId)
+    if (review === null) return 'canceled'
+    show(memory, review)
+    if (!review.isTold) void tell(memory)
+    if (review.isChecked) {
+      await condition(() => !memory.telling)
+      return 'erased'
+    }
+    await step(memory, review, looks)
+  }
+}
+
+async function step(
+  memory: Memory,
+  { dueInMs, isHeld, isErased }: ErasureReview,
+  looks: number,
+): Promise<void> {
+  const { leadId } = memory
+  const looked = () => memory.looks !== looks
+  if (isErased) {
+    await endLead(leadId)
+    await checkErasure(leadId)
+  } else if (dueInMs > 0) await condition(looked, Math.ceil(dueInMs), { summary: 'erased then' })
+  else if (isHeld) await condition(looked, '1 day', { summary: 'the lead is held: look again' })
+  else await eraseLead(leadId)
+}
+
+async function tell(memory: Memory): Promise<void> {
+  if (memory.telling || memory.gaveUp) return
+  memory.telling = true
+  try {
+    await tellOfErasure(memory.leadId)
+  } catch {
+    memory.gaveUp = true
+  } finally {
+    memory.telling = false
+  }
+}
+
+function show({ leadId }: Memory, { partnerId, dueInMs, isHeld, isErased, isChecked }: ErasureReview): void {
+  const what = `The personal data of **lead ${leadId}** of partner ${partnerId}`
+  const at = new Date(Date.now() + dueInMs).toISOString().slice(0, 16).replace('T', ' ')
+  const held = isHeld ? ' The lead is **held**, which prevents it.' : ''
+  const certificate = `\`npm run staff -- erasure show ${leadId}\``
+  if (isChecked) setCurrentDetails(`${what} is erased. Certificate: ${certificate}`)
+  else if (isErased) setCurrentDetails(`${what} is erased. Its workflows end, and what is left is counted.`)
+  else if (dueInMs > 0)
+    setCurrentDetails(
+      `${what} is erased on ${at} UTC.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``,
+    )
+  else setCurrentDetails(`${what} is to be erased now.${held}`)
+}
