@@ -20,6 +20,8 @@ COPY workflows ./workflows
 COPY activities ./activities
 # bundles the workflows once, instead of at every start
 RUN node src/prepare.ts
+# a new volume takes its owner from here
+RUN mkdir /var/lib/erasures && chown node:node /var/lib/erasures
 USER node
 EXPOSE 3000 9464
 CMD ["node", "src/server.ts"]
