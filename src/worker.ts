@@ -12,6 +12,7 @@ import { workerPatience } from './db/mikro-orm.config.ts'
 import { erasureTools } from './db/erasures/journal.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { createPartnerGate } from './db/endpoints/partner-gate.ts'
+import { retentionDays } from './domain/retention.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
@@ -29,6 +30,7 @@ import { createReferrals } from './temporal/referrals.ts'
 import { createRestoreStarter } from './temporal/restores.ts'
 import { createResendStarter } from './temporal/resend.ts'
 import { keepReconciled } from './jobs/reconcile-loop.ts'
+import { keepRetention } from './jobs/retention-loop.ts'
 import { sweep } from './jobs/sweep.ts'
 import { clockWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './workflow-bundle.ts'
@@ -97,6 +99,14 @@ const sweeping = sweep({
   signal: stopping.signal,
 })
 const reconciling = keepReconciled({ client, sql, referrals, log, signal: stopping.signal })
+const retaining = keepRetention({
+  sql,
+  days: retentionDays(config),
+  tools: erasure,
+  observe: metrics.observe,
+  log,
+  signal: stopping.signal,
+})
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
 const running = Promise.all([worker.run(), clockWorker?.run()]).catch((error: unknown) =>
@@ -107,7 +117,7 @@ log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is p
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
-await Promise.all([sweeping, reconciling, watching, firstAttempts.settled()])
+await Promise.all([sweeping, reconciling, retaining, watching, firstAttempts.settled()])
 await Promise.all([
   sender.close(),
   health.close(),

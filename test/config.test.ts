@@ -33,6 +33,7 @@ const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => 
 describe('defaults', () => {
   const everywhere = { ENVIRONMENT: 'sandbox', DATABASE_URL: sandbox.DATABASE_URL, ALLOW_PLAINTEXT: [] }
   const processes = { HOST: '127.0.0.1', LOG_LEVEL: 'info', STARTS_IN_FLIGHT: 8 }
+  const retention = { RETENTION_LEADS_DAYS: 761, RETENTION_ATTEMPTS_DAYS: 30, RETENTION_NOTICES_DAYS: 90 }
   const secrets = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
 
   test.each<[Program, NodeJS.ProcessEnv, object]>([
@@ -48,6 +49,7 @@ describe('defaults', () => {
         ...everywhere,
         ...processes,
         ...secrets,
+        ...retention,
         SMTP_CATCHER: false,
         MAIL_FROM: 'Partner Referral Service <no-reply@localhost>',
         MAIL_ALLOW_DOMAINS: [],
@@ -58,7 +60,7 @@ describe('defaults', () => {
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],
-    ['staff', sandbox, { ...everywhere, ...secrets }],
+    ['staff', sandbox, { ...everywhere, ...secrets, ...retention }],
     ['migrate', database, everywhere],
     ['setup-temporal', database, everywhere],
   ])(
@@ -103,6 +105,12 @@ describe('values', () => {
       'worker',
       { ...sandbox, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
       { WEBHOOK_ALLOW_PRIVATE_NETWORK: true },
+    ],
+    [
+      'days, or none',
+      'staff',
+      { ...sandbox, RETENTION_LEADS_DAYS: 'off', RETENTION_NOTICES_DAYS: '7', BACKUP_RETENTION_DAYS: '35' },
+      { RETENTION_LEADS_DAYS: null, RETENTION_NOTICES_DAYS: 7, BACKUP_RETENTION_DAYS: 35 },
     ],
     ['a flag that is off', 'worker', { ...hosted, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'false' }, {}],
     [
@@ -213,6 +221,11 @@ describe('refusals', () => {
     ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
     ['api', { MAX_CONNECTIONS: '0' }, 'MAX_CONNECTIONS must be a whole number from 1 to 1000000'],
     ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
+    ...['0', '1.5', '40000', 'never'].map((days): [Program, NodeJS.ProcessEnv, string] => [
+      'worker',
+      { RETENTION_LEADS_DAYS: days },
+      'RETENTION_LEADS_DAYS must be a whole number of days from 1 to 36500, or off',
+    ]),
     [
       'worker',
       { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'yes' },

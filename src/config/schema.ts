@@ -16,6 +16,20 @@ const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postg
 const text = z.string().min(1)
 const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || [])
 
+const RETENTION = 'must be a whole number of days from 1 to 36500, or off'
+/** Days, or `null` for `off`. */
+const retention = (byDefault: number) =>
+  z
+    .string()
+    .default(String(byDefault))
+    .transform((value, context) => {
+      if (value === 'off') return null
+      const days = Number(value)
+      if (/^\d{1,5}$/.test(value) && days >= 1 && days <= 36_500) return days
+      context.addIssue(RETENTION)
+      return z.NEVER
+    })
+
 /** Read by every program. */
 const everywhere = {
   ENVIRONMENT: z.enum(environments, { error: 'must be sandbox or production' }),
@@ -64,6 +78,13 @@ const erasing = {
   BACKUP_RETENTION_DAYS: wholeNumber(1, 36_500, 'must be a whole number of days from 1 to 36500').optional(),
 }
 
+/** Read by all that delete what is old. */
+const retaining = {
+  RETENTION_LEADS_DAYS: retention(761),
+  RETENTION_ATTEMPTS_DAYS: retention(30),
+  RETENTION_NOTICES_DAYS: retention(90),
+}
+
 /**
  * Every environment variable of the service, under the programs that read it; `docs/settings.md` describes each. No program
  * needs a variable that it does not read, least of all a secret.
@@ -95,6 +116,7 @@ export const programs = {
     ...processes,
     ...endpoints,
     ...erasing,
+    ...retaining,
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     SMTP_CATCHER: flag.default(false),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
@@ -126,6 +148,7 @@ export const programs = {
     ...endpoints,
     STAFF_NAME: z.string().regex(STAFF_NAME, { error: 'must be a name of 1 to 100 characters' }).optional(),
     ...erasing,
+    ...retaining,
     TEMPORAL_UI_URL: webUrl.optional(),
   }),
   migrate: z.object({

@@ -22,6 +22,7 @@ import { OnboardingMail } from './entities/onboarding-mail.ts'
 import { Partner } from './entities/partner.ts'
 import { PersonalRead } from './entities/personal-read.ts'
 import { Restore } from './entities/restore.ts'
+import { RetentionRun } from './entities/retention-run.ts'
 import { Sink } from './entities/sink.ts'
 import { SinkWebhook } from './entities/sink-webhook.ts'
 import { type Connection, noteCluster } from './generation.ts'
@@ -52,6 +53,7 @@ export const entities = [
   SinkWebhook,
   EncryptionKey,
   Erasure,
+  RetentionRun,
 ] as const
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`

@@ -12,6 +12,7 @@ const OTHER_RIGHTS: Record<string, string> = {
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
   mikro_orm_migrations: 'select',
+  notices: 'select, insert, update, delete',
   onboarding_mails: 'select, insert, update (address_hash)',
   personal_reads: 'select, insert',
   sink_webhooks: 'select, insert, delete',

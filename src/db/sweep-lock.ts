@@ -3,6 +3,7 @@ import type { Sql } from './orm.ts'
 
 export const SWEEP_LOCK = 7_247_001
 export const RECONCILE_LOCK = 7_247_002
+export const RETENTION_LOCK = 7_247_004
 /** A heartbeat, because a silent connection is dropped, and the lock with it. */
 const PULSE_MS = 1000
 /** Without heartbeats (a frozen process), PostgreSQL ends the session and frees the lock. */

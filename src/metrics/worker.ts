@@ -5,6 +5,7 @@ import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import { FAILING_AFTER } from '../domain/delivery.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
+import { type RetentionClass, retentionClasses } from '../domain/retention.ts'
 import { registerBacklog } from './backlog.ts'
 
 /** Counts and logs what happens in the worker. It never throws and waits for nothing. */
@@ -12,6 +13,8 @@ export interface WorkerObserver {
   attempted(outcome: Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>): void
   recorded(event: MilestoneName): void
   noticed(notice: EndpointNotice): void
+  /** Rows of that class were removed because they are old. */
+  retained(name: RetentionClass, removed: number): void
   /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
   unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
 }
@@ -50,9 +53,15 @@ export function createWorkerMetrics(
     'referrals_webhook_secrets_unreadable_total',
     'Webhooks not sent because a signing secret cannot be decrypted',
   )
+  const retained = counter(
+    'referrals_retention_removed_total',
+    'Rows that were erased, emptied or deleted because they are old',
+    'class',
+  )
   registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
+  for (const name of retentionClasses) retained.inc({ class: name }, 0)
   return {
     registry,
     observe: {
@@ -69,6 +78,7 @@ export function createWorkerMetrics(
         const level = kind === 'recovered' ? 'info' : 'warn'
         log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
       },
+      retained: (name, removed) => retained.inc({ class: name }, removed),
       unreadable({ endpointId, partnerId, reason }) {
         unreadable.inc()
         const facts = { endpoint_id: endpointId, partner_id: partnerId, reason }

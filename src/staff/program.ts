@@ -14,6 +14,7 @@ import { addLeadCommands } from './lead.ts'
 import { addMilestoneCommand } from './milestone.ts'
 import { addPartnerCommands } from './partner.ts'
 import { addRecordCommands } from './record.ts'
+import { addRetentionCommands } from './retention.ts'
 import { addWorkflowCommands } from './workflow.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width
@@ -56,6 +57,7 @@ export function staffProgram(run: Run): Command {
   addAuditCommands(program, run)
   addAccessCommands(program, run)
   addErasureCommands(program, run)
+  addRetentionCommands(program, run)
   return program
 }
 

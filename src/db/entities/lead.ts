@@ -57,6 +57,11 @@ export const Lead = defineEntity({
         'create index leads_partner_lead_id_index on leads (partner_id, partner_lead_id, id) where partner_lead_id is not null',
     },
     {
+      name: 'leads_ended_index',
+      expression:
+        'create index leads_ended_index on leads (closed_at, id) where closed_at is not null and erased_at is null and held_at is null',
+    },
+    {
       name: 'leads_unstarted_index',
       expression:
         'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null and closed_at is null',

@@ -1,0 +1,13 @@
+import type { RetentionClass } from '../../domain/retention.ts'
+import { oldAttempts } from './attempts.ts'
+import { oldIdempotencyKeys } from './idempotency-keys.ts'
+import { endedLeads } from './leads.ts'
+import { oldNotices } from './notices.ts'
+import type { Retained } from './retained.ts'
+
+export const retained: Record<RetentionClass, Retained> = {
+  leads: endedLeads,
+  attempts: oldAttempts,
+  idempotency_keys: oldIdempotencyKeys,
+  notices: oldNotices,
+}

@@ -1,0 +1,33 @@
+import { freshSince } from '../leads/new-lead.ts'
+import type { Sql } from '../orm.ts'
+import { counted, type Retained } from './retained.ts'
+
+const BATCH = 500
+
+/** Those that no request finds any more. */
+const expired = (sql: Sql) => sql.selectFrom('idempotency_keys').where('created_at', '<=', freshSince)
+
+/** A request that takes an expired key anew at this moment keeps it: its row is locked. */
+export const oldIdempotencyKeys: Retained = {
+  count: (sql) => counted(sql, expired(sql).select('created_at as at')),
+
+  async remove(sql) {
+    const { numDeletedRows } = await sql
+      .deleteFrom('idempotency_keys')
+      .where((eb) =>
+        eb(
+          eb.refTuple('partner_id', 'key'),
+          'in',
+          expired(sql)
+            .select(['partner_id', 'key'])
+            .orderBy('created_at')
+            .limit(BATCH)
+            .forUpdate()
+            .skipLocked()
+            .$asTuple('partner_id', 'key'),
+        ),
+      )
+      .executeTakeFirstOrThrow()
+    return { removed: Number(numDeletedRows), isLast: Number(numDeletedRows) < BATCH }
+  },
+}

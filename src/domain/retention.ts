@@ -1,0 +1,40 @@
+/** What is deleted when it is old, by its kind. The audit is none: it is never deleted. */
+export const retentionClasses = ['leads', 'attempts', 'idempotency_keys', 'notices'] as const
+export type RetentionClass = (typeof retentionClasses)[number]
+
+export const retentionMeanings: Record<RetentionClass, string> = {
+  leads: 'leads that ended: erased as staff would, unless held',
+  attempts: 'what endpoints answered to webhooks: headers and bodies are emptied',
+  idempotency_keys: 'Idempotency-Keys of create-lead, with the stored answers: deleted',
+  notices: 'emails about endpoints that are sent: deleted, but for the latest of each kind',
+}
+
+/** How old each may become, in days; `null` keeps it forever. */
+export type RetentionDays = Record<RetentionClass, number | null>
+
+/** For as long as partners are promised that a repeat gets the stored answer. */
+const IDEMPOTENCY_KEY_DAYS = 1
+
+/** The settings, by class. */
+export function retentionDays(settings: {
+  RETENTION_LEADS_DAYS: number | null
+  RETENTION_ATTEMPTS_DAYS: number | null
+  RETENTION_NOTICES_DAYS: number | null
+}): RetentionDays {
+  return {
+    leads: settings.RETENTION_LEADS_DAYS,
+    attempts: settings.RETENTION_ATTEMPTS_DAYS,
+    idempotency_keys: IDEMPOTENCY_KEY_DAYS,
+    notices: settings.RETENTION_NOTICES_DAYS,
+  }
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** How often each is looked at. Keys expire by the hour; nobody waits for the others. */
+export const retentionEveryMs: Record<RetentionClass, number> = {
+  leads: 24 * HOUR_MS,
+  attempts: 24 * HOUR_MS,
+  idempotency_keys: HOUR_MS,
+  notices: 24 * HOUR_MS,
+}

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { ErasureTools } from '../db/erasures/journal.ts'
+import type { Sql } from '../db/orm.ts'
+import { dueClasses, runRetention } from '../db/retention/runs.ts'
+import { RETENTION_LOCK, sweepAlone } from '../db/sweep-lock.ts'
+import type { RetentionDays } from '../domain/retention.ts'
+import type { WorkerObserver } from '../metrics/worker.ts'
+
+/** How soon a run that was interrupted goes on. */
+const INTERVAL_MS = 60_000
+
+interface Options {
+  sql: Sql
+  days: RetentionDays
+  tools: ErasureTools
+  observe: Pick<WorkerObserver, 'retained'>
+  log: Logger
+  signal: AbortSignal
+}
+
+/**
+ * Removes what is old, until `signal` aborts: each class once a day, keys once an hour, by one process at a time. It needs
+ * no Temporal; when a class ran last is in the record.
+ */
+export async function keepRetention(options: Options): Promise<void> {
+  const { sql, days, log, signal } = options
+  let failing = false
+  while (!signal.aborted) {
+    try {
+      const due = await dueClasses(sql, days)
+      if (due.length > 0) await sweepAlone(sql, () => runDue(options), RETENTION_LOCK)
+      failing = false
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, 'cannot remove what is old; trying again every minute')
+      failing = true
+    }
+    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Looks again, under the lock: another process may have just done it. */
+async function runDue({ observe, log, ...options }: Options): Promise<number> {
+  let total = 0
+  const run = { ...options, onRemoved: observe.retained }
+  for (const name of await dueClasses(options.sql, options.days)) {
+    const removed = (await runRetention(run, name)) ?? 0
+    if (removed > 0) log.info({ class: name, removed, days: options.days[name] }, 'removed what was old')
+    total += removed
+  }
+  return total
+}

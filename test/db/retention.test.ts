@@ -1,0 +1,277 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
+import { sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import { requireDeployment } from '../../src/db/deployment.ts'
+import { holdLead } from '../../src/db/erasures/holds.ts'
+import { erasureTools, type ErasureTools } from '../../src/db/erasures/journal.ts'
+import { erasuresOf } from '../../src/db/erasures/requests.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners/partner.ts'
+import { runRetention, showRetention } from '../../src/db/retention/runs.ts'
+import { keepRetention } from '../../src/jobs/retention-loop.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createWorkerMetrics } from '../../src/metrics/worker.ts'
+import { type RetentionClass, retentionClasses, type RetentionDays } from '../../src/domain/retention.ts'
+import { runNow, show } from '../../src/staff/retention.ts'
+import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+import { atEnd } from '../support/at-end.ts'
+import { freshDatabase } from '../support/database.ts'
+import { dyingBefore } from '../support/failing-sql.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
+import { until } from '../support/until.ts'
+
+const DAYS: RetentionDays = { leads: 761, attempts: 30, idempotency_keys: 1, notices: 90 }
+const DAY_MS = 86_400_000
+
+describe('retention', () => {
+  let owner: Orm
+  let sql: Sql
+  let ownerSql: Sql
+  let url: string
+  let partnerId: number
+  let tools: ErasureTools
+  let count = 0
+
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    url = database.serviceUrl
+    owner = await connect(database.url)
+    // as the service, with its rights
+    const orm = await connect(url)
+    atEnd(async () => {
+      await Promise.all([owner.close(), orm.close()])
+      await database.drop()
+    })
+    ;[sql, ownerSql] = [sqlOf(orm), sqlOf(owner)]
+    await requireDeployment(sql, 'sandbox')
+    tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
+  })
+
+  beforeEach(async () => {
+    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs restart identity cascade`.execute(
+      ownerSql,
+    )
+    ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
+  })
+
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
+
+  const lead = () => insertLead(sql, partnerId, LEAD, () => '{}')
+  async function endedLead(days: number): Promise<number> {
+    const id = await lead()
+    await sql
+      .updateTable('leads')
+      .set({ closed_at: daysAgo(days), close_reason: 'x' })
+      .where('id', '=', id)
+      .execute()
+    return id
+  }
+
+  /** Writes one row of each class that is so old, and answers whether each is there still. */
+  const writers: Record<RetentionClass, (days: number) => Promise<() => Promise<boolean>>> = {
+    async leads(days) {
+      const id = await endedLead(days)
+      return async () => {
+        const row = sql.selectFrom('leads').select(['personal', 'erased_at']).where('id', '=', id)
+        const { personal, erased_at: erasedAt } = await row.executeTakeFirstOrThrow()
+        expect(personal === null).toBe(erasedAt !== null)
+        return erasedAt === null
+      }
+    },
+    async attempts(days) {
+      const leadId = await lead()
+      const at = daysAgo(days)
+      const id = `att_${uuidv7({ msecs: at.getTime() })}`
+      await raw`
+        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, started_at, finished_at,
+          response_headers, response_body, address)
+        select ${id}, event_id, partner_id, 1, 'scheduled', 1, ${at}, ${at}, '{}', 'no', '192.0.2.1'
+        from deliveries where lead_id = ${leadId}`.execute(sql)
+      return async () => {
+        const row = sql.selectFrom('attempts').selectAll().where('id', '=', id)
+        const { response_headers: headers, response_body: body } = await row.executeTakeFirstOrThrow()
+        expect(headers === null).toBe(body === null)
+        return body !== null
+      }
+    },
+    async idempotency_keys(days) {
+      const leadId = await lead()
+      count += 1
+      const key = `key-${count}`
+      await sql
+        .insertInto('idempotency_keys')
+        .values({
+          partner_id: partnerId,
+          key,
+          request_hash: '',
+          response: '{}',
+          lead_id: leadId,
+          created_at: daysAgo(days),
+        })
+        .execute()
+      return async () =>
+        (await sql.selectFrom('idempotency_keys').select('key').where('key', '=', key).execute()).length > 0
+    },
+    async notices(days) {
+      count += 1
+      // a kind of its own, with a later one
+      const kind = `paused-${count}`
+      const rows = [days, -1].map((age) => ({
+        partner_id: partnerId,
+        kind,
+        hour: daysAgo(age),
+        sent_at: daysAgo(age),
+      }))
+      await sql.insertInto('notices').values(rows).execute()
+      return async () =>
+        (await sql.selectFrom('notices').select('kind').where('kind', '=', kind).execute()).length === 2
+    },
+  }
+
+  const run = (name: RetentionClass, days = DAYS, on = sql) => runRetention({ sql: on, days, tools }, name)
+
+  it.each(retentionClasses)(
+    'removes of %s what is older than its limit and nothing younger, though it is interrupted',
+    async (name) => {
+      const limit = DAYS[name] ?? 0
+      // attempts may be an hour over it: their ids come from workers' clocks
+      const age = fc.double({ min: -limit, max: limit, noNaN: true }).filter((days) => Math.abs(days) > 0.05)
+      const scene = fc.record({
+        ages: fc.array(age, { minLength: 1, maxLength: 8 }),
+        dies: fc.integer({ min: 1, max: 12 }),
+      })
+      await fc.assert(
+        fc.asyncProperty(scene, async ({ ages, dies }) => {
+          const rows = []
+          for (const over of ages.toSorted((one, other) => other - one))
+            rows.push({ over, isThere: await writers[name](limit + over) })
+          // a run of the class looks at each attempt once, oldest first
+          await sql.updateTable('retention_runs').set({ done_up_to: '' }).execute()
+          await run(name, DAYS, dyingBefore(sql, dies).sql).catch(() => undefined)
+          await run(name)
+          for (const { over, isThere } of rows) expect([over, await isThere()]).toEqual([over, over < 0])
+        }),
+        { numRuns: 25 },
+      )
+    },
+    60_000,
+  )
+
+  it('keeps a lead that is held, is open, or whose webhook is being sent', async () => {
+    const [held, sending, open, old] = [
+      await endedLead(800),
+      await endedLead(800),
+      await lead(),
+      await endedLead(762),
+    ]
+    await holdLead(sql, held, 'litigation')
+    await raw`update deliveries set lease = 'att_1', leased_until = now() + interval '20 s' where lead_id = ${sending}`.execute(
+      sql,
+    )
+    await raw`update leads set created_at = now() - interval '9 years' where id = ${open}`.execute(sql)
+    expect(await run('leads')).toBe(1)
+    const erased = await sql.selectFrom('leads').select('id').where('erased_at', 'is not', null).execute()
+    expect(erased).toEqual([{ id: old }])
+    const [erasure] = await erasuresOf(sql, old)
+    expect(erasure).toMatchObject({
+      requested_by: 'retention',
+      reason: 'ended more than 761 days ago',
+      told_at: expect.any(Date),
+      checked_at: expect.any(Date),
+    })
+  })
+
+  it('keeps the latest email of each kind, by which a pause is known to be told', async () => {
+    const notices = ['paused', 'recovered'].flatMap((kind) =>
+      [300, 200].map((age) => ({ partner_id: partnerId, kind, hour: daysAgo(age), sent_at: daysAgo(age) })),
+    )
+    await sql.insertInto('notices').values(notices).execute()
+    expect(await run('notices')).toBe(2)
+    const left = await sql.selectFrom('notices').select(['kind', 'hour']).orderBy('kind').execute()
+    expect(left).toEqual([notices[1], notices[3]].map((row) => ({ kind: row?.kind, hour: row?.hour })))
+  })
+
+  it('removes nothing of a class that is off, and never anything of the audit', async () => {
+    const isThere = await writers.leads(9000)
+    const before = await auditOf({ sql })
+    expect(await run('leads', { ...DAYS, leads: null })).toBeUndefined()
+    expect(await isThere()).toBe(true)
+    for (const name of retentionClasses) await run(name)
+    const after = await auditOf({ sql })
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after.slice(before.length).map(({ action }) => action)).toEqual(['lead.erase'])
+  })
+
+  it('removes more than a batch holds', async () => {
+    await lead()
+    await raw`
+      insert into idempotency_keys (partner_id, key, request_hash, response, lead_id, created_at)
+      select ${partnerId}, n, '', '', (select min(id) from leads), now() - interval '25 hours'
+      from generate_series(1, 1200) as n`.execute(sql)
+    expect(await run('idempotency_keys')).toBe(1200)
+  })
+
+  it('says before what a run removes, and runs when staff say so', async () => {
+    const context = await contextOf(withoutTemporal(url))
+    for (const name of retentionClasses) for (const days of [900, 800, 0]) await writers[name](days)
+    const before = await showRetention(sql, DAYS)
+    expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(
+      retentionClasses.map((name) => [name, 2]),
+    )
+    expect((await show(context)).text).toMatch(/^class .*\nleads +761 +2 .*\nattempts +30 +2 /)
+    const { json } = await runNow(context, { class: 'leads' })
+    expect(json).toEqual({ removed: { leads: 2 } })
+    expect((await runNow(context)).json).toEqual({
+      removed: { leads: 0, attempts: 2, idempotency_keys: 2, notices: 2 },
+    })
+    const after = await showRetention(sql, DAYS)
+    expect(after.map(({ rows }) => rows)).toEqual([0, 0, 0, 0])
+    expect((await auditOf(context)).map(({ actor, action }) => [actor, action])).toContainEqual([
+      'tester',
+      'retention.run',
+    ])
+  })
+
+  it('is done once by workers that look at the same time, and again when it is due', async () => {
+    for (const name of retentionClasses) await writers[name](900)
+    const log = createLogger('silent', 'worker')
+    const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
+    const stopping = new AbortController()
+    const loop = () => keepRetention({ sql, days: DAYS, tools, observe, log, signal: stopping.signal })
+    const loops = [loop(), loop(), loop()]
+    const isDone = async () => {
+      const rows = await sql
+        .selectFrom('retention_runs')
+        .select('class')
+        .where('ran_at', 'is not', null)
+        .execute()
+      return rows.length === retentionClasses.length
+    }
+    await until(isDone)
+    stopping.abort()
+    await Promise.all(loops)
+    const counter = registry.getSingleMetric('referrals_retention_removed_total')
+    const { values } = (await counter?.get()) ?? { values: [] }
+    expect(Object.fromEntries(values.map(({ labels, value }) => [labels.class, value]))).toEqual(
+      Object.fromEntries(retentionClasses.map((name) => [name, 1])),
+    )
+  })
+
+  it('reads a few pages for a batch, however many rows it keeps', async () => {
+    await lead()
+    await raw`
+      insert into leads (partner_id, personal, status, next_position, next_sequence,
+        last_event_at, created_at, updated_at, closed_at, close_reason)
+      select ${partnerId}, 'sealed', 'score_update', 2, 2, now(), now(), now(),
+        now() - n * interval '1 minute', 'x'
+      from generate_series(1, 30000) as n`.execute(sql)
+    await raw`analyze leads`.execute(ownerSql)
+    const { rows } = await raw<{ 'QUERY PLAN': string }>`
+      explain select id from leads where closed_at is not null and erased_at is null and held_at is null
+        and closed_at < now() - 761 * interval '1 day' order by closed_at, id limit 100`.execute(sql)
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('leads_ended_index')
+  })
+})
