@@ -80,7 +80,7 @@ const erasing = {
 
 /** Read by all that delete what is old. */
 const retaining = {
-  RETENTION_LEADS_DAYS: retention(761),
+  RETENTION_LEADS_DAYS: retention(730),
   RETENTION_ATTEMPTS_DAYS: retention(30),
   RETENTION_NOTICES_DAYS: retention(90),
 }

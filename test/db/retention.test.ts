@@ -23,7 +23,7 @@ import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 
-const DAYS: RetentionDays = { leads: 761, attempts: 30, idempotency_keys: 1, notices: 90 }
+const DAYS: RetentionDays = { leads: 730, attempts: 30, idempotency_keys: 1, notices: 90 }
 const DAY_MS = 86_400_000
 
 describe('retention', () => {
@@ -178,7 +178,7 @@ describe('retention', () => {
     const [erasure] = await erasuresOf(sql, old)
     expect(erasure).toMatchObject({
       requested_by: 'retention',
-      reason: 'ended more than 761 days ago',
+      reason: 'ended more than 730 days ago',
       told_at: expect.any(Date),
       checked_at: expect.any(Date),
     })
@@ -221,7 +221,7 @@ describe('retention', () => {
     expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(
       retentionClasses.map((name) => [name, 2]),
     )
-    expect((await show(context)).text).toMatch(/^class .*\nleads +761 +2 .*\nattempts +30 +2 /)
+    expect((await show(context)).text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +30 +2 /)
     const { json } = await runNow(context, { class: 'leads' })
     expect(json).toEqual({ removed: { leads: 2 } })
     expect((await runNow(context)).json).toEqual({
@@ -271,7 +271,7 @@ describe('retention', () => {
     await raw`analyze leads`.execute(ownerSql)
     const { rows } = await raw<{ 'QUERY PLAN': string }>`
       explain select id from leads where closed_at is not null and erased_at is null and held_at is null
-        and closed_at < now() - 761 * interval '1 day' order by closed_at, id limit 100`.execute(sql)
+        and closed_at < now() - 730 * interval '1 day' order by closed_at, id limit 100`.execute(sql)
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('leads_ended_index')
   })
 })

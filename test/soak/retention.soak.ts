@@ -80,7 +80,7 @@ describe(`${LEADS} leads that ended long ago`, () => {
       const before = await traffic(() => performance.now() > quietUntil)
       let isOver = false
       const tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
-      const days = { leads: 761, attempts: null, idempotency_keys: null, notices: null }
+      const days = { leads: 730, attempts: null, idempotency_keys: null, notices: null }
       const began = performance.now()
       const erasing = runRetention({ sql: service.sql, days, tools }, 'leads').finally(() => (isOver = true))
       const during = await traffic(() => isOver)
