@@ -18,17 +18,25 @@ function isGain(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= LARGEST_GAIN
 }
 
+const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
+
 /** The four fields of a score update, or `undefined` when `value` is anything but well-formed gains. */
 export function parseScoreGains(value: unknown): ScoreGains | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as Record<
-    string,
-    unknown
-  >
-  if (!isGain(experian_gain) || !isGain(equifax_gain) || !isGain(transunion_gain)) return undefined
-  if (typeof estimated_time_remaining !== 'string' || !TIME_REMAINING.test(estimated_time_remaining))
-    return undefined
+  if (faultOfScoreGains(value) !== undefined) return undefined
+  const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as ScoreGains
   return { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining }
+}
+
+/** What is wrong with `value` as gains, to follow its name; `undefined` if they are well-formed. */
+export function faultOfScoreGains(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'must be an object'
+  const fields = value as Record<string, unknown>
+  const gain = gainNames.find((name) => !isGain(fields[name]))
+  if (gain !== undefined)
+    return `${gain in fields ? 'needs' : 'lacks'} ${gain}, an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
+  const { estimated_time_remaining: time } = fields
+  if (typeof time === 'string' && TIME_REMAINING.test(time)) return undefined
+  return `${time === undefined ? 'lacks' : 'needs'} estimated_time_remaining, such as "30-60 days"`
 }
 
 /** Whether a milestone's sender may send a payload with it. */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { LARGEST_ID } from '../db/leads/ids.ts'
+import { nearest } from '../nearest.ts'
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const WEEK_MS = 7 * UNIT_MS.d
@@ -9,6 +10,18 @@ export function matching(pattern: RegExp, rule: string) {
   return (text: string): string => {
     if (pattern.test(text)) return text
     throw new InvalidArgumentError(rule)
+  }
+}
+
+/** A parser of one of `names`. Its error says which one was probably meant. */
+export function oneOf<Name extends string>(names: readonly Name[]) {
+  return (text: string): Name => {
+    const name = names.find((each) => each === text)
+    if (name !== undefined) return name
+    const meant = nearest(text, names)
+    throw new InvalidArgumentError(
+      meant === undefined ? `Use one of ${names.join(', ')}.` : `Did you mean ${meant}?`,
+    )
   }
 }
 

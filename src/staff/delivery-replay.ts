@@ -10,12 +10,12 @@ export interface ReplayOptions {
   partner: number
   since?: Date
   until?: Date
-  state: 'given-up' | 'delivered' | 'all'
+  state: 'given_up' | 'delivered' | 'all'
   dryRun?: boolean
 }
 
 const states: Record<ReplayOptions['state'], ReplayFilter['states']> = {
-  'given-up': ['given_up'],
+  given_up: ['given_up'],
   delivered: ['delivered'],
   all: ['given_up', 'delivered'],
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { findDeliveries } from '../db/deliveries/list.ts'
 import { type DeliveryStatus, deliveryStatuses } from '../domain/delivery.ts'
 import { table } from './answer.ts'
-import { leadId, moment, partnerId, rows } from './arguments.ts'
+import { leadId, moment, oneOf, partnerId, rows } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { replay } from './delivery-replay.ts'
 import { resend } from './delivery-resend.ts'
@@ -30,7 +30,11 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .description('newest first; those of one lead in order')
     .option('--partner <partner>', 'only this partner’s', partnerId)
     .option('--lead <lead>', 'only this lead’s', leadId)
-    .addOption(new Option('--state <state>', 'only in this state').choices(deliveryStatuses))
+    .addOption(
+      new Option('--state <state>', `only in this state: ${deliveryStatuses.join(', ')}`).argParser(
+        oneOf(deliveryStatuses),
+      ),
+    )
     .option('--limit <rows>', 'at most this many', rows, 100)
     .action(run(list))
   delivery
@@ -42,7 +46,9 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     .description('resend settled webhooks, in order for each lead and slower than live traffic')
     .requiredOption('--partner <partner>', 'whose', partnerId)
     .addOption(
-      new Option('--state <state>', 'which').choices(['given-up', 'delivered', 'all']).default('given-up'),
+      new Option('--state <state>', 'given_up, delivered or all')
+        .argParser(oneOf(['given_up', 'delivered', 'all']))
+        .default('given_up'),
     )
     .option('--dry-run', 'only count them')
     .action(run(replay))

@@ -77,6 +77,7 @@ export async function revoke(context: StaffContext, named: string) {
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
   const changes = await openChangesBy(context.sql, auditName(id))
+  const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'live')
   const outcome = already
     ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
     : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
@@ -92,7 +93,7 @@ export async function revoke(context: StaffContext, named: string) {
       already_revoked: already,
       open_change_ids: changes,
     },
-    text: `${outcome}${left}`,
+    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left}`,
   }
 }
 
@@ -111,6 +112,9 @@ export async function list({ sql }: StaffContext, partner: number) {
   const none = `${name} has no key yet. To issue one: npm run staff -- key issue ${partner}`
   return { json: { partner_id: partner, keys }, text: keys.length === 0 ? none : text }
 }
+
+const noneLeft = (partner: number) =>
+  `\nThe partner has no other key that works. To issue one: npm run staff -- key issue ${partner}`
 
 function shownOnce(id: number, key: string, name: string): string {
   return `Key ${id} of ${name}, shown only once:\n\n  ${key}\n\nThe partner sends it as "Authorization: Service-Key <key>".`

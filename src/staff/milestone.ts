@@ -1,10 +1,10 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
-import { Argument, type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { v7 as uuidv7 } from 'uuid'
-import { parseScoreGains, takesPayload } from '../domain/event-payloads.ts'
+import { faultOfScoreGains, parseScoreGains, takesPayload } from '../domain/event-payloads.ts'
 import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from '../domain/milestones.ts'
-import { leadId, matching } from './arguments.ts'
+import { leadId, matching, oneOf } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { requireLead } from './require-lead.ts'
 import { Refusal } from './refusal.ts'
@@ -31,7 +31,7 @@ export function addMilestoneCommand(program: Command, run: Run): void {
     .command('milestone')
     .description('record that a borrower reached a milestone')
     .argument('<lead>', 'its id', leadId)
-    .addArgument(new Argument('<name>', 'which milestone').choices(signalledMilestones))
+    .argument('<name>', 'which milestone', oneOf(signalledMilestones))
     .option('--payload <json>', 'of a score_update; without it the score provider is asked', json)
     .option('--id <id>', 'idempotency key: a repeating milestone counts once for each id', id)
     .addHelpText('after', help)
@@ -56,7 +56,7 @@ export async function milestone(
   const hasPayload = options.payload !== undefined && takesPayload(name)
   const gains = hasPayload ? parseScoreGains(options.payload) : undefined
   if (hasPayload && gains === undefined) {
-    throw new Refusal(`--payload is not a score update. Example: '${EXAMPLE}'.`)
+    throw new Refusal(`--payload ${faultOfScoreGains(options.payload)}. Example: '${EXAMPLE}'.`)
   }
   const { partner_id: partnerId, closed_at: closedAt } = await requireLead(context.sql, lead)
   if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed and accepts no more milestones.`)

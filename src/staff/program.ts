@@ -44,7 +44,7 @@ export function staffProgram(run: Run): Command {
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
+    .configureOutput({ outputError: (text, write) => write(oneLine(withCommands(program, text))) })
   addPartnerCommands(program, run)
   addKeyCommands(program, run)
   addEndpointCommands(program, run)
@@ -59,6 +59,14 @@ export function staffProgram(run: Run): Command {
   addErasureCommands(program, run)
   addRetentionCommands(program, run)
   return program
+}
+
+/** An unknown command of a noun, with those that there are, unless one of them is suggested. */
+function withCommands(program: Command, text: string): string {
+  const noun = program.commands.find((command) => command.name() === program.args[0])
+  if (!/unknown command/.test(text) || /Did you mean/.test(text) || noun === undefined) return text
+  const names = noun.commands.map((command) => command.name())
+  return `${text.trim()}: ${noun.name()} has ${names.join(', ')}`
 }
 
 function oneLine(text: string): string {

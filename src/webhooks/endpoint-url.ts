@@ -32,7 +32,8 @@ function invalidity(url: string, environment: Environment): string | null {
   const parsed = URL.parse(url)
   if (parsed === null) return 'it is not an absolute URL'
   // parsers accept any number of slashes
-  if (!/^https?:\/\/[^/]/i.test(url)) return 'the URL must begin with https://'
+  if (!/^https?:\/\/[^/]/i.test(url))
+    return `the URL must begin with https://${environment === 'sandbox' ? ' or http://' : ''}`
   if (parsed.username !== '' || parsed.password !== '')
     return 'the URL must not contain a user name or password'
   if (url.includes('#')) return 'the URL must not have a fragment (#…)'

@@ -82,7 +82,7 @@ describe('sending webhooks once more', () => {
       .set({ created_at: yesterday })
       .where('id', '=', one!.event_id)
       .execute()
-    await run({ state: 'given-up', since: new Date(Date.now() - 3_600_000) })
+    await run({ state: 'given_up', since: new Date(Date.now() - 3_600_000) })
     expect(await handle().result()).toMatchObject({ total: 1, delivered: 1 })
     expect(replayed(leadId).map(({ id }) => id)).toEqual([two!.event_id])
     expect((await deliveriesOf(leadId)).map(({ state }) => state)).toEqual([

@@ -102,16 +102,24 @@ describe('the staff command', () => {
   })
 
   it.each([
-    ['an unknown milestone', ['milestone', '1', 'paid'], 'Allowed choices are client_account_created, '],
-    ['lead_received', ['milestone', '1', 'lead_received'], 'Allowed choices are client_account_created, '],
+    ['an unknown milestone', ['milestone', '1', 'paid'], 'Use one of client_account_created, '],
+    ['lead_received', ['milestone', '1', 'lead_received'], 'Use one of client_account_created, '],
+    ['a misspelt milestone', ['milestone', '1', 'contract-sign'], 'Did you mean contract_signed?'],
+    [
+      'another spelling of a state',
+      ['delivery', 'replay', '--partner', '1', '--state', 'given-up'],
+      'Did you mean given_up?',
+    ],
+    ['an unknown command', ['lead', 'list'], "unknown command 'list': lead has show, close, "],
     ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
     ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
     ['a reason with a mail address', ['lead', 'close', '1', '--reason', 'a@b.c'], 'without personal data'],
     ['a name with a line break', ['partner', 'list', '--as', 'Kim\nDoe'], 'Use a name of 1 to 100'],
   ])('refuses %s and says what it takes', async (_, args, rule) => {
     const answer = await staff({}, args)
-    expect(answer).toEqual({ code: 1, stdout: '', stderr: oneLine })
-    expect(answer.stderr).toContain(rule)
+    expect(answer).toEqual({ code: expect.any(Number), stdout: '', stderr: oneLine })
+    expect(answer.code).toBeGreaterThan(0)
+    expect(answer.stderr.toLowerCase()).toContain(rule.toLowerCase())
   })
 
   it('says what to do when there is nothing to work on', async () => {

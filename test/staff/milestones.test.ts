@@ -87,10 +87,14 @@ describe('the staff, of a lead', () => {
     expect(events.slice(1)).toMatchObject([{ event_payload: GAINS }, { event_payload: expect.any(Object) }])
   })
 
-  it('are refused a payload of another shape', async () => {
-    const payload = { experian_gain: 12 }
+  it.each([
+    [12, '--payload must be an object'],
+    [{ experian_gain: 12 }, '--payload lacks equifax_gain, an integer from -550 to 550'],
+    [{ ...GAINS, transunion_gain: 551 }, '--payload needs transunion_gain, an integer'],
+    [{ ...GAINS, estimated_time_remaining: 'soon' }, '--payload needs estimated_time_remaining, such as'],
+  ])('are told what is wrong with the payload %j', async (payload, fault) => {
     const recording = milestone(context, await leads.commit(), 'score_update', { payload })
-    await expect(recording).rejects.toThrow('is not a score update')
+    await expect(recording).rejects.toThrow(fault)
   })
 
   it('have a payload ignored that the milestone does not take', async () => {
