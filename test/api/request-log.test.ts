@@ -60,7 +60,7 @@ describe('the request log', () => {
       partner.post('get-lead', fine, { 'content-type': 'text/canary' }),
       api.post('get-lead', fine, key),
       api.post('get-lead', fine, { authorization: `Bearer ${partner.key}` }),
-      partner.send({ method: 'GET', url: '/v1/canary?canary=1', headers: { cookie: 'canary' } }),
+      partner.send({ method: 'GET', url: '/v1/nothing?canary=1', headers: { cookie: 'canary' } }),
     ])
     await partner.post('update-partner-info', { lead_id: leadId, custom: 'canary-metadata' })
     await breakDatabase()

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 describe('list-events that waits', () => {
@@ -15,6 +16,8 @@ describe('list-events that waits', () => {
     address = await api.app.listen({ port: 0, host: '127.0.0.1' })
     ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
     leadId = await partner.createLead()
+    // transactions of other tests on this server hold events back for a moment
+    await until(async () => (await newest()) !== '0-0-0-0')
   })
 
   const record = (name: Exclude<MilestoneName, 'lead_received' | 'score_update'>) =>

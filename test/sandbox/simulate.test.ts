@@ -133,7 +133,7 @@ describe('simulate-event', () => {
     [{}, 'the request body must have either event_name or events'],
     [{ event_name: 'lead_received' }, 'event_name must be one of client_account_created, credit_scan'],
     [{ event_name: 'paid' }, 'event_name must be one of'],
-    [{ events: [{}] }, 'events/0/event_name is required: it must be one of client_account_created'],
+    [{ events: [{}] }, 'events[0].event_name is required: it must be one of client_account_created'],
     [{ events: [] }, 'events must not be empty'],
     [
       { events: Array.from({ length: 51 }, () => ({ event_name: 'score_update' })) },
@@ -146,10 +146,13 @@ describe('simulate-event', () => {
     ],
     [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
-      'events/0/event_payload must have experian_gain',
+      'events[0].event_payload must have experian_gain',
     ],
     [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
-    [{ events: [{ event_name: 'contract_signed', event_payload: GAINS }] }, 'events/0/event_payload must be'],
+    [
+      { events: [{ event_name: 'contract_signed', event_payload: GAINS }] },
+      'events[0].event_payload must be',
+    ],
   ])('refuses what it does not know, case %#', async (sent, message) => {
     const lead = await partner.createLead()
     const { status, error } = await partner.simulate(lead, sent)

@@ -32,6 +32,7 @@ describe('a run that continues as new', () => {
     fixture = await prepareFixture({
       TEMPORAL_ADDRESS: temporal.address,
       SMTP_URL: mails.url,
+      ONBOARDING_MAILS_PER_ADDRESS: '0',
       SMTP_CATCHER: 'true',
       SCORE_PROVIDER_URL: scores.url,
     })
