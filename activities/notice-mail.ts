@@ -7,10 +7,10 @@ import { formatTimestamp } from '../src/domain/timestamps.ts'
 type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>
 
 const subjects: Record<NoticeKind, string> = {
-  failing: 'Your webhook endpoint is failing',
-  given_up: 'We gave up on a webhook',
-  paused: 'Your webhook endpoint is paused',
-  recovered: 'Your webhook endpoint works again',
+  failing: 'Webhook endpoint is failing',
+  given_up: 'A webhook was given up',
+  paused: 'Webhook endpoint is paused',
+  recovered: 'Webhook endpoint works again',
 }
 
 /** The mails about a notice: what happened, the latest attempt, what to do. They hold ids and states, no borrower's data. */
@@ -89,7 +89,7 @@ const adviceWhenPausedBy: Record<string, string> = {
 
 const adviceForStaff = (partnerId: number, reason: string | null): Record<NoticeKind, string> => ({
   failing: `To see the webhooks: npm run staff -- delivery list --partner ${partnerId} --state pending`,
-  given_up: `To send it again: npm run staff -- delivery replay --partner ${partnerId} --state given-up`,
+  given_up: `To send it again: npm run staff -- delivery replay --partner ${partnerId} --state given_up`,
   paused:
     reason === 'partner'
       ? `The partner can resume it. To resume it for them: npm run staff -- endpoint resume ${partnerId}`

@@ -126,7 +126,10 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
   })
   const until = new Date(Date.now() + overlap)
-  const previous = `The previous secret also signs until ${formatTimestamp(until)} UTC.`
+  const previous =
+    overlap === 0
+      ? 'The previous secret no longer signs.'
+      : `The previous secret also signs until ${formatTimestamp(until)} UTC.`
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
     text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\n${previous}`,

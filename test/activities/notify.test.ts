@@ -78,9 +78,9 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(await notify(endpointId)).toBe(1)
     expect(subjects('tech@lender.example')).toEqual(subjects('staff@service.example'))
     expect(subjects('tech@lender.example')).toEqual([
-      'Your webhook endpoint is failing: First Lender',
-      'We gave up on a webhook: First Lender',
-      'Your webhook endpoint is failing: First Lender',
+      'Webhook endpoint is failing: First Lender',
+      'A webhook was given up: First Lender',
+      'Webhook endpoint is failing: First Lender',
     ])
   })
 

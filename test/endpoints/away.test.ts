@@ -56,8 +56,8 @@ describe('an endpoint that is away for ten days, with 50 leads living on', () =>
       await signalAll('wake')
       await partner.endpoint.until((arrivals) => arrivals.length >= before + LEADS / 2)
     }
-    await mailed('Your webhook endpoint is failing')
-    const [mail] = mails(CONTACT, 'Your webhook endpoint is failing')
+    await mailed('Webhook endpoint is failing')
+    const [mail] = mails(CONTACT, 'Webhook endpoint is failing')
     expect(mail?.content).toMatch(/your endpoint answered 500/)
     expect(mail?.content).toMatch(/What to do/)
     expect(mail?.content).toMatch(/evt_[0-9a-f-]+ \(lead_received of lead \d+\)/)
@@ -69,8 +69,8 @@ describe('an endpoint that is away for ten days, with 50 leads living on', () =>
     await signalAll('wake')
     await endpoint.is('paused')
     expect(await endpoint.row()).toMatchObject({ state: 'paused', reason: 'failing' })
-    await mailed('Your webhook endpoint is paused')
-    expect(mails(CONTACT, 'Your webhook endpoint is paused')[0]?.content).toMatch(
+    await mailed('Webhook endpoint is paused')
+    expect(mails(CONTACT, 'Webhook endpoint is paused')[0]?.content).toMatch(
       /it accepted no webhook for 72 hours/,
     )
   })
@@ -115,15 +115,15 @@ describe('an endpoint that is away for ten days, with 50 leads living on', () =>
   })
 
   it('tells both that it has recovered, and each kind of mail once', async () => {
-    await mailed('Your webhook endpoint works again')
+    await mailed('Webhook endpoint works again')
     await (await endpoint.workflow()).result()
     const subjects = mailServer.mails
       .filter(({ to }) => to === CONTACT)
       .map(({ content }) => /^Subject: (.*?):/m.exec(content)?.[1])
     expect(subjects).toEqual([
-      'Your webhook endpoint is failing',
-      'Your webhook endpoint is paused',
-      'Your webhook endpoint works again',
+      'Webhook endpoint is failing',
+      'Webhook endpoint is paused',
+      'Webhook endpoint works again',
     ])
   })
 })
