@@ -110,7 +110,7 @@ describe('the staff command', () => {
       ['delivery', 'replay', '--partner', '1', '--state', 'given-up'],
       'Did you mean given_up?',
     ],
-    ['an unknown command', ['lead', 'list'], "unknown command 'list': lead has show, close, "],
+    ['an unknown command', ['lead', 'list'], "unknown command 'list': lead has show, export, close, "],
     ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
     ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
     ['a reason with a mail address', ['lead', 'close', '1', '--reason', 'a@b.c'], 'without personal data'],
