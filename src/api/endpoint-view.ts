@@ -39,11 +39,7 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
   const endpoint = await findEndpoint(sql, partnerId)
   // every partner has one from the start
   if (endpoint === undefined) throw new ApiError('INTERNAL_ERROR')
-  const { health, reason, since } = healthOf({
-    ...endpoint,
-    failingSince: endpoint.failing_since,
-    recoveredAt: endpoint.recovered_at,
-  })
+  const { health, reason, since } = healthOf(endpoint)
   return {
     url: endpoint.url,
     health,

@@ -138,8 +138,6 @@ type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
 
 function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
-  const { waits_for_event_id: first, waits_for_sequence: sequence } = row
-  const waitsFor = first === null || sequence === null ? null : { event_id: first, sequence }
   return {
     event_id: row.event_id,
     event_name: row.event_name,
@@ -148,8 +146,8 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     state: row.state,
     created_at: formatTimestamp(row.created_at),
     next_attempt_at:
-      row.state === 'pending' && waitsFor === null ? formatTimestamp(row.next_attempt_at) : null,
-    waits_for: waitsFor,
+      row.state === 'pending' && row.waits_for === null ? formatTimestamp(row.next_attempt_at) : null,
+    waits_for: row.waits_for,
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
     body: row.body,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql as raw } from 'kysely'
 import { LARGEST_ID } from './leads/ids.ts'
 import type { Sql } from './orm.ts'
+import { pages } from './pages.ts'
 
 /** Rows that are in memory at a time. */
 const PAGE = 1000
@@ -43,15 +44,11 @@ export function hashOf({ hash: _, ...fields }: AuditLine): string {
 
 /** The rows after one and up to another, in order, read in pages. */
 export async function* auditLines(sql: Sql, after = 0, last = LARGEST_ID): AsyncGenerator<AuditLine> {
-  for (let id = after; ;) {
-    const page = await readPage(sql, id, last)
-    yield* page
-    if (page.length < PAGE) return
-    id = page.at(-1)?.id ?? last
-  }
+  const read = (from: number, limit: number) => readPage(sql, from, last, limit)
+  for await (const page of pages(PAGE, after, read, ({ id }) => id)) yield* page
 }
 
-async function readPage(sql: Sql, after: number, last: number): Promise<AuditLine[]> {
+async function readPage(sql: Sql, after: number, last: number, limit: number): Promise<AuditLine[]> {
   return sql
     .selectFrom('audit')
     .select([
@@ -73,7 +70,7 @@ async function readPage(sql: Sql, after: number, last: number): Promise<AuditLin
     .where('id', '>', after)
     .where('id', '<=', last)
     .orderBy('id')
-    .limit(PAGE)
+    .limit(limit)
     .execute()
 }
 

@@ -85,11 +85,7 @@ export async function show({ sql }: StaffContext, partner: number) {
   const { id, ...rest } = endpoint
   const secrets = await datesOfLiveSecrets(sql, id)
   const changes = await openChanges(sql, id)
-  const { health, reason, since } = healthOf({
-    ...endpoint,
-    failingSince: endpoint.failing_since,
-    recoveredAt: endpoint.recovered_at,
-  })
+  const { health, reason, since } = healthOf(endpoint)
   const reading = await readHealth(sql, partner)
   return {
     json: {

@@ -3,7 +3,8 @@ import type { Sql } from '../orm.ts'
 
 const PAGE = 1000
 
-const canceled = {
+/** What becomes of an open delivery that is canceled. */
+export const canceled = {
   state: 'canceled' as const,
   settled_at: raw<Date>`clock_timestamp()`,
   lease: null,

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { DeliveryStatus } from '../../domain/delivery.ts'
+import { waitsFor } from './first-open.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
 import type { Sql } from '../orm.ts'
 
@@ -22,20 +23,6 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .leftJoinLateral(
       (eb) =>
         eb
-          .selectFrom('deliveries as earlier')
-          .select(['earlier.event_id', 'earlier.sequence'])
-          .whereRef('earlier.lead_id', '=', 'deliveries.lead_id')
-          .where('earlier.state', '=', 'pending')
-          .where('deliveries.state', '=', 'pending')
-          .whereRef('earlier.sequence', '<', 'deliveries.sequence')
-          .orderBy('earlier.sequence')
-          .limit(1)
-          .as('first'),
-      (join) => join.onTrue(),
-    )
-    .leftJoinLateral(
-      (eb) =>
-        eb
           .selectFrom('attempts')
           .select(['number', 'status', 'error_code', 'hint'])
           .whereRef('attempts.event_id', '=', 'deliveries.event_id')
@@ -48,7 +35,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
     .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
     .select(['deliveries.resend_requested_at', 'deliveries.body'])
-    .select(['first.event_id as waits_for_event_id', 'first.sequence as waits_for_sequence'])
+    .select(waitsFor.as('waits_for'))
     .select(['latest.number as attempts', 'latest.status as last_status'])
     .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
   return filter.leadId !== undefined && filter.before === undefined

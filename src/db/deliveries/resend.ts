@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { waitsFor } from './first-open.ts'
 import type { Sql } from '../orm.ts'
 
 /** What a resend needs to know of a delivery; `undefined` if there is none, or its lead is erased. */
@@ -9,16 +10,7 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .select(['deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence', 'deliveries.state'])
     .select(['deliveries.settled_at', 'endpoints.state as endpoint_state'])
-    .select(
-      raw<{ event_id: string; sequence: number } | null>`(
-        select json_build_object('event_id', event_id, 'sequence', sequence)
-        from deliveries earlier
-        where earlier.lead_id = deliveries.lead_id
-          and earlier.sequence < deliveries.sequence
-          and earlier.state = 'pending'
-        order by sequence limit 1
-      )`.as('waits_for'),
-    )
+    .select(waitsFor.as('waits_for'))
     .where('deliveries.event_id', '=', eventId)
     .where('leads.erased_at', 'is', null)
     .executeTakeFirst()

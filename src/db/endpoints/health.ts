@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../../domain/milestones.ts'
+import { isFirstOpen } from '../deliveries/first-open.ts'
 import { AFTER_ALL } from '../deliveries/page.ts'
 import { recordedAt } from '../leads/new-lead.ts'
 import type { Sql } from '../orm.ts'
@@ -68,12 +69,8 @@ export async function readHealth(sql: Sql, partnerId: number) {
       where endpoint_revision >= e.url_revision
     ) recent
     left join lateral (
-      -- those after a lead's first wait for it, however old they are
       select next_attempt_at as at from deliveries d
-      where partner_id = e.partner_id and state = 'pending' and not exists (
-        select from deliveries earlier
-        where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
-      )
+      where partner_id = e.partner_id and state = 'pending' and ${isFirstOpen}
       order by next_attempt_at limit 1
     ) next on true
     left join lateral (

@@ -1,10 +1,9 @@
 import { sql as raw } from 'kysely'
 import { LEASE_MS } from '../../domain/delivery.ts'
-import type { Certificate, RowCounts } from '../../domain/erasure.ts'
+import type { Certificate } from '../../domain/erasure.ts'
 import type { Sql } from '../orm.ts'
-import { countLeft, emptyAttempts } from './empty.ts'
+import { countLeft, emptyAttempts, NO_ROWS } from './empty.ts'
 
-const NOTHING: RowCounts = { leads: 0, idempotency_keys: 0, deliveries: 0, attempts: 0 }
 const HOW = 'the rows of each table were read again and counted after every request in flight had ended'
 
 /**
@@ -43,7 +42,7 @@ async function leadsInFlight(trx: Sql, leadIds: readonly number[]): Promise<Set<
 
 async function noteChecked(trx: Sql, leadIds: readonly number[]): Promise<void> {
   if (leadIds.length === 0) return
-  const checked: Certificate['checked'] = { at: new Date().toISOString(), how: HOW, left: NOTHING }
+  const checked: Certificate['checked'] = { at: new Date().toISOString(), how: HOW, left: NO_ROWS }
   await trx
     .updateTable('erasures')
     .set({

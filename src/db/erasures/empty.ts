@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { RowCounts } from '../../domain/erasure.ts'
+import { canceled } from '../deliveries/cancel-open.ts'
 import { leadsNow } from '../leads/leads-now.ts'
 import type { Sql } from '../orm.ts'
 
@@ -17,6 +18,8 @@ const isFilled = raw<boolean>`(coalesce(personal, fico_range, loan_officer_id, n
 /** What an endpoint answered. */
 const emptiedAttempt = { response_headers: null, response_body: null, address: null }
 const isAttemptFilled = raw<boolean>`(response_headers is not null or response_body is not null or address is not null)`
+
+export const NO_ROWS: RowCounts = { leads: 0, idempotency_keys: 0, deliveries: 0, attempts: 0 }
 
 /** How many rows of each table are a lead's, by its id. */
 type Counted = Map<number, number>
@@ -78,7 +81,7 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]) {
     .execute()
   return trx
     .updateTable('deliveries')
-    .set({ state: 'canceled', settled_at: raw<Date>`clock_timestamp()`, lease: null, leased_until: null })
+    .set(canceled)
     .where('lead_id', 'in', leadIds)
     .where('state', '=', 'pending')
     .returning('lead_id')
@@ -124,5 +127,5 @@ export async function countLeft(sql: Sql, leadIds: readonly number[]): Promise<E
     .where('id', 'in', leadIds)
     .execute()
   const lefts = new Map(rows.map(({ id, ...left }) => [id, left]))
-  return (leadId) => lefts.get(leadId) ?? { leads: 0, idempotency_keys: 0, deliveries: 0, attempts: 0 }
+  return (leadId) => lefts.get(leadId) ?? NO_ROWS
 }

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import { nextAttemptAt, shownState } from '../deliveries/list.ts'
 import type { Sql } from '../orm.ts'
+import { pages } from '../pages.ts'
 
 /** What is kept of a lead in other tables, page by page: each page is a statement of its own, so none takes long. */
 
@@ -9,24 +10,6 @@ const EVENTS = 1000
 const DELIVERIES = 25
 const READS = 1000
 const ACTIONS = 1000
-
-/** Pages that `read` answers, from the place of the last row of the page before. */
-async function* pages<Row, Place>(
-  size: number,
-  first: Place,
-  read: (after: Place, limit: number) => Promise<Row[]>,
-  placeOf: (row: Row) => Place,
-): AsyncGenerator<Row[]> {
-  let after = first
-  for (;;) {
-    const rows = await read(after, size)
-    const last = rows.at(-1)
-    if (last === undefined) return
-    yield rows
-    if (rows.length < size) return
-    after = placeOf(last)
-  }
-}
 
 export function eventsOf(sql: Sql, leadId: number) {
   const read = (after: number, limit: number) =>

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { isFirstOpen } from '../deliveries/first-open.ts'
 import type { Sql } from '../orm.ts'
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
@@ -19,10 +20,7 @@ export async function overdueLeads(sql: Sql): Promise<number[]> {
       where d.partner_id = e.partner_id and d.state = 'pending' and d.next_attempt_at <= ${OVERDUE}
         and (d.leased_until is null or d.leased_until <= clock_timestamp())
         and l.workflow_started_at is not null
-        and not exists (
-          select from deliveries earlier
-          where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
-        )
+        and ${isFirstOpen}
       order by d.next_attempt_at
       limit ${MOST_OF_A_PARTNER}
     ) overdue
