@@ -4,7 +4,7 @@ import {
   createHash,
   createSecretKey,
   type KeyObject,
-  randomBytes,
+  randomFillSync,
 } from 'node:crypto'
 
 const CIPHER = 'aes-256-gcm'
@@ -29,7 +29,7 @@ export function seal(text: string, place: Place, keys: readonly Buffer[]): strin
   if (key === undefined) throw new SealError('ENCRYPTION_KEY is not set')
   const { id, secret } = prepare(key)
   const header = `v1.${id}`
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = nextNonce()
   const cipher = createCipheriv(CIPHER, secret, nonce).setAAD(additionalData(header, place))
   const ciphertext = cipher.update(text, 'utf8')
   cipher.final()
@@ -87,6 +87,19 @@ function prepare(key: Buffer): { id: string; secret: KeyObject } {
     prepared.set(key, known)
   }
   return known
+}
+
+const nonces = Buffer.alloc(256 * NONCE_BYTES)
+let usedNonces = nonces.length
+
+/** Random bytes, fetched for many values at once: each fetch takes a fifth of the time to encrypt one. */
+function nextNonce(): Buffer {
+  if (usedNonces === nonces.length) {
+    randomFillSync(nonces)
+    usedNonces = 0
+  }
+  usedNonces += NONCE_BYTES
+  return nonces.subarray(usedNonces - NONCE_BYTES, usedNonces)
 }
 
 function additionalData(header: string, place: Place): Buffer {

@@ -22,6 +22,14 @@ describe('a sealed value', () => {
     expect(Buffer.from(first.split('.')[2] ?? '', 'base64url').includes('555-0100')).toBe(false)
   })
 
+  test('has a nonce of its own, however many are sealed', () => {
+    const nonces = Array.from({ length: 1000 }, () => {
+      const bytes = Buffer.from(seal(TEXT, HERE, [key]).split('.')[2] ?? '', 'base64url')
+      return bytes.subarray(0, 12).toString('hex')
+    })
+    expect(new Set(nonces).size).toBe(1000)
+  })
+
   test('still opens after a new key was put first, and new ones are sealed with the new key', () => {
     const newer = randomBytes(32)
     const old = seal('old', HERE, [key])

@@ -1,18 +1,10 @@
 import { optionalFieldNames, returnedFields } from '../../domain/lead-fields.ts'
+import { compiledOnce } from '../compiled-once.ts'
 import type { Sql } from '../orm.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
-/**
- * A lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
- *
- * @throws {SealError}
- */
-export async function findLead(
-  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
-  partnerId: number,
-  leadId: number,
-) {
-  const row = await sql
+const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, { leadId, partnerId }) =>
+  sql
     .selectFrom('leads')
     .select([
       'id',
@@ -26,8 +18,20 @@ export async function findLead(
     ])
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
-    .where('erased_at', 'is', null)
-    .executeTakeFirst()
+    .where('erased_at', 'is', null),
+)
+
+/**
+ * A lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
+ *
+ * @throws {SealError}
+ */
+export async function findLead(
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  partnerId: number,
+  leadId: number,
+) {
+  const [row] = await selectLead(sql, { leadId, partnerId })
   // erased
   if (row === undefined || row.personal === null) return undefined
   const { id, partner_id, personal, metadata, ...lead } = row
@@ -75,12 +79,8 @@ export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
 
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
-/**
- * A lead's whole history, oldest first; `undefined` if the partner has no such lead, or it is erased. No event of another partner's lead
- * is read, so that the response time reveals nothing about it.
- */
-export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
-  const rows = await sql
+const selectEvents = compiledOnce<{ leadId: number; partnerId: number }>()((sql, { leadId, partnerId }) =>
+  sql
     .selectFrom('lead_events')
     .select(['event_name', 'event_payload', 'created_at'])
     .where('lead_id', '=', (eb) =>
@@ -91,8 +91,15 @@ export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
         .where('leads.partner_id', '=', partnerId)
         .where('leads.erased_at', 'is', null),
     )
-    .orderBy('position')
-    .execute()
+    .orderBy('position'),
+)
+
+/**
+ * A lead's whole history, oldest first; `undefined` if the partner has no such lead, or it is erased. No event of another partner's lead
+ * is read, so that the response time reveals nothing about it.
+ */
+export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
+  const rows = await selectEvents(sql, { leadId, partnerId })
   // every lead has at least its lead_received, so no rows means no such lead
   return rows.length === 0 ? undefined : rows
 }
