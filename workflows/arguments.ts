@@ -21,8 +21,15 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   if (!isRecord(argument)) {
     return { faults: ['its argument was not understood: the milestone counts without it'] }
   }
-  const { id, event_payload: payload } = argument
+  // an update's argument names its milestone
+  const { id, event_payload: payload, name: _, ...others } = argument
   const faults: string[] = []
+  if (Object.keys(others).length > 0) {
+    const known = takesPayload(name)
+      ? 'id and event_payload count: gains belong into event_payload'
+      : 'id counts'
+    faults.push(`of its argument, only ${known}`)
+  }
   const usable = typeof id === 'string' && IDEMPOTENCY_KEY.test(id)
   if (id !== undefined && id !== null && !usable) {
     faults.push('its id is not 1 to 255 visible ASCII characters: it counts without one')
