@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { CommanderError } from 'commander'
+import { errorCatalogue } from '../src/api/errors.ts'
 import { certificationChecks } from '../src/domain/certification.ts'
-import { milestoneNames } from '../src/domain/milestones.ts'
+import { milestoneNames, milestones } from '../src/domain/milestones.ts'
 import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
@@ -65,7 +66,38 @@ describe('docs/operations.md', () => {
   })
 })
 
+describe('README.md', () => {
+  it('lists the milestones in their order, with their meanings, and which are sent', () => {
+    const [, section = ''] = sourceOf('README.md').split('\n## Milestones\n')
+    const [table = ''] = section.split('\n## ')
+    const cells = Array.from(table.matchAll(/^\| `(\w+)` +\| (.*?) +\| (yes|no) /gm), ([, ...row]) => row)
+    const listed = cells.map(([name, meaning, webhook]) => [name, meaning?.split(', every')[0], webhook])
+    const known = milestoneNames.map((name) => [
+      name,
+      milestones[name].meaning,
+      milestones[name].webhook ? 'yes' : 'no',
+    ])
+    expect(listed).toEqual(known)
+  })
+})
+
+describe('docs/integrate.md', () => {
+  it('lists every error of the API with its status', () => {
+    const [, section = ''] = sourceOf('docs/integrate.md').split('\n## Handle errors\n')
+    const [table = ''] = section.split('\n## ')
+    const listed = Array.from(table.matchAll(/^\| (\d{3}) +\| (`[A-Z_`, ]+`)/gm), ([, status, codes = '']) =>
+      codes.split(', ').map((code) => `${status} ${code.replaceAll('`', '')}`),
+    ).flat()
+    const known = Object.entries(errorCatalogue).map(([code, { status }]) => `${status} ${code}`)
+    expect(listed.toSorted()).toEqual(known.toSorted())
+  })
+})
+
 describe('docs/webhooks.md', () => {
+  it('shows docs/receiver.mjs', () => {
+    expect(sourceOf('docs/webhooks.md')).toContain(`\`\`\`js\n${sourceOf('docs/receiver.mjs')}\`\`\``)
+  })
+
   it('lists the waits of the retry schedule', () => {
     const [, waits = ''] = /The next ones follow (.+?) after/s.exec(sourceOf('docs/webhooks.md')) ?? []
     const unitsMs: Record<string, number> = { s: 1000, min: 60_000, h: 3_600_000 }

@@ -1,35 +1,34 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { anyPort } from './support/any-port.ts'
 import { atEnd } from './support/at-end.ts'
-import { temporaryFolder } from './support/folder.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { until } from './support/until.ts'
 
 const root = path.join(import.meta.dirname, '..')
-const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
-const webhooks = readFileSync(path.join(root, 'docs/webhooks.md'), 'utf8')
+const page = (file: string) => readFileSync(path.join(root, file), 'utf8')
+const readme = page('README.md')
+const integrate = page('docs/integrate.md')
+const webhooks = page('docs/webhooks.md')
+const operation = page('docs/run.md')
 
-/** The code blocks of a document's section, as printed. */
-function blocksOf(document: string, heading: string, language = 'sh'): string[] {
+/** The commands of a document's section, one text for each code block. */
+function blocksOf(document: string, heading: string): string[] {
   const [, section = ''] = document.split(`\n## ${heading}\n`)
   const [own = ''] = section.split('\n## ')
-  return Array.from(
-    own.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms')),
-    ([, code = '']) => code,
-  )
+  return Array.from(own.matchAll(/^```sh\n(.*?)^```/gms), ([, code = '']) => code)
 }
 
-describe('the commands and the code of README.md and docs/webhooks.md', () => {
+describe('the commands and the code of README.md, integrate.md, webhooks.md and run.md', () => {
   let service: Service
   let partner: TestPartner
   let api: string
-  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let receiver: Receiver
 
   beforeAll(async () => {
     service = await prepareService()
@@ -38,11 +37,13 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     partner = await service.addPartner()
   })
 
+  const environment = () => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...service.environment })
+
   /** Runs commands as a newcomer's shell does, with the address and the key that `npm start` would have printed. */
-  async function run(commands: string): Promise<string> {
+  async function run(commands: string, more: Record<string, string> = {}): Promise<string> {
     const variables = `API=${api}\nKEY=${partner.key}\n`
     const printed = commands.replace(/^API=.*\nKEY=.*\n/, '')
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...service.environment }
+    const env = { ...environment(), ...more }
     const shell = spawn('sh', ['-euc', variables + printed], { cwd: root, env })
     const ended = once(shell, 'close')
     const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)])
@@ -51,16 +52,63 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     return output
   }
 
-  it('set an endpoint and certify its receiver', async () => {
-    const [set = '', , certify = '', read = ''] = blocksOf(webhooks, 'Set up your endpoint')
+  const successes = (answers: string) => answers.match(/"success":true/g)?.length
+
+  /** Sets the endpoint of a page at a free port, and starts the receiver there. */
+  async function setEndpoint(command: string): Promise<Receiver> {
     const port = await anyPort()
-    const { data } = JSON.parse(await run(set.replace(':4000/', `:${port}/`))) as { data: { secret: string } }
-    receiver = await startReceiver(data.secret, port)
-    expect(await run(certify)).toContain('"state":"running"')
-    const report = await until(async () => {
-      const answer = await run(read)
+    const { data } = JSON.parse(await run(command.replace(':4000/', `:${port}/`))) as {
+      data: { secret: string }
+    }
+    return startReceiver(data.secret, port)
+  }
+
+  /** What get-endpoint shows once the certification has ended. */
+  const certified = (commands: string) =>
+    until(async () => {
+      const answer = await run(commands)
       return !answer.includes('"state":"running"') && answer
     })
+
+  it('refer a borrower, read the lead, and play a year', async () => {
+    const [create = '', follow = '', year = ''] = blocksOf(readme, 'Your first five minutes')
+    expect(await run(create)).toMatch(/"success":true,.*"lead_id":1\b/)
+    expect(await run(create)).toMatch(/"lead_id":1\b/)
+    const answers = await run(follow)
+    expect(successes(answers)).toBe(3)
+    expect(answers).toMatch(/"event_name":"lead_received".*"event_name":"contract_signed"/)
+    expect(await run(year)).toContain('"status":"mortgage_ready"')
+    await partner.endpoint.until((arrivals) => arrivals.length === 16)
+  })
+
+  it('set up an endpoint, break it and see it recover', async () => {
+    const [set = '', start, certify = '', breakIt = '', recover = ''] = blocksOf(readme, 'Your own endpoint')
+    expect(start).toBe('WEBHOOK_SECRET=whsec_… node docs/receiver.mjs\n')
+    const first = await setEndpoint(set)
+    await run(certify)
+    expect(await certified(certify.split('\n').at(-2) ?? '')).toContain('"state":"passed"')
+    await first.stop()
+    await run(breakIt)
+    const [, look = '', list = ''] = breakIt.split(/^(?=curl)/m).slice(0)
+    await until(async () => (await run(look)).includes('"health":"failing"'))
+    expect(await run(look)).toMatch(/"last_error":\{.*"hint":"[^"]*refused/)
+    expect(await run(list)).toMatch(/"event_name":"escrow_funded".*"state":"pending"/)
+    receiver = await startReceiver(first.secret, first.port)
+    expect(await run(recover)).toMatch(/"what":"webhook".*"status":200/)
+    expect(receiver.lines).toContainEqual(expect.stringMatching(/^escrow_funded .*"lead_id":1,/))
+  })
+
+  it('are those of integrate.md', async () => {
+    const headings = ['Make a request', 'Refer a borrower', 'Follow a lead', 'Change a lead']
+    const answers = await Promise.all(headings.map((heading) => run(blocksOf(integrate, heading).join(''))))
+    expect(answers.map(successes)).toEqual([1, 1, 3, 1])
+  })
+
+  it('set an endpoint and certify its receiver', async () => {
+    const [set = '', , certify = '', read = ''] = blocksOf(webhooks, 'Set up your endpoint')
+    receiver = await setEndpoint(set)
+    expect(await run(certify)).toContain('"state":"running"')
+    const report = await certified(read)
     expect(report).toContain(`"url":"${receiver.url}"`)
     expect(report).toContain('"state":"passed"')
     expect(report.match(/"passed":true/g)).toHaveLength(6)
@@ -69,36 +117,14 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
       expect.stringMatching(/^endpoint\.certification \{"partner_id":\d+,/),
       expect.stringMatching(/^endpoint\.certification\.unknown_type /),
     ])
-    receiver.lines.length = 0
   })
 
   it('look after the endpoint', async () => {
     const [commands = ''] = blocksOf(webhooks, 'Look after your endpoint')
     const answers = await run(commands)
-    expect(answers.match(/"success":true/g)).toHaveLength(4)
+    expect(successes(answers)).toBe(4)
     expect(answers).toContain('"health":"paused"')
     await receiver.until(/^endpoint\.ping /)
-    receiver.lines.length = 0
-  })
-
-  it('refer a borrower, record milestones and read the lead', async () => {
-    const [create = ''] = blocksOf(readme, 'Refer a borrower')
-    expect(await run(create)).toMatch(/"success":true,.*"lead_id":1\b/)
-    const [record = '', advance = ''] = blocksOf(readme, 'Record a milestone')
-    await run(record)
-    await receiver.until(/^escrow_funded /)
-    expect(receiver.lines).toEqual([
-      expect.stringMatching(/^lead_received .*"lead_id":1,/),
-      expect.stringMatching(/^client_account_created .*"lead_id":1,/),
-      expect.stringMatching(/^contract_signed .*"lead_id":1,/),
-      expect.stringMatching(/^escrow_funded .*"lead_id":1,/),
-    ])
-    expect(await run(advance)).toContain('"status":"score_update"')
-    await receiver.until(/^score_update .*"lead_id":1,/)
-    const [rest = ''] = blocksOf(readme, 'Call the rest of the API')
-    const answers = await run(rest)
-    expect(answers.match(/"success":true/g)).toHaveLength(5)
-    expect(answers).toContain('"status":"score_update"')
   })
 
   it('look at webhooks, at the endpoint and at the feed, and have a webhook sent again', async () => {
@@ -115,19 +141,11 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
       .selectFrom('deliveries')
       .select('event_id')
       .where('sequence', '=', 1)
+      .where('lead_id', '=', 1)
       .executeTakeFirstOrThrow()
     const [resend = ''] = blocksOf(webhooks, 'Send a webhook again')
     expect(await run(resend.replace(/evt_[^"]+/, id))).toContain('"success":true')
-    const attempts = () =>
-      service.sql
-        .selectFrom('attempts')
-        .select('status')
-        .where('event_id', '=', id)
-        .where('trigger', '=', 'resend')
-        .execute()
-    await until(async () => (await attempts()).some(({ status }) => status === 200))
-    // the receiver knows its id
-    expect(receiver.lines).toHaveLength(5)
+    await receiver.until(/^lead_received .*"lead_id":1,/)
   })
 
   it('refuse a webhook that is forged', async () => {
@@ -139,20 +157,61 @@ describe('the commands and the code of README.md and docs/webhooks.md', () => {
     const { status } = await fetch(receiver.url, { method: 'POST', headers, body: '{"type":"forged"}' })
     expect(status).toBe(400)
   })
+
+  it('send milestones', async () => {
+    const [send = ''] = blocksOf(operation, 'Send milestones')
+    await run(send, { STAFF_NAME: 'ada' })
+    await receiver.until(/^client_account_created .*"lead_id":1,/)
+    await receiver.until(/^credit_scan_completed .*"lead_id":1,/)
+    await receiver.until(/^score_update .*"experian_gain":12,.*"lead_id":1,/)
+  })
+
+  it('set up a deployment, run its processes and add a partner', async () => {
+    const [setUp = '', processes = ''] = blocksOf(operation, 'On several machines')
+    await run(setUp.replace(/^export .*\n/gm, ''), { MIGRATION_DATABASE_URL: service.ownerUrl })
+    const [server = '', worker = ''] = processes.split('\n')
+    await Promise.all([runs(server, /API is listening/), runs(worker, /worker is polling/)])
+    const [add = ''] = blocksOf(operation, 'Add a partner')
+    const output = await run(add)
+    expect(output).toMatch(/prs_test_\w+/)
+    expect(output).toContain('https://lender.example.com/webhooks')
+  })
+
+  /** Starts a command that goes on until it is stopped, and waits for a line of its output. */
+  async function runs(command: string, line: RegExp): Promise<void> {
+    const shell = spawn('sh', ['-euc', `exec ${command}`], { cwd: root, env: environment() })
+    atEnd(async () => void shell.kill())
+    await linesOf(shell).until(line)
+    await stopped(shell)
+  }
 })
 
-/** The Fastify server of docs/webhooks.md, as it is printed there. */
+type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** The receiver that the pages show. */
 async function startReceiver(secret: string, port: number) {
-  const [code = ''] = blocksOf(webhooks, 'Set up your endpoint', 'js')
-  const folder = temporaryFolder()
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
-  writeFileSync(path.join(folder, 'receiver.mjs'), code)
-  const env = { WEBHOOK_SECRET: secret, PORT: String(port) }
-  const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env })
+  const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret, PORT: String(port) }
+  const child = spawn('node', ['docs/receiver.mjs'], { cwd: root, env })
   atEnd(async () => void child.kill())
+  const seen = linesOf(child)
+  await seen.until(/^Waiting for webhooks$/)
+  return {
+    ...seen,
+    secret,
+    port,
+    url: `http://127.0.0.1:${port}/webhooks`,
+    stop: () => stopped(child),
+  }
+}
+
+function linesOf({ stdout }: { stdout: NodeJS.ReadableStream }) {
   const lines: string[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
-  const seen = (line: RegExp) => until(async () => lines.some((printed) => line.test(printed)))
-  await seen(/^Waiting for webhooks$/)
-  return { url: `http://127.0.0.1:${port}/webhooks`, lines, until: seen }
+  createInterface({ input: stdout }).on('line', (line) => lines.push(line))
+  return { lines, until: (line: RegExp) => until(async () => lines.some((printed) => line.test(printed))) }
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
 }
