@@ -160,7 +160,7 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
 
   it('send milestones', async () => {
     const [send = ''] = blocksOf(operation, 'Send milestones')
-    await run(send, { STAFF_NAME: 'ada' })
+    expect(await run(send, { STAFF_NAME: 'ada' })).toContain('client_account_created')
     await receiver.until(/^client_account_created .*"lead_id":1,/)
     await receiver.until(/^credit_scan_completed .*"lead_id":1,/)
     await receiver.until(/^score_update .*"experian_gain":12,.*"lead_id":1,/)

@@ -21,10 +21,10 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   if (!isRecord(argument)) {
     return { faults: ['its argument was not understood: the milestone counts without it'] }
   }
-  // an update's argument names its milestone
-  const { id, event_payload: payload, name: _, ...others } = argument
+  const { id, event_payload: payload, ...others } = argument
   const faults: string[] = []
-  if (Object.keys(others).length > 0) {
+  // an update's argument names its milestone
+  if (Object.keys(others).some((key) => key !== 'name')) {
     const known = takesPayload(name)
       ? 'id and event_payload count: gains belong into event_payload'
       : 'id counts'
