@@ -166,6 +166,13 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
     await receiver.until(/^score_update .*"experian_gain":12,.*"lead_id":1,/)
   })
 
+  it('export and erase a borrower', async () => {
+    const [commands = ''] = blocksOf(integrate, 'Export or erase a borrower')
+    const answers = await run(commands)
+    expect(successes(answers)).toBe(2)
+    expect(answers).toMatch(/"first_name":"Ada"/)
+  })
+
   it('set up a deployment, run its processes and add a partner', async () => {
     const [setUp = '', processes = ''] = blocksOf(operation, 'On several machines')
     await run(setUp.replace(/^export .*\n/gm, ''), { MIGRATION_DATABASE_URL: service.ownerUrl })
