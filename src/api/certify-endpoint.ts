@@ -27,7 +27,7 @@ const schema = operation({
     accept_failures: z
       .boolean('must be true or false')
       .default(false)
-      .describe('In a sandbox: the URL takes effect even if checks fail.'),
+      .describe('In a sandbox: the URL takes effect even if checks fail; `false` by default.'),
   }),
   bodyExamples: { strict: {}, sandbox: { accept_failures: true } },
   response: z.object({ success, data: endpointView }),

@@ -44,7 +44,7 @@ export const consolePage: FastifyPluginAsync = async (app) => {
     cacheControl: false,
     globIgnore: ['**/*.d.ts', '**/tsconfig.json'],
   })
-  const hidden = { schema: { hide: true, 'x-failures': {} } }
+  const hidden = { schema: { hide: true, 'x-operation': {} } }
   app.get('/console', hidden, (_request, reply) => reply.sendFile('index.html'))
   app.get('/console/preact.js', hidden, (_request, reply) => reply.sendFile('standalone.module.js', library))
   let text: string | undefined

@@ -53,7 +53,7 @@ const schema = operation({
   summary: 'Refer a borrower',
   description:
     'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, and no second lead is created.',
-  'x-parameters': [idempotencyParameter('unique to each lead, remembered for 24 hours')],
+  parameters: [idempotencyParameter('unique to each lead, remembered for 24 hours')],
   body,
   bodyExamples: {
     complete: {
@@ -77,6 +77,7 @@ const schema = operation({
     created: { success: true, message: 'Lead created.', lead_id: 1042, partner_lead_id: 'LOAN-2026-118' },
     'without partner_lead_id': { success: true, message: 'Lead created.', lead_id: 1043 },
   },
+  links: { lead_id: '/lead_id' },
   errors: [
     invalidPayload('Invalid request: email must be a valid email address; phone is required.'),
     new ApiError('IDEMPOTENCY_CONFLICT'),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { EndpointReading } from '../db/endpoints/health.ts'
-import { milestoneNames } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { eventName } from './events.ts'
 import { timestamp } from './fields.ts'
 
 const milliseconds = z.int().min(0).nullable()
@@ -21,6 +21,7 @@ export const healthFields = {
       duration_p50_ms: milliseconds.describe('Half of the attempts took at most this long.'),
       duration_p95_ms: milliseconds.describe('95% of the attempts took at most this long.'),
     })
+    .meta({ id: 'RecentAttempts' })
     .describe(
       'The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.',
     ),
@@ -32,6 +33,7 @@ export const healthFields = {
       error_code: z.string(),
       hint: z.string().nullable().describe('What to do about it.'),
     })
+    .meta({ id: 'EndpointError' })
     .nullable()
     .describe(
       'The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.',
@@ -39,12 +41,13 @@ export const healthFields = {
   oldest_waiting: z
     .object({
       event_id: z.string(),
-      event_name: z.enum(milestoneNames),
+      event_name: eventName,
       lead_id: z.int(),
       waiting_since: timestamp.describe(
         'When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead.',
       ),
     })
+    .meta({ id: 'OldestWaiting' })
     .nullable()
     .describe('The open delivery that has waited longest; `null` if there is none.'),
   next_attempt_at: timestamp

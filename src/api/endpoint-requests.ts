@@ -16,18 +16,21 @@ const certification = z
     finished_at: settled.describe('`null` while it runs.'),
     checks: z
       .array(
-        z.object({
-          check: z.enum(certificationChecks),
-          sent: z.string().describe('For people: what we sent.'),
-          passed: z.boolean(),
-          expected: z.string().describe('For people: what your endpoint must respond.'),
-          received: z.string().describe('For people: what it responded.'),
-          duration_ms: z.int(),
-          advice: z.string().nullable().describe('What to change; `null` if the check passed.'),
-        }),
+        z
+          .object({
+            check: z.enum(certificationChecks),
+            sent: z.string().describe('For people: what we sent.'),
+            passed: z.boolean(),
+            expected: z.string().describe('For people: what your endpoint must respond.'),
+            received: z.string().describe('For people: what it responded.'),
+            duration_ms: z.int(),
+            advice: z.string().nullable().describe('What to change; `null` if the check passed.'),
+          })
+          .meta({ id: 'CertificationCheck' }),
       )
       .describe('The checks that were made so far, in their order.'),
   })
+  .meta({ id: 'Certification' })
   .nullable()
   .describe('The latest certification; `null` if none was requested.')
 
@@ -42,6 +45,7 @@ const lastTest = z
     error_code: z.string().nullable(),
     hint: z.string().nullable().describe('What to do about a failure.'),
   })
+  .meta({ id: 'TestRequest' })
   .nullable()
   .describe('The latest test request; `null` if none was made.')
 
@@ -56,10 +60,12 @@ export const requestFields = {
       requested_at: timestamp,
       takes_effect_at: settled.describe('`null` until the emails about the change are sent.'),
     })
+    .meta({ id: 'EndpointCandidate' })
     .nullable()
     .describe('The URL that is to take the place of `url`; `null` if there is none.'),
   new_secret: z
     .object({ requested_at: timestamp, takes_effect_at: settled })
+    .meta({ id: 'NewSecret' })
     .nullable()
     .describe('A signing secret that does not sign yet; `null` if there is none.'),
   certification,

@@ -11,21 +11,27 @@ import { ApiError } from './errors.ts'
 import { timestamp } from './fields.ts'
 
 /** An endpoint as its partner sees it. */
-export const endpointView = z.object({
-  url: z.string().nullable().describe('`null` if none is registered.'),
-  health: z
-    .enum(endpointHealths)
-    .describe(
-      '`failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
-    ),
-  reason: z.string().describe('For people.'),
-  since: timestamp.describe('Since when `health` is what it is.'),
-  open_deliveries: z
-    .int()
-    .describe('How many webhooks are not settled: neither delivered, given up nor canceled.'),
-  ...healthFields,
-  ...requestFields,
-})
+export const endpointView = z
+  .object({
+    url: z.string().nullable().describe('`null` if none is registered.'),
+    health: z.enum(endpointHealths).meta({
+      id: 'EndpointHealth',
+      description:
+        '`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
+    }),
+    reason: z.string().describe('For people.'),
+    since: timestamp.describe('Since when `health` is what it is.'),
+    open_deliveries: z
+      .int()
+      .describe('How many webhooks are not settled: neither delivered, given up nor canceled.'),
+    ...healthFields,
+    ...requestFields,
+  })
+  .meta({ id: 'Endpoint', description: 'Where your webhooks are sent.' })
+
+export const endpointWithSecret = endpointView
+  .extend({ secret: z.string().describe('The new signing secret. Store it now: it is not shown again.') })
+  .meta({ id: 'EndpointWithSecret', description: 'The endpoint, with the secret that was just made.' })
 
 export type EndpointView = z.output<typeof endpointView>
 

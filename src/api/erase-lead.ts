@@ -42,11 +42,13 @@ const schema = operation({
   bodyExamples: { lead: { lead_id: 1042, reason: 'the borrower asked for it' } },
   response: z.object({
     success,
-    data: z.object({
-      lead_id: id,
-      requested_at: timestamp,
-      due_at: timestamp.describe('When it is carried out.'),
-    }),
+    data: z
+      .object({
+        lead_id: id,
+        requested_at: timestamp,
+        due_at: timestamp.describe('When it is carried out.'),
+      })
+      .meta({ id: 'Erasure' }),
   }),
   responseDescription: 'The erasure is requested.',
   responseExamples: {

@@ -90,7 +90,7 @@ export const leadId = z
   .number({ error: requiredOr('must be an integer') })
   .refine(Number.isInteger, 'must be an integer')
   .overwrite((value) => (Math.abs(value) <= LARGEST_ID ? value : 0))
-  .meta({ type: 'integer' })
+  .meta({ type: 'integer', description: 'The lead: the `lead_id` that create-lead returned.' })
 
 /** An id in a response. */
 export const id = z.int().min(1).max(LARGEST_ID)
@@ -98,4 +98,8 @@ export const id = z.int().min(1).max(LARGEST_ID)
 export const timestamp = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-  .meta({ description: 'UTC, `YYYY-MM-DD HH:MM:SS`.', examples: ['2026-03-02 15:04:05'] })
+  .meta({
+    id: 'Timestamp',
+    description: '`YYYY-MM-DD HH:MM:SS` in UTC, without a zone: append `Z` before you parse it.',
+    examples: ['2026-03-02 15:04:05'],
+  })

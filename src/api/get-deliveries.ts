@@ -6,10 +6,11 @@ import { AFTER_ALL } from '../db/deliveries/page.ts'
 import { ownsLead } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { deliveryStatuses } from '../domain/delivery.ts'
-import { milestoneNames } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { attemptTrigger, deliveryState } from './deliveries.ts'
+import { eventName } from './events.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, strictBody, success } from './schemas.ts'
@@ -19,7 +20,12 @@ const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const body = strictBody({
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
   states: z
-    .array(z.enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`), 'must be a list')
+    .array(
+      z
+        .enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`)
+        .meta({ describedAs: 'DeliveryState' }),
+      'must be a list',
+    )
     .min(1, 'must not be empty')
     .max(deliveryStatuses.length, 'is too long')
     .optional()
@@ -32,35 +38,42 @@ const body = strictBody({
   limit: pageLimit,
 }).describe('All fields are optional.')
 
-const attempt = z.object({
-  number: z.int(),
-  trigger: z.string().describe('`scheduled`, `resend`, `replay` or `probe`.'),
-  started_at: timestamp,
-  duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
-  status: z.int().nullable().describe('The HTTP status of your endpoint; `null` if it did not respond.'),
-  error_code: z.string().nullable(),
-  hint: z.string().nullable().describe('How to fix the failure.'),
-})
+const attempt = z
+  .object({
+    number: z.int(),
+    trigger: attemptTrigger,
+    started_at: timestamp,
+    duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
+    status: z.int().nullable().describe('The HTTP status of your endpoint; `null` if it did not respond.'),
+    error_code: z.string().nullable(),
+    hint: z.string().nullable().describe('How to fix the failure.'),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
 
-const delivery = z.object({
-  event_id: z.string(),
-  event_name: z.enum(milestoneNames),
-  lead_id: z.int(),
-  sequence: z.int(),
-  state: z.enum(deliveryStatuses),
-  created_at: timestamp,
-  next_attempt_at: timestamp.nullable().describe('`null` if it is held, settled, or waits for another one.'),
-  waits_for: z
-    .object({ event_id: z.string(), sequence: z.int() })
-    .nullable()
-    .describe('The lead’s first open webhook, if this one is sent after it.'),
-  settled_at: timestamp.nullable(),
-  resend_requested_at: timestamp
-    .nullable()
-    .describe('When the resend that it waits for was requested; `null` if there is none.'),
-  body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
-  attempts: z.array(attempt).describe('The latest 20, oldest first.'),
-})
+const delivery = z
+  .object({
+    event_id: z.string(),
+    event_name: eventName,
+    lead_id: z.int(),
+    sequence: z.int().describe('Counts the lead’s webhooks from 1; it does not count other events.'),
+    state: deliveryState,
+    created_at: timestamp,
+    next_attempt_at: timestamp
+      .nullable()
+      .describe('`null` if it is held, settled, or waits for another one.'),
+    waits_for: z
+      .object({ event_id: z.string(), sequence: z.int() })
+      .meta({ id: 'BlockingWebhook' })
+      .nullable()
+      .describe('The lead’s first open webhook, if this one is sent after it.'),
+    settled_at: timestamp.nullable(),
+    resend_requested_at: timestamp
+      .nullable()
+      .describe('When the resend that it waits for was requested; `null` if there is none.'),
+    body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
+    attempts: z.array(attempt).describe('The latest 20, oldest first.'),
+  })
+  .meta({ id: 'Delivery', description: 'One event on its way to your endpoint.' })
 
 const schema = operation({
   operationId: 'getDeliveries',
@@ -110,6 +123,7 @@ const schema = operation({
       next: null,
     },
   },
+  links: { event_id: '/data/0/event_id', after: '/next' },
   errors: [unknownLead()],
 })
 

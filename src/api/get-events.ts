@@ -4,15 +4,16 @@ import { findEvents } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
+import { event } from './events.ts'
 import { operation } from './openapi/operation.ts'
-import { event, leadBody, leadErrors, success } from './schemas.ts'
+import { leadBody, leadErrors, success } from './schemas.ts'
 
 const schema = operation({
   operationId: 'getEvents',
   tags: ['Leads'],
   summary: 'List a lead’s events',
   description:
-    'Returns the complete history of a lead, oldest first, including events that are not sent as webhooks.',
+    'Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads.',
   body: leadBody,
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({

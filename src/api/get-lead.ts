@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { findLead, type LeadRow } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { eachField, returnedFields } from '../domain/lead-fields.ts'
-import { statuses } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { id, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
-import { leadBody, leadErrors, success } from './schemas.ts'
+import { leadBody, leadErrors, leadStatus, success } from './schemas.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
@@ -23,7 +22,7 @@ const lead = z
     last_name: z.string(),
     email: z.string(),
     phone: z.string(),
-    status: z.enum(statuses).describe('The furthest milestone reached.'),
+    status: leadStatus,
     ...eachField(returnedFields, () => z.string().optional()),
     created_at: timestamp,
     updated_at: timestamp,
@@ -31,7 +30,7 @@ const lead = z
     property_state: z.string().optional(),
   })
   .catchall(metadataField)
-  .describe('The lead’s own fields, and its metadata beside them.')
+  .meta({ id: 'Lead', description: 'The lead’s own fields, and its metadata beside them.' })
 
 const schema = operation({
   operationId: 'getLead',

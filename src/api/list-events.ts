@@ -5,9 +5,10 @@ import { BEGINNING, eventsAfter, type FeedPosition, isLost, lastEvent } from '..
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, invalidPayload } from './errors.ts'
+import { event, tellApart } from './events.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
-import { event, pageLimit, strictBody, success } from './schemas.ts'
+import { pageLimit, strictBody, success } from './schemas.ts'
 
 const CURSOR = /^(?:now|\d{1,9}-\d{1,19}-\d{1,10}-\d{1,10})$/
 /** Instead of a cursor: after all events that there are. */
@@ -34,12 +35,23 @@ const body = strictBody({
     ),
 }).describe('All fields are optional.')
 
+const feedEvent = tellApart(
+  'FeedEvent',
+  z.object({
+    event_id: z.string(),
+    ...event.shape,
+    lead_id: z.int(),
+    partner_lead_id: z.string().nullable(),
+    position: z.int().describe('Counts the lead’s events from 1, without gaps.'),
+  }),
+)
+
 const schema = operation({
   operationId: 'listEvents',
   tags: ['Extensions'],
   summary: 'Poll for events of all leads',
   description:
-    'Returns the events of all your leads in the order in which they were committed. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page. With `wait`, the response comes as soon as there are events.',
+    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page. With `wait`, the response comes as soon as there are events.',
   body,
   bodyExamples: {
     'from the beginning': {},
@@ -49,17 +61,7 @@ const schema = operation({
   },
   response: z.object({
     success,
-    data: z
-      .array(
-        z.object({
-          event_id: z.string(),
-          ...event.shape,
-          lead_id: z.int(),
-          partner_lead_id: z.string().nullable(),
-          position: z.int().describe('Counts the lead’s events from 1, without gaps.'),
-        }),
-      )
-      .describe('In commit order; the events of one lead in theirs.'),
+    data: z.array(feedEvent).describe('In commit order; the events of one lead in theirs.'),
     next: z.string().describe('Send it as `after` in the next request.'),
     has_more: z.boolean(),
   }),
@@ -82,6 +84,7 @@ const schema = operation({
       has_more: false,
     },
   },
+  links: { after: '/next' },
   errors: [
     invalidPayload('Invalid request: after must be the next of an earlier response, or now.'),
     lostPlace({ generation: 1, txid: '81201', leadId: 1040, position: 2 }),

@@ -7,7 +7,24 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { invalidPayload } from './errors.ts'
 import { id, leadId, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { pageLimit, strictBody, success } from './schemas.ts'
+import { leadStatus, pageLimit, strictBody, success } from './schemas.ts'
+
+const leadSummary = z
+  .object({
+    lead_id: id,
+    partner_lead_id: z.string().nullable(),
+    status: leadStatus,
+    closed: z.boolean().describe('Whether the journey has ended: no more milestones are recorded.'),
+    delivery: z
+      .enum(leadDeliveries)
+      .describe(
+        'Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused.',
+      ),
+    open_deliveries: z.int().describe('How many of its webhooks are pending or held.'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'LeadSummary', description: 'A lead without personal data.' })
 
 const waiting = ['failing', 'held'] as const
 
@@ -16,6 +33,7 @@ const body = strictBody({
   after: leadId.optional().describe('The `next` of the previous response: only older leads.'),
   status: z
     .enum(statuses, `must be one of ${statuses.join(', ')}`)
+    .meta({ describedAs: 'LeadStatus' })
     .optional()
     .describe('Only leads with this status.'),
   partner_lead_id: optionalRules.partner_lead_id.rule
@@ -37,20 +55,7 @@ const schema = operation({
   bodyExamples: { newest: {}, 'failing webhooks': { delivery: 'failing', limit: 20 } },
   response: z.object({
     success,
-    data: z
-      .array(
-        z.object({
-          lead_id: id,
-          partner_lead_id: z.string().nullable(),
-          status: z.enum(statuses),
-          closed: z.boolean().describe('Whether the journey has ended: no more milestones are recorded.'),
-          delivery: z.enum(leadDeliveries),
-          open_deliveries: z.int(),
-          created_at: timestamp,
-          updated_at: timestamp,
-        }),
-      )
-      .describe('Newest first.'),
+    data: z.array(leadSummary).describe('Newest first.'),
     next: id.nullable().describe('The next page’s `after`; `null` on the last page.'),
   }),
   responseDescription: 'A page of leads.',
@@ -72,6 +77,7 @@ const schema = operation({
       next: null,
     },
   },
+  links: { lead_id: '/data/0/lead_id', after: '/next' },
   errors: [invalidPayload('Invalid request: limit must be at most 100.')],
 })
 

@@ -26,7 +26,14 @@ const schema = operation({
   tags: ['Extensions'],
   summary: 'Resend a webhook',
   description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` ${ROOM_SECONDS}, the time limit of an attempt, or ${PAUSED_SECONDS} while your endpoint is paused.`,
-  body: strictBody({ event_id: z.string({ error: requiredOr('must be a string') }) }, 'event_id is required'),
+  body: strictBody(
+    {
+      event_id: z
+        .string({ error: requiredOr('must be a string') })
+        .describe('As get-deliveries shows it; the `webhook-id` of the webhook.'),
+    },
+    'event_id is required',
+  ),
   bodyExamples: { event: { event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' } },
   response: messageResponse,
   responseDescription:

@@ -5,7 +5,7 @@ import { rotateSecret } from '../db/endpoints/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
-import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody, success } from './schemas.ts'
@@ -39,9 +39,7 @@ const schema = operation({
   bodyExamples: { default: {}, at_once: { overlap_hours: 0 } },
   response: z.object({
     success,
-    data: endpointView.extend({
-      secret: z.string().describe('The new signing secret. Store it now: it is not shown again.'),
-    }),
+    data: endpointWithSecret,
   }),
   responseDescription: 'The new secret. In production, `new_secret` shows when it begins to sign.',
   responseExamples: {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
-import { milestoneNames } from '../domain/milestones.ts'
+import { environments } from '../domain/environment.ts'
+import { statuses } from '../domain/milestones.ts'
 import { invalidPayload, unknownLead } from './errors.ts'
-import { leadId, timestamp } from './fields.ts'
+import { leadId } from './fields.ts'
 import { notFields } from './unknown-fields.ts'
 
 /** What several routes take or answer. What only one does is in that route's file. */
@@ -33,19 +33,12 @@ export const success = z.literal(true)
 
 export const messageResponse = z.object({ success, message: z.string() })
 
-const gain = z.int().min(-LARGEST_GAIN).max(LARGEST_GAIN)
+export const leadStatus = z
+  .enum(statuses)
+  .meta({ id: 'LeadStatus', description: 'The furthest milestone reached.' })
 
-export const scoreGains = z.object({
-  experian_gain: gain,
-  equifax_gain: gain,
-  transunion_gain: gain,
-  estimated_time_remaining: z.string().regex(TIME_REMAINING),
-})
+export const environment = z.enum(environments).meta({ id: 'Environment' })
 
-export const event = z.object({
-  event_name: z.enum(milestoneNames),
-  event_payload: z
-    .union([scoreGains, z.object({ partner_lead_id: z.string() }), z.null()])
-    .describe('`null` when the event has no payload.'),
-  created_at: timestamp,
-})
+export const stringMap = z
+  .record(z.string(), z.string())
+  .meta({ id: 'StringMap', description: 'Texts by their names.' })

@@ -4,7 +4,7 @@ import { openChange } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
-import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { requiredOr } from './fields.ts'
 import { operation } from './openapi/operation.ts'
@@ -17,10 +17,6 @@ import {
   tooManyChanges,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
-
-const secretField = z
-  .string()
-  .describe('The signing secret of the new URL. Store it now: it is not shown again.')
 
 const schema = operation({
   operationId: 'setEndpoint',
@@ -39,7 +35,7 @@ const schema = operation({
     'url is required',
   ),
   bodyExamples: { url: { url: 'https://lender.example.com/webhooks' } },
-  response: z.object({ success, data: endpointView.extend({ secret: secretField }) }),
+  response: z.object({ success, data: endpointWithSecret }),
   responseDescription: 'The candidate is stored.',
   responseExamples: {
     first: {

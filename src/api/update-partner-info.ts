@@ -66,8 +66,8 @@ const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) =
 const schema = operation({
   operationId: 'updatePartnerInfo',
   tags: ['Leads'],
-  summary: 'Add metadata to a lead',
-  description: `Fields that you do not send keep their value; \`null\` removes a field. ${listed} change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,
+  summary: 'Change a lead and its metadata',
+  description: `Changes one lead, not your account. Fields that you do not send keep their value; \`null\` removes a field. ${listed} change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,
   body,
   bodyExamples: {
     metadata: { lead_id: 1042, loan_product: 'FHA', property_state: 'TX', branch: 'Austin South' },

@@ -1,29 +1,26 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { createJsonSchemaTransform } from '@fastify/type-provider-zod'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Environment } from '../../domain/environment.ts'
-import { type ErrorCode, errorCodesOf } from '../errors.ts'
-import { failureResponses, failureSchema } from './operation.ts'
-import { allowAdditions, webhooks } from './webhooks.ts'
-
-const description = `Refer borrowers who were declined for credit reasons, and follow them until they are mortgage ready.
-
-Authenticate every request with the header \`Authorization: Service-Key <API_KEY>\`. Every response is JSON with a \
-boolean \`success\`; every error is \`{"success": false, "error": {"code", "message"}}\`. All times are UTC. Every \
-response has an \`X-Request-Id\`: quote it when you contact support.`
+import { errorCodesOf } from '../errors.ts'
+import { complete, type Document } from './complete.ts'
+import { guide } from './guide.ts'
+import { describeSchema } from './json-schema.ts'
+import { WEBHOOK_EVENT } from './webhook-schemas.ts'
+import { webhooks } from './webhooks.ts'
 
 const tags = [
   { name: 'Leads', description: 'Refer borrowers and follow their progress.' },
   {
     name: 'Endpoint',
-    description:
-      'Beyond the interface specification: set, certify and test the endpoint that receives your webhooks.',
+    description: 'Set, certify, test and pause the endpoint that receives your webhooks.',
   },
   {
     name: 'Extensions',
-    description: 'Beyond the interface specification: inspect and resend webhooks, or poll for events.',
+    description:
+      'List leads, inspect and resend webhooks, poll for events, export and erase personal data. These operations reject fields that they do not know.',
   },
   {
     name: 'Sandbox',
@@ -37,10 +34,15 @@ const tagsOf = (environment: Environment) =>
   tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox')
 
 /** What the document says beside the routes. */
-const base = {
+const baseOf = (environment: Environment) => ({
   openapi: '3.1.0',
-  info: { title: 'Partner Referral Service', version: '1.0.0', description },
+  info: {
+    title: 'Partner Referral Service',
+    version: '1.0.0',
+    description: guide(environment, errorCodesOf(environment)),
+  },
   servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
+  tags: tagsOf(environment),
   components: {
     securitySchemes: {
       serviceKey: {
@@ -53,7 +55,10 @@ const base = {
   },
   security: [{ serviceKey: [] }],
   webhooks,
-}
+})
+
+const zodToJsonConfig = { override: describeSchema }
+const addSchemas = createJsonSchemaTransformObject({ zodToJsonConfig })
 
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs: the same for people. */
 export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
@@ -67,10 +72,13 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
     },
   })
   await app.register(swagger, {
-    openapi: { ...base, tags: tagsOf(environment) } as object as OpenAPIV3_1.Document,
-    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowAdditions } }),
+    openapi: baseOf(environment) as object as OpenAPIV3_1.Document,
+    transform: createJsonSchemaTransform({ zodToJsonConfig }),
     transformObject: (found) =>
-      complete(found as { openapiObject: Document }, errorCodesOf(environment)) as OpenAPIV3_1.Document,
+      complete(addSchemas(found) as object as Document, {
+        codes: errorCodesOf(environment),
+        always: [WEBHOOK_EVENT],
+      }) as object as OpenAPIV3_1.Document,
   })
   // it loads nothing from other hosts
   await app.register(swaggerUi, {
@@ -87,33 +95,3 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
     },
   })
 })
-
-interface Document {
-  components: object
-  paths: Record<string, Record<string, Operation>>
-}
-
-interface Operation {
-  responses: object
-  parameters?: object[]
-  'x-failures'?: object
-  'x-parameters'?: object[]
-}
-
-/** Moves what `operation` passed as `x-` keys to OpenAPI's own. */
-function complete({ openapiObject }: { openapiObject: Document }, codes: ErrorCode[]): object {
-  for (const operation of Object.values(openapiObject.paths).flatMap((methods) => Object.values(methods))) {
-    Object.assign(operation.responses, operation['x-failures'])
-    if (operation['x-parameters']) operation.parameters = operation['x-parameters']
-    delete operation['x-failures']
-    delete operation['x-parameters']
-  }
-  return {
-    ...openapiObject,
-    components: {
-      ...openapiObject.components,
-      responses: failureResponses(codes),
-      schemas: { Failure: failureSchema(codes) },
-    },
-  }
-}

@@ -56,16 +56,18 @@ const schema = operation({
   },
   response: z.object({
     success,
-    data: z.object({
-      lead_id: id,
-      now: timestamp.describe('The lead’s time.'),
-      status: z
-        .enum([...statuses, 'advancing'])
-        .describe('The furthest milestone reached, or `advancing` while the clock is moving.'),
-      happened: z.array(happenedView).describe('What happened on the way, in the lead’s time.'),
-      stopped: stoppedView,
-      next: dueView,
-    }),
+    data: z
+      .object({
+        lead_id: id,
+        now: timestamp.describe('The lead’s time.'),
+        status: z
+          .enum([...statuses, 'advancing'])
+          .describe('The furthest milestone reached, or `advancing` while the clock is moving.'),
+        happened: z.array(happenedView).describe('What happened on the way, in the lead’s time.'),
+        stopped: stoppedView,
+        next: dueView,
+      })
+      .meta({ id: 'ClockAdvance' }),
   }),
   responseDescription: 'The clock was advanced.',
   responseExamples: {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { nextDue } from '../../db/leads/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../../domain/lead-clock.ts'
-import { milestoneNames, statuses } from '../../domain/milestones.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
 import { ApiError } from '../errors.ts'
+import { eventName } from '../events.ts'
 import { timestamp } from '../fields.ts'
 
 export const leadClosed = () => new ApiError('LEAD_CLOSED')
@@ -11,10 +11,9 @@ export const leadClosed = () => new ApiError('LEAD_CLOSED')
 /** A moment of a lead's time, as it is shown. */
 export const leadTime = (ms: number) => formatTimestamp(new Date(ms))
 
-export const leadStatus = z.enum(statuses).describe('The furthest milestone reached.')
-
 export const dueView = z
   .object({ what: z.enum(['score_update', 'retry', 'end']), at: timestamp })
+  .meta({ id: 'Due' })
   .nullable()
   .describe('What is due next on the lead’s clock; `null` for nothing.')
 
@@ -23,25 +22,32 @@ export function dueOf(clock: LeadClock): z.output<typeof dueView> {
   return due === undefined ? null : { what: due.what, at: leadTime(due.at) }
 }
 
-const event = { event_id: z.string(), event_name: z.enum(milestoneNames) }
+const event = { event_id: z.string(), event_name: eventName }
 
-export const happenedView = z.discriminatedUnion('what', [
-  z
-    .object({ at: timestamp, what: z.literal('event'), ...event, sequence: z.int().nullable() })
-    .describe('An event was recorded.'),
-  z
-    .object({
-      at: timestamp,
-      what: z.literal('webhook'),
-      ...event,
-      sequence: z.int(),
-      attempt: z.int().describe('The how-manieth request with this `webhook-id` it was.'),
-      status: z.int().nullable().describe('The HTTP status of your endpoint; `null` if it did not respond.'),
-      error_code: z.string().nullable().describe('`null` if your endpoint accepted it.'),
-    })
-    .describe('Your endpoint was called.'),
-  z.object({ at: timestamp, what: z.literal('end') }).describe('The lead was closed.'),
-])
+export const happenedView = z
+  .discriminatedUnion('what', [
+    z
+      .object({ at: timestamp, what: z.literal('event'), ...event, sequence: z.int().nullable() })
+      .meta({ id: 'HappenedEvent', description: 'An event was recorded.' }),
+    z
+      .object({
+        at: timestamp,
+        what: z.literal('webhook'),
+        ...event,
+        sequence: z.int(),
+        attempt: z.int().describe('The how-manieth request with this `webhook-id` it was.'),
+        status: z
+          .int()
+          .nullable()
+          .describe('The HTTP status of your endpoint; `null` if it did not respond.'),
+        error_code: z.string().nullable().describe('`null` if your endpoint accepted it.'),
+      })
+      .meta({ id: 'HappenedWebhook', description: 'Your endpoint was called.' }),
+    z
+      .object({ at: timestamp, what: z.literal('end') })
+      .meta({ id: 'HappenedEnd', description: 'The lead was closed.' }),
+  ])
+  .meta({ id: 'Happened' })
 
 export const stoppedView = z
   .literal('endpoint_would_pause')

@@ -5,9 +5,9 @@ import { ownsLead } from '../../db/leads/partner-reads.ts'
 import { unavailable, unknownLead } from '../errors.ts'
 import { id, leadId, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { leadErrors, strictBody, success } from '../schemas.ts'
+import { leadErrors, leadStatus, strictBody, success } from '../schemas.ts'
 import type { ClockOptions } from './advance-clock.ts'
-import { dueOf, dueView, leadStatus, leadTime } from './clock-view.ts'
+import { dueOf, dueView, leadTime } from './clock-view.ts'
 
 const schema = operation({
   operationId: 'getClock',
@@ -18,14 +18,16 @@ const schema = operation({
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({
     success,
-    data: z.object({
-      lead_id: id,
-      now: timestamp.describe('The lead’s time.'),
-      offset_seconds: z.int().describe('How far the clock was advanced; 0 if it never was.'),
-      moving: z.boolean(),
-      status: leadStatus,
-      next: dueView,
-    }),
+    data: z
+      .object({
+        lead_id: id,
+        now: timestamp.describe('The lead’s time.'),
+        offset_seconds: z.int().describe('How far the clock was advanced; 0 if it never was.'),
+        moving: z.boolean(),
+        status: leadStatus,
+        next: dueView,
+      })
+      .meta({ id: 'Clock' }),
   }),
   responseDescription: 'The clock.',
   responseExamples: {

@@ -5,23 +5,25 @@ import { formatTimestamp } from '../../domain/timestamps.ts'
 import { invalidPayload } from '../errors.ts'
 import { timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { strictBody, success } from '../schemas.ts'
+import { stringMap, strictBody, success } from '../schemas.ts'
 import { noSink } from './set-sink.ts'
 import type { SinkOptions } from './use-sink.ts'
 import { sinkPath } from './sink.ts'
 
-const webhook = z.object({
-  webhook_id: z.string(),
-  received_at: timestamp,
-  attempt: z.int().describe('The how-manieth request with this `webhook_id` it was.'),
-  verified: z.boolean().describe('Whether its signature is valid.'),
-  problem: z.string().nullable().describe('Why it is not valid.'),
-  status: z.int().describe('What the sink answered.'),
-  delay_ms: z.int().describe('How long it waited before.'),
-  headers: z.record(z.string(), z.string()),
-  body: z.string().describe('The bytes that were signed.'),
-  event: z.unknown().describe('The body, parsed; `null` if it is not JSON.'),
-})
+const webhook = z
+  .object({
+    webhook_id: z.string(),
+    received_at: timestamp,
+    attempt: z.int().describe('The how-manieth request with this `webhook_id` it was.'),
+    verified: z.boolean().describe('Whether its signature is valid.'),
+    problem: z.string().nullable().describe('Why it is not valid.'),
+    status: z.int().describe('What the sink answered.'),
+    delay_ms: z.int().describe('How long it waited before.'),
+    headers: stringMap,
+    body: z.string().describe('The bytes that were signed.'),
+    event: z.unknown().describe('The body, parsed; `null` if it is not JSON.'),
+  })
+  .meta({ id: 'SinkWebhook' })
 
 const schema = operation({
   operationId: 'getSink',
@@ -32,13 +34,15 @@ const schema = operation({
   bodyExamples: { nothing: {} },
   response: z.object({
     success,
-    data: z.object({
-      url: z.string(),
-      status: z.int(),
-      times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
-      delay_ms: z.int(),
-      webhooks: z.array(webhook),
-    }),
+    data: z
+      .object({
+        url: z.string(),
+        status: z.int(),
+        times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
+        delay_ms: z.int(),
+        webhooks: z.array(webhook),
+      })
+      .meta({ id: 'Sink' }),
   }),
   responseDescription: 'The sink and its webhooks.',
   responseExamples: {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { milestoneNames } from '../../domain/milestones.ts'
 import { scenarioNames, scenarios, webhooksOf } from '../../domain/scenarios.ts'
+import { eventName } from '../events.ts'
 import { operation } from '../openapi/operation.ts'
 import { success } from '../schemas.ts'
 
@@ -12,6 +12,8 @@ const all = scenarioNames.map((name) => ({
   webhooks: webhooksOf(name),
 }))
 
+export const scenarioName = z.enum(scenarioNames).meta({ id: 'ScenarioName' })
+
 const schema = operation({
   operationId: 'listScenarios',
   tags: ['Sandbox'],
@@ -21,14 +23,16 @@ const schema = operation({
   response: z.object({
     success,
     data: z.array(
-      z.object({
-        scenario: z.enum(scenarioNames),
-        about: z.string().describe('For people.'),
-        email: z
-          .string()
-          .describe('A create-lead with such an address plays the scenario, without any other call.'),
-        webhooks: z.array(z.enum(milestoneNames)),
-      }),
+      z
+        .object({
+          scenario: scenarioName,
+          about: z.string().describe('For people.'),
+          email: z
+            .string()
+            .describe('A create-lead with such an address plays the scenario, without any other call.'),
+          webhooks: z.array(eventName).describe('The webhooks to expect, in their order.'),
+        })
+        .meta({ id: 'Scenario' }),
     ),
   }),
   responseDescription: 'The scenarios.',

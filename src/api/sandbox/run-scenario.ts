@@ -7,15 +7,16 @@ import { readLeadClock } from '../../db/leads/next-due.ts'
 import { ownsLead } from '../../db/leads/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
 import { eachField, optionalFieldNames } from '../../domain/lead-fields.ts'
-import { milestoneNames } from '../../domain/milestones.ts'
 import { newReferralState, type ReferralState } from '../../domain/referral.ts'
 import { scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
 import type { Scenarios } from '../../temporal/scenarios.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { eventName } from '../events.ts'
 import { id, leadId, requiredOr } from '../fields.ts'
+import { scenarioName } from './list-scenarios.ts'
 import { operation } from '../openapi/operation.ts'
-import { strictBody, success } from '../schemas.ts'
-import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
+import { leadStatus, strictBody, success } from '../schemas.ts'
+import { dueOf, dueView, leadClosed } from './clock-view.ts'
 
 export interface ScenarioOptions {
   sql: Sql
@@ -42,7 +43,9 @@ const schema = operation({
     'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own.',
   body: strictBody(
     {
-      scenario: z.enum(scenarioNames, { error: requiredOr(`must be one of ${scenarioNames.join(', ')}`) }),
+      scenario: z
+        .enum(scenarioNames, { error: requiredOr(`must be one of ${scenarioNames.join(', ')}`) })
+        .meta({ describedAs: 'ScenarioName' }),
       lead_id: leadId.optional().describe('By default a new lead.'),
     },
     'scenario is required',
@@ -50,20 +53,20 @@ const schema = operation({
   bodyExamples: { 'a new lead': { scenario: 'mortgage_ready_in_a_year' } },
   response: z.object({
     success,
-    data: z.object({
-      lead_id: id,
-      scenario: z.enum(scenarioNames),
-      state: z
-        .enum(['done', 'running', 'stopped', 'closed'])
-        .describe(
-          '`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way.',
-        ),
-      status: leadStatus,
-      webhooks: z
-        .array(z.enum(milestoneNames))
-        .describe('The webhooks to expect for a new lead, in their order.'),
-      next: dueView,
-    }),
+    data: z
+      .object({
+        lead_id: id,
+        scenario: scenarioName,
+        state: z
+          .enum(['done', 'running', 'stopped', 'closed'])
+          .describe(
+            '`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way.',
+          ),
+        status: leadStatus,
+        webhooks: z.array(eventName).describe('The webhooks to expect for a new lead, in their order.'),
+        next: dueView,
+      })
+      .meta({ id: 'ScenarioRun' }),
   }),
   responseDescription: 'The scenario was played, or is being played.',
   responseExamples: {
@@ -79,6 +82,7 @@ const schema = operation({
       },
     },
   },
+  links: { lead_id: '/data/lead_id' },
   errors: [
     invalidPayload('Invalid request: scenario is required.'),
     unknownLead(),

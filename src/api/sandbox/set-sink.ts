@@ -26,7 +26,9 @@ const schema = operation({
       .describe('For how many webhooks, after which it answers 200 at once. `null`, the default: for all.'),
     delay_ms: integer(0, 20_000)
       .default(0)
-      .describe('How long it waits before it answers. Our time limit for an attempt is 15 seconds.'),
+      .describe(
+        'How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds.',
+      ),
   }),
   bodyExamples: {
     fails_twice: { status: 503, times: 2 },

@@ -13,8 +13,9 @@ import { invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { id, leadId } from '../fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../idempotency-key.ts'
 import { operation } from '../openapi/operation.ts'
-import { event, strictBody, success } from '../schemas.ts'
-import { dueOf, dueView, leadClosed, leadStatus } from './clock-view.ts'
+import { event, simulatedKinds, tellApart } from '../events.ts'
+import { leadStatus, strictBody, success } from '../schemas.ts'
+import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
 
 export interface SimulateOptions {
@@ -43,23 +44,27 @@ const body = strictBody(
   if (refusal !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message: refusal })
 })
 
-const simulated = event.extend({
-  recorded: z
-    .boolean()
-    .describe('`false` if the lead has this event already; the other fields are that event’s.'),
-  event_id: z.string(),
-  sequence: z
-    .int()
-    .nullable()
-    .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.'),
-})
+const simulated = tellApart(
+  'SimulatedEvent',
+  event.extend({
+    recorded: z
+      .boolean()
+      .describe('`false` if the lead has this event already; the other fields are that event’s.'),
+    event_id: z.string(),
+    sequence: z
+      .int()
+      .nullable()
+      .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.'),
+  }),
+  simulatedKinds,
+)
 
 const schema = operation({
   operationId: 'simulateEvent',
   tags: ['Sandbox'],
   summary: 'Simulate milestones',
   description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
-  'x-parameters': [idempotencyParameter('unique to each request')],
+  parameters: [idempotencyParameter('unique to each request')],
   body,
   bodyExamples: {
     one: { lead_id: 1042, event_name: 'contract_signed' },
@@ -77,12 +82,14 @@ const schema = operation({
   },
   response: z.object({
     success,
-    data: z.object({
-      lead_id: id,
-      status: leadStatus,
-      events: z.array(simulated).describe('In the order of the request.'),
-      next: dueView,
-    }),
+    data: z
+      .object({
+        lead_id: id,
+        status: leadStatus,
+        events: z.array(simulated).describe('In the order of the request.'),
+        next: dueView,
+      })
+      .meta({ id: 'Simulation' }),
   }),
   responseDescription: 'The milestones are recorded, and their webhooks are on their way.',
   responseExamples: {

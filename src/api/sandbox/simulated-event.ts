@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, parseScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
-import { scoreGains, strictly } from '../schemas.ts'
+import { refTo } from '../openapi/json-schema.ts'
+import { strictly } from '../schemas.ts'
 
 const allowedNames = signalledMilestones.join(', ')
 
-export const eventName = z.enum(signalledMilestones, {
-  error: ({ input }) => `${input === undefined ? 'is required: it ' : ''}must be one of ${allowedNames}`,
-})
-
-const gainsSchema = { ...z.toJSONSchema(scoreGains), $schema: undefined }
+export const eventName = z
+  .enum(signalledMilestones, {
+    error: ({ input }) => `${input === undefined ? 'is required: it ' : ''}must be one of ${allowedNames}`,
+  })
+  .meta({ id: 'SimulatedEventName' })
 
 export const eventPayload = z
   .custom<ScoreGains | null>(
@@ -18,7 +19,7 @@ export const eventPayload = z
   )
   .optional()
   .meta({
-    anyOf: [gainsSchema, { type: 'null' }],
+    anyOf: [{ $ref: refTo('ScoreGains') }, { type: 'null' }],
     description: 'For `score_update` only. Without it, the sandbox makes up gains.',
   })
 
@@ -41,3 +42,4 @@ export const simulatedEvent = z
     const message = refusePayload(event)
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message })
   })
+  .meta({ id: 'EventToSimulate' })

@@ -23,7 +23,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bytes)
   app.post<{ Params: { token: string } }>(sinkPath(':token'), {
     // not in the reference: it is the worker that calls it
-    schema: { hide: true, 'x-failures': {} },
+    schema: { hide: true, 'x-operation': {} },
     handler: async (request, reply) => {
       const found = await findSinkByToken(sql, request.params.token, encryptionKeys)
       if (found === undefined) {

@@ -1,0 +1,87 @@
+import type { ErrorCode } from '../errors.ts'
+import { keepUsedSchemas } from './components.ts'
+import { failureResponses, failureSchemas, headersOf, responseHeaders } from './failures.ts'
+import type { Details, Links } from './operation.ts'
+
+interface Media {
+  schema: { $ref: string }
+  examples?: object
+}
+
+interface Operation {
+  operationId: string
+  parameters?: object[]
+  requestBody?: { content: { 'application/json': Media } }
+  responses: Record<string, object>
+  'x-operation'?: Details
+}
+
+export interface Document {
+  components: { schemas: Record<string, { properties?: object }> }
+  paths: Record<string, Record<string, Operation>>
+}
+
+/** Puts what `operation` said in its place in the document, and what the operations share. */
+export function complete<Found extends Document>(
+  document: Found,
+  { codes, always }: { codes: readonly ErrorCode[]; always: readonly string[] },
+): Found {
+  const all = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  const fields = fieldsOf(document)
+  for (const operation of all) {
+    const { 'x-operation': details } = operation
+    delete operation['x-operation']
+    if (details !== undefined) detail(operation, details, linksOf(operation, details.links, all, fields))
+  }
+  const { schemas, ...others } = document.components
+  const components = {
+    ...others,
+    headers: responseHeaders,
+    responses: failureResponses(codes),
+    schemas: { ...schemas, ...failureSchemas(codes) },
+  }
+  return keepUsedSchemas({ ...document, components }, always)
+}
+
+function detail(operation: Operation, details: Details, links: object): void {
+  if (details.parameters) operation.parameters = details.parameters
+  const sent = operation.requestBody?.content['application/json']
+  if (sent !== undefined) sent.examples = details.requestExamples
+  const { content } = operation.responses['200'] as { content: { 'application/json': Media } }
+  content['application/json'].examples = details.responseExamples
+  operation.responses = {
+    200: {
+      description: details.responseDescription,
+      headers: headersOf(),
+      content,
+      ...(Object.keys(links).length > 0 && { links }),
+    },
+    ...details.failures,
+  }
+}
+
+/** The names of the fields that an operation takes. */
+function fieldsOf({ components: { schemas } }: Document) {
+  return ({ requestBody }: Operation): string[] => {
+    const id = requestBody?.content['application/json'].schema.$ref.split('/').at(-1) ?? ''
+    return Object.keys(schemas[id]?.properties ?? {})
+  }
+}
+
+/** The calls that take what the operation's response has, by their ids. */
+function linksOf(
+  from: Operation,
+  links: Links,
+  all: readonly Operation[],
+  fields: (operation: Operation) => string[],
+): object {
+  const found = Object.entries(links).flatMap(([field, pointer]): [string, object][] =>
+    (field === 'after' ? [from] : all.filter((operation) => operation !== from))
+      .filter((operation) => fields(operation).includes(field))
+      .map(({ operationId }) => [
+        operationId,
+        { operationId, requestBody: { [field]: `$response.body#${pointer}` } },
+      ]),
+  )
+  return Object.fromEntries(found)
+}

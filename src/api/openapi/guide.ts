@@ -1,0 +1,157 @@
+import type { Environment } from '../../domain/environment.ts'
+import { milestoneNames, milestones } from '../../domain/milestones.ts'
+import { DAY_MS, LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../domain/score-dates.ts'
+import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import { table } from './markdown.ts'
+import { webhookGuide } from './webhook-guide.ts'
+
+/** The guide at the top of the reference, in Markdown. What other files state as figures is taken from there. */
+export const guide = (environment: Environment, codes: readonly ErrorCode[]): string =>
+  [
+    introduction,
+    authentication,
+    environments(environment),
+    idempotency,
+    times,
+    names,
+    milestoneTable,
+    errors(codes),
+    webhookGuide,
+    changes,
+  ].join('\n\n')
+
+const introduction = `Refer borrowers who were declined for credit reasons, and follow them until they are mortgage ready.
+
+You create a **lead** for each borrower. At each milestone, the service records an **event** and sends it to your endpoint \
+as a signed **webhook**. You can also read a lead and its history at any time.
+
+Requests are \`POST\` with a JSON body. Responses are JSON, with a boolean \`success\`.`
+
+const authentication = `# Authentication
+
+Send your API key with every request:
+
+\`\`\`
+Authorization: Service-Key <API_KEY>
+\`\`\`
+
+\`ping\` needs no key, and checks the one that you send. Our staff issue and revoke keys. Keep them out of client-side code and \
+public repositories. A key that is missing, mistyped, expired, revoked, or for the other environment gets 401 \`AUTH_FAILED\`. \
+You see your own leads only: another partner’s lead is \`NOT_FOUND\`.`
+
+const environments = (environment: Environment) => `# Environments
+
+${table(
+  ['Environment', 'Keys begin with', 'For'],
+  [
+    [
+      'sandbox',
+      '`prs_test_`',
+      'test data: simulate milestones, and advance the clock of a lead by days or years',
+    ],
+    ['production', '`prs_live_`', 'live data'],
+  ],
+)}
+
+Each has a base address of its own, which ends in \`/v1\`. This reference describes the ${environment}.`
+
+const idempotency = `# Idempotency
+
+Send an \`Idempotency-Key\` with \`create-lead\`, unique to each lead. If you get no response, repeat the request with the same \
+key: within 24 hours you get the first response again, and neither a second lead nor a second email to the borrower is created. \
+The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`.
+
+Without the header, each request creates another lead, even with the same \`partner_lead_id\`.`
+
+const times = `# Times
+
+Times such as \`2026-11-21 20:57:56\` are UTC, without a zone. Append \`Z\` before you parse one:
+
+\`\`\`js
+new Date('2026-11-21 20:57:56') // wrong: local time
+new Date('2026-11-21 20:57:56'.replace(' ', 'T') + 'Z')
+\`\`\`
+
+\`\`\`python
+datetime.fromisoformat("2026-11-21 20:57:56" + "+00:00")
+\`\`\`
+
+Only the \`timestamp\` of a webhook’s body is in ISO 8601.`
+
+const names = `# Names
+
+${table(
+  ['Name', 'Meaning'],
+  [
+    ['`lead_id`, `id`', 'our identifier of a lead; both are the same'],
+    [
+      '`partner_lead_id`',
+      'your own identifier; it does not have to be unique, and `list-leads` finds leads by it',
+    ],
+    ['`get-events`', 'the complete history of one lead'],
+    ['`list-events`', 'the events of all your leads, to poll instead of receiving webhooks'],
+    [
+      '`update-partner-info`',
+      'changes a lead, not your account: your identifiers, the FICO range, the notes, and any metadata of yours',
+    ],
+    ['`status`', 'the furthest milestone that the lead has reached; it never goes back'],
+    ['`position`', 'counts all events of a lead from 1'],
+    ['`sequence`', 'counts the webhooks of a lead from 1; an event that is not sent has none'],
+    [
+      '`experian_gain`, `equifax_gain`, `transunion_gain`',
+      'the change of each score in points, as the score provider reports it. The interface does not define the date that gains are measured from: do not add them up',
+    ],
+    ['`estimated_time_remaining`', 'how long the borrower is expected to need still, such as `30-60 days`'],
+  ],
+)}`
+
+const payloads = {
+  lead_received: '`LeadReceivedPayload`, or `null` if you sent no `partner_lead_id`',
+  score_update: '`ScoreGains`',
+  none: '`null`',
+}
+
+const milestoneTable = `# Milestones
+
+In the order of a journey. A lead may skip some of them.
+
+${table(
+  ['`event_name`', 'Meaning', 'Happens', 'Webhook', '`event_payload`'],
+  milestoneNames.map((name) => {
+    const { meaning, once, webhook, payload } = milestones[name]
+    return [
+      `\`${name}\``,
+      meaning,
+      once ? 'once' : 'repeatedly',
+      webhook ? 'yes' : 'no',
+      payloads[payload ?? 'none'],
+    ]
+  }),
+)}
+
+A \`score_update\` is sent every ${SCORE_PERIOD_MS / DAY_MS} days after \`escrow_funded\`. A lead is closed \
+${LATE_FACTS_MS / DAY_MS} days after \`mortgage_ready\`, or when our staff close it; no events follow then.`
+
+const errors = (codes: readonly ErrorCode[]) => `# Errors
+
+Every error has the same body, which the reference calls \`Failure\`:
+
+\`\`\`json
+{ "success": false, "error": { "code": "NOT_FOUND", "message": "Lead not found." } }
+\`\`\`
+
+Decide by \`code\` and the HTTP status. \`message\` is for people, and may change. Each response has an \`X-Request-Id\`: quote it \
+when you contact support.
+
+${table(
+  ['Status', '`code`', 'Default message'],
+  codes.map((code) => [String(errorCatalogue[code].status), `\`${code}\``, errorCatalogue[code].message]),
+)}
+
+After 429 and 503, wait for as many seconds as \`Retry-After\` says, and repeat the request. Repeat it after 500, too, with \
+growing waits. Repeat \`create-lead\` with the same \`Idempotency-Key\`. Other errors need another request.`
+
+const changes = `# Versions
+
+The version is in the path: \`/v1\`. Without a new version we may add operations, optional fields of requests, fields of \
+responses and webhooks, milestones and error codes. Ignore what you do not know.`

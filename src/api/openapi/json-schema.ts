@@ -1,0 +1,46 @@
+import type { z } from 'zod'
+
+interface Described {
+  zodSchema: z.core.$ZodTypes
+  jsonSchema: z.core.JSONSchema.BaseSchema
+}
+
+/** Where OpenAPI keeps named schemas. */
+const COMPONENTS = '#/components/schemas/'
+
+export const refTo = (id: string) => `${COMPONENTS}${id}`
+
+/** What OpenAPI needs to know of a schema beside what JSON Schema says. */
+export function describeSchema({ zodSchema: { _zod }, jsonSchema }: Described): void {
+  const { def } = _zod
+  if (typeof jsonSchema['describedAs'] === 'string') describeAs(jsonSchema, jsonSchema['describedAs'])
+  if (def.type === 'union' && 'discriminator' in def) {
+    const { discriminator, options } = def as z.core.$ZodDiscriminatedUnionDef
+    jsonSchema['discriminator'] = {
+      propertyName: discriminator,
+      mapping: mappingOf(discriminator, options, jsonSchema),
+    }
+  }
+  // descriptions say it, and generated clients would take such fields for required
+  delete jsonSchema.default
+  // the bounds of all integers say nothing
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  // Responses and webhooks may gain fields: a reader that rejects unknown ones would break. Strict requests say so.
+  const isStrict = def.type === 'object' && def.catchall !== undefined
+  if (jsonSchema.additionalProperties === false && !isStrict) delete jsonSchema.additionalProperties
+}
+
+/** Another schema's name takes the place of all that was said. */
+function describeAs(jsonSchema: Described['jsonSchema'], id: string): void {
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  jsonSchema.$ref = refTo(id)
+}
+
+/** Which schema belongs to each value of the field that tells them apart. */
+function mappingOf(field: string, options: readonly z.core.SomeType[], { oneOf }: Described['jsonSchema']) {
+  const entries = (options as readonly z.core.$ZodTypeDiscriminable[]).flatMap(({ _zod }, index) =>
+    Array.from(_zod.propValues?.[field] ?? [], (value) => [String(value), oneOf?.[index]?.$ref] as const),
+  )
+  return Object.fromEntries(entries)
+}

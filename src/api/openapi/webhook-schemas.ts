@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { milestoneNames, milestones } from '../../domain/milestones.ts'
+import { CERTIFICATION_TYPE, PING_TYPE } from '../../webhooks/service-calls.ts'
+import { event, kindsOf } from '../events.ts'
+import { id } from '../fields.ts'
+import { environment } from '../schemas.ts'
+
+/** The schema of all requests to an endpoint. No operation refers to it: it is for receivers. */
+export const WEBHOOK_EVENT = 'WebhookEvent'
+
+const sentAt = z.string().meta({ format: 'date-time', description: 'ISO 8601.' })
+
+export const webhookNames = milestoneNames.filter((name) => milestones[name].webhook)
+
+/** One schema for each kind of payload. */
+export const milestoneWebhooks = kindsOf(webhookNames, 'MilestoneWebhookType').map(
+  ({ prefix, names, fields }) => {
+    const data = z
+      .object({
+        event_id: z.string().describe('The same as the header `webhook-id`.'),
+        ...event.shape,
+        ...fields,
+        lead_id: id,
+        partner_lead_id: z.string().nullable().describe('As it was when the event was recorded.'),
+        sequence: z
+          .int()
+          .min(1)
+          .describe('Counts the lead’s webhooks from 1; it does not count other events.'),
+        environment,
+      })
+      .meta({ id: `${prefix}WebhookData` })
+    const schemaId = `${prefix}Webhook`
+    const timestamp = sentAt.describe('The same time as `created_at`, in ISO 8601.')
+    const schema = z.object({ type: fields.event_name, timestamp, data }).meta({ id: schemaId })
+    return { names, schemaId, schema }
+  },
+)
+
+/** Requests that are no events. */
+export const serviceCalls = [
+  {
+    type: PING_TYPE,
+    schemaId: 'EndpointPing',
+    description: 'A test request, which test-endpoint or our staff asked for. It is no event.',
+  },
+  {
+    type: CERTIFICATION_TYPE,
+    schemaId: 'EndpointCertification',
+    description:
+      'A request of a certification. It is no event. Those that must be refused are not signed correctly.',
+  },
+].map(({ type, schemaId, description }) => {
+  const data = z.object({ partner_id: id, environment }).meta({ id: `${schemaId}Data` })
+  const schema = z.object({ type: z.literal(type), timestamp: sentAt, data }).meta({ id: schemaId })
+  return { type, schemaId, description, schema }
+})
+
+const all = [...milestoneWebhooks, ...serviceCalls].map(({ schema }): z.ZodObject => schema)
+z.discriminatedUnion('type', all as [z.ZodObject, ...z.ZodObject[]]).meta({
+  id: WEBHOOK_EVENT,
+  description:
+    'Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.',
+})

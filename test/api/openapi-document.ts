@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The committed OpenAPI document, which is the one that is served: `openapi.test.ts` holds it. */
+
+export interface Schema {
+  $ref?: string
+  type?: string
+  const?: unknown
+  enum?: unknown[]
+  required?: string[]
+  properties?: Record<string, Schema>
+  oneOf?: Schema[]
+  discriminator?: { propertyName: string; mapping: Record<string, string> }
+}
+
+export interface Content {
+  content: {
+    'application/json': {
+      schema: { $ref: string }
+      examples: Record<string, { value: object }>
+      example: unknown
+    }
+  }
+}
+
+export interface Response extends Content {
+  $ref?: string
+  headers: Record<string, { $ref: string }>
+  links?: Record<string, { operationId: string; requestBody: Record<string, string> }>
+}
+
+export interface Operation {
+  operationId: string
+  requestBody?: Content
+  responses: Record<string, Response>
+  parameters: { name: string }[]
+}
+
+export interface Document {
+  info: { description: string }
+  paths: Record<string, { get?: Operation; post?: Operation }>
+  webhooks: Record<string, { post: Operation }>
+  components: {
+    schemas: Record<string, Schema>
+    responses: Record<string, Response>
+    headers: Record<string, object>
+  }
+}
+
+export const committed = join(import.meta.dirname, '../../docs/openapi.json')
+export const openApiDocument = JSON.parse(readFileSync(committed, 'utf8')) as Document
+
+/** The schema that `$ref` names. */
+export function resolve({ $ref = '' }: Schema): Schema {
+  const found = openApiDocument.components.schemas[$ref.replace('#/components/schemas/', '')]
+  if (found === undefined) throw new Error(`there is no ${$ref}`)
+  return found
+}
+
+/** The fields that an operation takes. */
+export const fieldsOf = ({ requestBody }: Operation): string[] =>
+  requestBody === undefined
+    ? []
+    : Object.keys(resolve(requestBody.content['application/json'].schema).properties ?? {})

@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals'
+import { z } from 'zod'
+import { milestoneNames, milestones } from '../../src/domain/milestones.ts'
+import { fieldsOf, openApiDocument, type Operation, resolve, type Schema } from './openapi-document.ts'
+
+const { paths, webhooks, components } = openApiDocument
+const { schemas } = components
+const operations = Object.values(paths).flatMap((methods): Operation[] => Object.values(methods))
+const bodyOf = (operation: Operation) => operation.responses['200']?.content['application/json']
+
+/** Says what a value lacks to be of a named schema. */
+function validator(name: string) {
+  const text = JSON.stringify({ $ref: `#/$defs/${name}`, $defs: schemas }).replaceAll(
+    '#/components/schemas/',
+    '#/$defs/',
+  )
+  const schema = z.fromJSONSchema(JSON.parse(text))
+  return (value: unknown) => schema.safeParse(value).error?.issues ?? []
+}
+
+const gains = {
+  experian_gain: 12,
+  equifax_gain: -9,
+  transunion_gain: 15,
+  estimated_time_remaining: '90-120 days',
+}
+const payloads = { lead_received: { partner_lead_id: 'LOAN-2026-118' }, score_update: gains, none: null }
+const at = '2026-03-02 15:04:05'
+
+describe('the schemas of the OpenAPI document', () => {
+  it('have names that generated clients can use', () => {
+    const expected =
+      'Lead LeadSummary Event FeedEvent ScoreGains Delivery Attempt Endpoint RecentAttempts Certification CertificationCheck Failure ErrorCode ExportedLead Clock ClockAdvance Happened Scenario ScenarioRun Sink Timestamp WebhookEvent CreateLeadRequest CreateLeadResponse EventName LeadStatus DeliveryState'
+    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(expected.split(' ')))
+    for (const name of Object.keys(schemas)) expect(name).toMatch(/^([A-Z][a-z0-9]+)+$/)
+  })
+
+  it('are what every body refers to, after its operation', () => {
+    for (const operation of operations) {
+      const name = operation.operationId.replace(/^./, (first) => first.toUpperCase())
+      const { $ref = `#/components/schemas/${name}Request` } =
+        operation.requestBody?.content['application/json'].schema ?? {}
+      expect([bodyOf(operation)?.schema.$ref, $ref]).toEqual([
+        `#/components/schemas/${name}Response`,
+        `#/components/schemas/${name}Request`,
+      ])
+    }
+  })
+
+  it('are stated once', () => {
+    const named = new Map(Object.entries(schemas).map(([name, schema]) => [JSON.stringify(schema), name]))
+    const inline = (part: unknown): string[] => {
+      if (typeof part !== 'object' || part === null) return []
+      const own = named.get(JSON.stringify(part))
+      return own === undefined ? Object.values(part).flatMap(inline) : [own]
+    }
+    const inSchemas = Object.values(schemas).flatMap((schema) => Object.values(schema).flatMap(inline))
+    expect([...inline(paths), ...inline(webhooks), ...inSchemas]).toEqual([])
+  })
+
+  it('are all used', () => {
+    const text = JSON.stringify(openApiDocument)
+    const unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))
+    expect(unused).toEqual(['WebhookEvent'])
+  })
+})
+
+describe('events in the OpenAPI document', () => {
+  const more = {
+    Event: {},
+    FeedEvent: { event_id: 'evt_1', lead_id: 1, partner_lead_id: null, position: 1 },
+    SimulatedEvent: { event_id: 'evt_1', recorded: true, sequence: null },
+    ExportedEvent: { event_id: 'evt_1', position: 1 },
+  }
+  const cases = Object.entries(more).flatMap(([schema, fields]) =>
+    milestoneNames
+      .filter((name) => schema !== 'SimulatedEvent' || name !== 'lead_received')
+      .map((name) => [schema, name, fields] as const),
+  )
+
+  it.each(cases)('%s has the payload of a %s and no other', (schema, name, fields) => {
+    const faults = validator(schema)
+    const kind = milestones[name].payload ?? 'none'
+    const of = (payload: unknown) => ({ ...fields, event_name: name, event_payload: payload, created_at: at })
+    expect(faults(of(payloads[kind]))).toEqual([])
+    for (const [other, payload] of Object.entries(payloads)) {
+      // without a partner_lead_id, a lead_received has none
+      const isAllowed = other === kind || (kind === 'lead_received' && other === 'none')
+      expect([other, faults(of(payload)).length > 0]).toEqual([other, !isAllowed])
+    }
+    expect(schemas[schema]?.discriminator?.mapping).toHaveProperty(name)
+  })
+
+  it('have discriminators that lead to schemas of their values', () => {
+    const unions = Object.values(schemas).filter(({ oneOf }) => oneOf !== undefined)
+    expect(unions.length).toBeGreaterThanOrEqual(6)
+    for (const { oneOf = [], discriminator } of unions) {
+      const { propertyName = '', mapping = {} } = discriminator ?? {}
+      expect(new Set(Object.values(mapping))).toEqual(new Set(oneOf.map(({ $ref }) => $ref)))
+      for (const [value, $ref] of Object.entries(mapping))
+        expect(valuesOf(resolve({ $ref }).properties?.[propertyName])).toContain(value)
+    }
+  })
+
+  it('tell webhooks apart by their type', () => {
+    const faults = validator('WebhookEvent')
+    for (const [type, { post }] of Object.entries(webhooks)) {
+      const { schema, example } = post.requestBody?.content['application/json'] ?? {}
+      expect(faults(example)).toEqual([])
+      expect(faults({ ...(example as object), type: 'unknown' })).not.toEqual([])
+      expect(schemas['WebhookEvent']?.discriminator?.mapping[type]).toBe(schema?.$ref)
+    }
+  })
+})
+
+function valuesOf(schema: Schema = {}): unknown[] {
+  const { const: only, enum: several } = schema.$ref === undefined ? schema : resolve(schema)
+  return several ?? [only]
+}
+
+describe('operations in the OpenAPI document', () => {
+  it.each(operations.map((operation) => [operation.operationId, operation] as const))(
+    '%s has examples of its response that fit',
+    (_, operation) => {
+      const { schema, examples } = bodyOf(operation) ?? { schema: { $ref: '' }, examples: {} }
+      const faults = validator(schema.$ref.replace('#/components/schemas/', ''))
+      for (const { value } of Object.values(examples)) expect(faults(value)).toEqual([])
+    },
+  )
+
+  it('lead from the id of a new lead to every call that takes it', () => {
+    const links = paths['/create-lead']?.post?.responses['200']?.links ?? {}
+    expect(Object.keys(links)).toEqual(
+      operations
+        .filter((operation) => fieldsOf(operation).includes('lead_id'))
+        .map(({ operationId }) => operationId),
+    )
+    expect(links['getLead']?.requestBody).toEqual({ lead_id: '$response.body#/lead_id' })
+  })
+
+  it('have links to operations and fields that exist', () => {
+    const found = operations.flatMap((operation) =>
+      Object.values(operation.responses['200']?.links ?? {}).map((link) => ({ operation, link })),
+    )
+    expect(found.length).toBeGreaterThan(10)
+    for (const { operation, link } of found) {
+      const to = operations.find(({ operationId }) => operationId === link.operationId)
+      const [example] = Object.values(bodyOf(operation)?.examples ?? {})
+      for (const [field, expression] of Object.entries(link.requestBody)) {
+        expect(to && fieldsOf(to)).toContain(field)
+        expect(valueAt(example?.value, expression.replace('$response.body#', ''))).toBeDefined()
+      }
+    }
+  })
+
+  it('have an X-Request-Id in every response, and Retry-After where one has to wait', () => {
+    const all = operations.flatMap(({ responses }) => Object.entries(responses))
+    for (const [status, { $ref, headers: own }] of all) {
+      const headers = $ref === undefined ? own : components.responses[$ref.split('/').at(-1) ?? '']?.headers
+      expect(headers).toHaveProperty('X-Request-Id', { $ref: '#/components/headers/X-Request-Id' })
+      expect(['Retry-After' in (headers ?? {}), status]).toEqual([['429', '503'].includes(status), status])
+    }
+  })
+})
+
+function valueAt(value: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce((part, key) => (part as Record<string, unknown> | undefined)?.[key], value)
+}
