@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { errorCatalogue } from '../../src/api/errors.ts'
@@ -157,14 +158,40 @@ function posts(paths: Record<string, { post: Operation }>): [string, { post: Ope
 describe('GET /docs', () => {
   it('is a page with all it needs from this host', async () => {
     const api = await prepareApi()
-    const page = await api.app.inject('/docs')
-    expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(page.headers['content-security-policy']).toMatch(/^default-src 'self'; script-src 'self'/)
-    const addresses = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '')
-    expect(addresses.length).toBeGreaterThan(4)
-    for (const address of addresses) {
-      expect(address).toMatch(/^\/docs\//)
-      expect((await api.app.inject(address)).statusCode).toBe(200)
+    for (const url of ['/docs', '/docs/']) {
+      const page = await api.app.inject(url)
+      expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(page.headers['content-security-policy']).toMatch(/^default-src 'none';script-src 'self';/)
+      const scripts = Array.from(
+        page.body.matchAll(/<script src="([^"]+)"><\/script>/g),
+        ([, address]) => address,
+      )
+      expect(scripts).toEqual(['/docs/viewer.js', '/docs/reference.js'])
+      expect(page.body).not.toMatch(/<script>|https?:/)
     }
+    const start = await api.app.inject('/docs/reference.js')
+    expect(start.body).toContain('"url":"/v1/openapi.json"')
+  })
+
+  it('lets nobody try requests in production', async () => {
+    for (const environment of ['sandbox', 'production'] as const) {
+      const api = await prepareApi({ environment })
+      const { body } = await api.app.inject('/docs/reference.js')
+      expect(body).toContain(`"hideTestRequestButton":${environment === 'production'}`)
+    }
+  })
+
+  it('sends the viewer zipped, and only if it has changed', async () => {
+    const api = await prepareApi()
+    const viewer = await api.app.inject('/docs/viewer.js')
+    expect([viewer.statusCode, viewer.headers['content-type']]).toEqual([
+      200,
+      'text/javascript; charset=utf-8',
+    ])
+    expect(viewer.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(viewer.rawPayload).toString()).toContain('createApiReference')
+    const { etag } = viewer.headers
+    const again = await api.app.inject({ url: '/docs/viewer.js', headers: { 'if-none-match': String(etag) } })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
   })
 })

@@ -1,5 +1,4 @@
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
@@ -8,6 +7,7 @@ import { errorCodesOf } from '../errors.ts'
 import { complete, type Document } from './complete.ts'
 import { guide } from './guide.ts'
 import { describeSchema } from './json-schema.ts'
+import { referencePage } from './reference-page.ts'
 import { WEBHOOK_EVENT } from './webhook-schemas.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -60,7 +60,7 @@ const baseOf = (environment: Environment) => ({
 const zodToJsonConfig = { override: describeSchema }
 const addSchemas = createJsonSchemaTransformObject({ zodToJsonConfig })
 
-/** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs: the same for people. */
+/** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. */
 export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
   let text: string | undefined
   // before swagger, which describes every later route
@@ -80,18 +80,5 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
         always: [WEBHOOK_EVENT],
       }) as object as OpenAPIV3_1.Document,
   })
-  // it loads nothing from other hosts
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP:
-      "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
-    uiHooks: {
-      onRequest: (request, _reply, done) => void app.limitAddress(request).then(() => done(), done),
-    },
-    uiConfig: { validatorUrl: null, defaultModelsExpandDepth: -1, tryItOutEnabled: false },
-    theme: {
-      title: 'Partner Referral Service: API reference',
-      css: [{ filename: 'reference.css', content: '#swagger-ui .topbar { display: none }' }],
-    },
-  })
+  await app.register(referencePage, { environment })
 })

@@ -78,7 +78,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
 }
 
 function codeOfStatus(status: number): ErrorCode {
-  // the files of /docs send it for a path outside of them
+  // the files of /console send it for a path outside of them
   if (status === 403) return 'NOT_FOUND'
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
