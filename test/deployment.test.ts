@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { atEnd } from './support/at-end.ts'
 import { LEAD } from './support/leads.ts'
-import type { ServiceProcess } from './support/processes.ts'
+import { preload, type ServiceProcess } from './support/processes.ts'
 import { holdRow } from './support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { makeCertificate } from './webhooks/certificate.ts'
@@ -38,7 +38,7 @@ describe('a deployment', () => {
   })
 
   const runEntry = (entry: string, environment: Record<string, string> = {}) =>
-    run(process.execPath, [path.join(root, entry)], {
+    run(process.execPath, [...preload, path.join(root, entry)], {
       env: {
         ...service.environment,
         MIGRATION_DATABASE_URL: service.ownerUrl,

@@ -13,6 +13,7 @@ import { postgresFolder } from '../../src/embedded/data-directory.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { preload } from '../support/processes.ts'
 import { partnerCalls } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -27,7 +28,10 @@ afterEach(() => end(latest, 'SIGTERM'))
 /** `npm start`, but for npm, which would run it in the project's own folder. */
 function start(args: string[], variables = {}) {
   const env = { ...process.env, DATABASE_URL: '', TEMPORAL_ADDRESS: '', ...variables }
-  latest = spawn(process.execPath, [path.join(root, 'src/start.ts'), ...args], { cwd: folder, env })
+  latest = spawn(process.execPath, [...preload, path.join(root, 'src/start.ts'), ...args], {
+    cwd: folder,
+    env,
+  })
   const child = latest
   const lines: string[] = []
   const errors: string[] = []

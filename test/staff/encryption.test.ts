@@ -19,6 +19,7 @@ import { forget, rewrite, show } from '../../src/staff/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { preload } from '../support/processes.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { until } from '../support/until.ts'
 import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
@@ -204,7 +205,7 @@ describe('staff encryption', () => {
       await restartWith(newer, older)
       const child = spawn(
         process.execPath,
-        [path.join(import.meta.dirname, '../../src/staff.ts'), 'encryption', 'rewrite'],
+        [...preload, path.join(import.meta.dirname, '../../src/staff.ts'), 'encryption', 'rewrite'],
         {
           env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment(newer, older) },
           stdio: 'ignore',

@@ -4,6 +4,10 @@ import path from 'node:path'
 import { atEnd } from './at-end.ts'
 
 const root = path.join(import.meta.dirname, '../..')
+
+/** What the scripts of package.json begin with: it also keeps compiled code, so a process starts in half the time. */
+export const preload = ['--require', path.join(root, 'src/preload.cjs')]
+
 export interface ServiceProcess {
   pid: number
   port: number | undefined
@@ -21,7 +25,7 @@ export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 
 function forkEntry(entry: Entry, environment: Record<string, string>, args: string[] = []): ChildProcess {
   return fork(path.join(root, entry), args, {
     cwd: root,
-    execArgv: [],
+    execArgv: preload,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import * as workflows from '../../workflows/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { preload } from '../support/processes.ts'
 import { crossing, otherScenes, scenes } from './scenes.ts'
 
 const program = path.join(import.meta.dirname, '../../src/replay-histories.ts')
@@ -60,7 +61,7 @@ function historyOf(file: string): History['events'] {
 
 function replay(histories: string): Promise<{ replayed: number; failures: Record<string, string> }> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [program, histories], (error, stdout, stderr) => {
+    execFile(process.execPath, [...preload, program, histories], (error, stdout, stderr) => {
       const lines = stdout.trim().split('\n')
       if (lines.at(-1)?.startsWith('{')) resolve(JSON.parse(lines.at(-1) ?? ''))
       else reject(new Error(stderr, { cause: error }))
