@@ -23,12 +23,12 @@ const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com',
  */
 export async function prepareService(overrides: Record<string, string> = {}) {
   const { DATABASE_URL: given } = overrides
-  const database = given === undefined ? await freshDatabase() : undefined
   const temporalAddress = overrides.TEMPORAL_ADDRESS ?? process.env.TEST_TEMPORAL_ADDRESS ?? ''
   const namespace = `test-${randomBytes(6).toString('hex')}`
-  const connection = await Connection.connect({ address: temporalAddress })
-  await registerNamespace(connection, namespace)
-  await ensureSearchAttributes(connection, namespace)
+  const [database, connection] = await Promise.all([
+    given === undefined ? freshDatabase() : undefined,
+    connectToNamespace(temporalAddress, namespace),
+  ])
   const encryptionKey = randomBytes(32)
   const environment = {
     ENVIRONMENT: 'sandbox',
@@ -63,6 +63,13 @@ export async function prepareService(overrides: Record<string, string> = {}) {
       startProcess('src/worker.ts', { ...environment, ...settings }),
     addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
   }
+}
+
+async function connectToNamespace(address: string, namespace: string): Promise<Connection> {
+  const connection = await Connection.connect({ address })
+  await registerNamespace(connection, namespace)
+  await ensureSearchAttributes(connection, namespace)
+  return connection
 }
 
 export type Service = Awaited<ReturnType<typeof prepareService>>
