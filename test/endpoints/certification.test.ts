@@ -3,7 +3,6 @@ import { certificationChecks, type CheckReport } from '../../src/domain/certific
 import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type Arrival, type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
-import type { ServiceProcess } from '../support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -17,7 +16,6 @@ interface View {
 
 describe('certification', () => {
   let service: Service
-  let worker: ServiceProcess
   let partner: TestPartner
   let next: PartnerEndpoint
   let post: (path: string, body: object) => Promise<View>
@@ -25,7 +23,7 @@ describe('certification', () => {
 
   beforeAll(async () => {
     service = await prepareService()
-    ;[{ port }, worker] = await Promise.all([service.startApi(), service.startWorker()])
+    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)
 
   beforeEach(async () => {
@@ -162,32 +160,6 @@ describe('certification', () => {
     expect(await post('get-endpoint', {})).toMatchObject({ url: partner.endpoint.url })
     expect(next.arrivals).toHaveLength(1)
   })
-
-  it('goes on where a worker was killed in the middle', async () => {
-    const reached = Promise.withResolvers<void>()
-    next.answer = (_, response) => {
-      if (next.arrivals.length < 3) response.writeHead(200).end()
-      else reached.resolve()
-    }
-    await propose()
-    await post('certify-endpoint', {})
-    await reached.promise
-    await worker.kill()
-    next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
-    worker = await service.startWorker()
-    expect(await ended()).toMatchObject({ state: 'passed', failed: [] })
-    // the third again, and no other
-    expect(next.arrivals.map(({ verified }) => verified)).toEqual([
-      true,
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-    ])
-    expect(next.arrivals[2]?.id).toBe(next.arrivals[3]?.id)
-  }, 60_000)
 
   it('shows operators its checks, without the URL', async () => {
     await certify()
