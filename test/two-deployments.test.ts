@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { runToEnd, type ServiceProcess, startProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
-import { staff } from './staff/context.ts'
+import { carryOut, staff } from './staff/context.ts'
 
 /** Both have a lead 1, and workflows of both would be called lead-1. */
 describe('two deployments with one Temporal namespace by mistake', () => {
@@ -52,6 +52,11 @@ describe('two deployments with one Temporal namespace by mistake', () => {
     await expect(ofOwner(1).describe()).rejects.toThrow(WorkflowNotFoundError)
   })
 
+  it('its staff command refuses in one line', async () => {
+    const show = ['lead', 'show', '1']
+    expect(await staff(mistaken, show)).toEqual({ code: 1, stdout: '', stderr: `${refusal}\n` })
+  })
+
   it.each([
     [['milestone', '1', 'contract_signed']],
     [['lead', 'show', '1']],
@@ -59,7 +64,7 @@ describe('two deployments with one Temporal namespace by mistake', () => {
     [['workflow', 'rebuild']],
     [['workflow', 'rebuild', '--dry-run']],
   ])('its staff command refuses %j', async (args) => {
-    expect(await staff(mistaken, args)).toEqual({ code: 1, stdout: '', stderr: `${refusal}\n` })
+    expect(await carryOut(mistaken, [args])).toEqual([refusal])
     await expect(ofOwner(1).describe()).rejects.toThrow(WorkflowNotFoundError)
   })
 

@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { CommanderError } from 'commander'
 import { beginRun } from '../../src/embedded/run.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, misuse, staff, withoutTemporal } from './context.ts'
 
 const oneLine = expect.stringMatching(/^[^\n]+\n$/)
 
@@ -116,10 +117,10 @@ describe('the staff command', () => {
     ['a reason with a mail address', ['lead', 'close', '1', '--reason', 'a@b.c'], 'without personal data'],
     ['a name with a line break', ['partner', 'list', '--as', 'Kim\nDoe'], 'Use a name of 1 to 100'],
   ])('refuses %s and says what it takes', async (_, args, rule) => {
-    const answer = await staff({}, args)
-    expect(answer).toEqual({ code: expect.any(Number), stdout: '', stderr: oneLine })
-    expect(answer.code).toBeGreaterThan(0)
-    expect(answer.stderr.toLowerCase()).toContain(rule.toLowerCase())
+    const { stderr, thrown } = await misuse(args)
+    expect(thrown).toBeInstanceOf(CommanderError)
+    expect(stderr).toEqual(oneLine)
+    expect(stderr.toLowerCase()).toContain(rule.toLowerCase())
   })
 
   it('says what to do when there is nothing to work on', async () => {

@@ -4,14 +4,18 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readConfig } from '../../src/config.ts'
 import { type StaffContext, openContext } from '../../src/staff/context.ts'
+import { explainDenial } from '../../src/staff/permission.ts'
+import { staffProgram } from '../../src/staff/program.ts'
+import { failureOf } from '../../src/staff/refusal.ts'
 import { temporalSettings } from '../../src/temporal/client.ts'
 import { atEnd } from '../support/at-end.ts'
+import { preload } from '../support/processes.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
 /** Runs the command as `npm run staff` does, in `cwd`. */
 export async function staff(environment: Record<string, string>, args: string[], cwd = root) {
-  const child = spawn(process.execPath, [path.join(root, 'src/staff.ts'), ...args], {
+  const child = spawn(process.execPath, [...preload, path.join(root, 'src/staff.ts'), ...args], {
     cwd,
     env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -22,6 +26,32 @@ export async function staff(environment: Record<string, string>, args: string[],
     text(child.stderr),
   ])
   return { code, stdout, stderr }
+}
+
+/** Reads a command line in this process, which refuses it: what it writes to stderr, and what it ends with. */
+export async function misuse(args: string[]): Promise<{ stderr: string; thrown: unknown }> {
+  let stderr = ''
+  const program = staffProgram(() => async () => {})
+  for (const command of [program, ...program.commands.flatMap((noun) => [noun, ...noun.commands])])
+    command.configureOutput({ writeErr: (written) => (stderr += written) })
+  const thrown = await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => error)
+  return { stderr, thrown }
+}
+
+/** Carries out commands in this process, with a login or an environment of their own: the refusals, in their order. */
+export async function carryOut(environment: Record<string, string>, commands: string[][]): Promise<string[]> {
+  const context = await contextOf(environment)
+  const refusals: string[] = []
+  for (const command of commands) {
+    const program = staffProgram((act) => async (...args) => {
+      const answer = await act(context, ...args)
+      if ('print' in answer) await answer.print(true, async () => {})
+    })
+    await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
+      refusals.push(failureOf(await explainDenial(context.sql, error)).message)
+    })
+  }
+  return refusals
 }
 
 /** The context that the commands work with, for calling them as functions. */

@@ -5,15 +5,12 @@ import { sql as raw } from 'kysely'
 import { auditHead } from '../../src/db/audit-chain.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { provideStaffRoles } from '../../src/db/staff-roles.ts'
-import { explainDenial } from '../../src/staff/permission.ts'
-import { staffProgram } from '../../src/staff/program.ts'
-import { failureOf } from '../../src/staff/refusal.ts'
 import { atEnd } from '../support/at-end.ts'
 import { leadsOf } from '../support/leads.ts'
 import type { ServiceProcess } from '../support/processes.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { contextOf, staff } from './context.ts'
+import { carryOut, staff } from './context.ts'
 
 const password = randomBytes(8).toString('hex')
 
@@ -105,29 +102,13 @@ describe('with a login of their own, staff', () => {
     return sqlOf(orm)
   }
 
-  /** Carries out a command in this process, with the connection of a login. */
-  async function carryOut(login: keyof typeof logins, commands: string[][]): Promise<string[]> {
-    const context = await contextOf(logins[login])
-    const refusals: string[] = []
-    for (const command of commands) {
-      const program = staffProgram((act) => async (...args) => {
-        const answer = await act(context, ...args)
-        if ('print' in answer) await answer.print(true, async () => {})
-      })
-      await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
-        refusals.push(failureOf(await explainDenial(context.sql, error)).message)
-      })
-    }
-    return refusals
-  }
-
   it('who are viewers read everything, and are refused whatever acts, before it does anything', async () => {
-    expect(await carryOut('viewer', commandsThatRead())).toEqual([])
+    expect(await carryOut(logins.viewer, commandsThatRead())).toEqual([])
     const before = await auditCount()
     const login = `${database}_viewer_login`
     const refusal = `The login ${login} may only read. To act, it needs the role ${database}_staff: grant ${database}_staff to ${login}`
     const commands = commandsThatAct()
-    expect(await carryOut('viewer', commands)).toEqual(commands.map(() => refusal))
+    expect(await carryOut(logins.viewer, commands)).toEqual(commands.map(() => refusal))
     expect(await auditCount()).toBe(before)
     expect(await staff(logins.viewer, ['lead', 'show', `${lead}`])).toMatchObject({ code: 0, stderr: '' })
     const close = ['lead', 'close', `${lead}`, '--reason', 'withdrew']
@@ -146,7 +127,7 @@ describe('with a login of their own, staff', () => {
   it('of the role staff do what staff do, and the audit has their logins', async () => {
     const issue = ['key', 'issue', `${partner.id}`]
     expect(await staff(logins.staff, issue)).toMatchObject({ code: 0, stderr: '' })
-    expect(await carryOut('staff', [...commandsThatAct(), ...commandsThatRead()])).toEqual([])
+    expect(await carryOut(logins.staff, [...commandsThatAct(), ...commandsThatRead()])).toEqual([])
     const who = await service.sql
       .selectFrom('audit')
       .select(['actor', 'database_user', 'os_user', 'host'])
