@@ -12,6 +12,14 @@ const GAINS = {
   estimated_time_remaining: '30-60 days',
 }
 
+// begun with the file: it takes ten seconds to be refused
+let withoutWorker: ReturnType<typeof askWithoutWorker>
+beforeAll(() => {
+  withoutWorker = askWithoutWorker()
+  // of which its test tells
+  withoutWorker.catch(() => undefined)
+})
+
 describe('simulate-event', () => {
   let service: Service
   let partner: SandboxPartner
@@ -180,19 +188,27 @@ describe('simulate-event', () => {
 
 describe('simulate-event and advance-clock without a worker', () => {
   it('answer 503 after ten seconds, and a repeat with the same key records once', async () => {
-    const service = await prepareService()
-    const { port } = await service.startApi()
-    const partner = await sandboxPartner(service, port)
-    const lead = await partner.createLead()
-    const simulate = () =>
-      partner.simulate(lead, { event_name: 'score_update' }, { 'idempotency-key': 'the-same' })
-    const began = performance.now()
-    const answers = await Promise.all([simulate(), partner.advance(lead, { days: 1 })])
+    const { service, partner, lead, simulate, answered } = await withoutWorker
+    const { answers, tookMs } = await answered
     for (const { status, error } of answers)
       expect([status, error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
-    expect(performance.now() - began).toBeLessThan(15_000)
+    expect(tookMs).toBeLessThan(15_000)
     await service.startWorker()
     expect((await simulate()).status).toBe(200)
     expect(await leadsOf(service, partner).names(lead)).toEqual(['lead_received', 'score_update'])
   }, 60_000)
 })
+
+/** Asks for both where there is no worker; `answered` resolves when they are refused. */
+async function askWithoutWorker() {
+  const service = await prepareService()
+  const { port } = await service.startApi()
+  const partner = await sandboxPartner(service, port)
+  const lead = await partner.createLead()
+  const simulate = () =>
+    partner.simulate(lead, { event_name: 'score_update' }, { 'idempotency-key': 'the-same' })
+  const began = performance.now()
+  const asked = Promise.all([simulate(), partner.advance(lead, { days: 1 })])
+  const answered = asked.then((answers) => ({ answers, tookMs: performance.now() - began }))
+  return { service, partner, lead, simulate, answered }
+}
