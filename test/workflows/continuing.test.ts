@@ -10,8 +10,8 @@ import { prepareFixture, type Fixture } from './scenes.ts'
 
 /** Events after which the server suggests to continue as new; it is 4,096 by default. */
 const SUGGESTED_AFTER = 60
-/** More than that in any case. */
-const ENOUGH = 100
+/** More than that in any case: each of them is an event. */
+const ENOUGH = SUGGESTED_AFTER + 5
 const CHAT = 'client_engaged_in_chat'
 
 /** Brings a lead into an activity that then stands still; answers how to let it go. */

@@ -169,19 +169,4 @@ describe('the referral workflow', () => {
     await partner.endpoint.until(() => arrivalsOf(leadId).length === 4)
     expect(arrivalsOf(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3, 4])
   })
-
-  it('loses nothing when it continues as new', async () => {
-    const leadId = await newLead()
-    const first = await handleOf(leadId).describe()
-    const chats = 2_100
-    for (let sent = 0; sent < chats; sent += 100) {
-      await Promise.all(
-        Array.from({ length: 100 }, () => service.referrals.signal(leadId, 'client_engaged_in_chat')),
-      )
-    }
-    await service.referrals.signal(leadId, 'contract_signed')
-    await partner.endpoint.until(() => arrivalsOf(leadId).length === 2)
-    expect((await names(leadId)).filter((name) => name === 'client_engaged_in_chat')).toHaveLength(chats)
-    expect((await handleOf(leadId).describe()).runId).not.toBe(first.runId)
-  }, 60_000)
 })
