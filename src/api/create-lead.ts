@@ -14,6 +14,7 @@ import { email, id, name, optionalRules, phone } from './fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
 import { operation } from './openapi/operation.ts'
 import { success } from './schemas.ts'
+import { ignoredIn, MOST_IGNORED } from './unknown-fields.ts'
 
 interface Options {
   sql: Sql
@@ -45,6 +46,8 @@ const body = z.object(
   'must be a JSON object',
 )
 
+const fieldNames = Object.keys(body.shape)
+
 const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@example.com' }
 
 const schema = operation({
@@ -52,7 +55,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Refer a borrower',
   description:
-    'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, and no second lead is created.',
+    'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, and no second lead is created.',
   parameters: [idempotencyParameter('unique to each lead, remembered for 24 hours')],
   body,
   bodyExamples: {
@@ -71,11 +74,24 @@ const schema = operation({
     message: z.string(),
     lead_id: id,
     partner_lead_id: z.string().optional().describe('As you sent it; absent if you did not.'),
+    ignored_fields: z
+      .array(z.string())
+      .max(MOST_IGNORED)
+      .optional()
+      .describe(
+        `Names of fields in your request that create-lead does not know, at most ${MOST_IGNORED}: what they hold is not stored. Absent if there are none.`,
+      ),
   }),
   responseDescription: 'The lead was created, by this request or by an earlier one with its Idempotency-Key.',
   responseExamples: {
     created: { success: true, message: 'Lead created.', lead_id: 1042, partner_lead_id: 'LOAN-2026-118' },
     'without partner_lead_id': { success: true, message: 'Lead created.', lead_id: 1043 },
+    'a misspelt field': {
+      success: true,
+      message: 'Lead created.',
+      lead_id: 1044,
+      ignored_fields: ['partnerLeadId'],
+    },
   },
   links: { lead_id: '/lead_id' },
   errors: [
@@ -91,10 +107,14 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
+  app.decorateRequest('ignoredFields', undefined)
   app.post('/create-lead', {
     schema,
+    preValidation: async (request) => {
+      request.ignoredFields = ignoredIn(request.body, fieldNames)
+    },
     handler: async (request) => {
-      const { body: lead, partnerId: partner } = request
+      const { body: lead, partnerId: partner, ignoredFields } = request
       const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
       const result = await insert(
         { sql, takeLeadId, encryptionKeys },
@@ -106,6 +126,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
           message: 'Lead created.',
           lead_id: leadId,
           partner_lead_id: lead.partner_lead_id ?? undefined,
+          ignored_fields: ignoredFields,
         }),
         idempotency,
       )

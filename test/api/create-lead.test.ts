@@ -190,6 +190,7 @@ describe('POST /create-lead', () => {
       `{${unknown}, ${JSON.stringify(borrower).slice(1)}`,
     )
     expect(status).toBe(200)
+    expect(body.ignored_fields).toEqual(['__proto__', 'constructor', 'status', 'id', 'x'])
     expect(await partner.readLead(body.lead_id)).toEqual({
       ...borrower,
       id: body.lead_id,
@@ -199,6 +200,20 @@ describe('POST /create-lead', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })
+  })
+
+  it('says which fields it ignored, by name only', async () => {
+    const { body, text } = await create({ partnerLeadId: 'LOAN-1', notes: null })
+    expect(body).toMatchObject({ success: true, ignored_fields: ['partnerLeadId'] })
+    expect(body).not.toHaveProperty('partner_lead_id')
+    expect(text).not.toContain('LOAN-1')
+  })
+
+  it('names at most 20 ignored fields, shortened and without what cannot be seen', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `${index}\u0000${'😀'.repeat(100)}`)
+    const { body } = await create(Object.fromEntries(names.map((name) => [name, 'x'])))
+    const shown = names.slice(0, 20).map((_, index) => `${index}?${'😀'.repeat(index < 10 ? 62 : 61)}…`)
+    expect(body.ignored_fields).toEqual(shown)
   })
 
   it('stores nothing when it refuses', async () => {

@@ -14,7 +14,7 @@ import {
   someHeaders,
   text,
 } from './arbitraries.ts'
-import { changeableFields } from '../../src/domain/lead-fields.ts'
+import { changeableFields, optionalFieldNames } from '../../src/domain/lead-fields.ts'
 import { errorCatalogue } from '../../src/api/errors.ts'
 import { answerFault, type Received } from '../support/answer-fault.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
@@ -95,6 +95,23 @@ describe('whatever is sent', () => {
       expect(await rowOf(1)).toBe(foreign)
     },
   )
+
+  it('create-lead succeeds with any further fields, and names those that it ignored', async () => {
+    const known = ['first_name', 'last_name', 'email', 'phone', ...optionalFieldNames]
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.oneof(field, text, printable), { maxLength: 30 }), async (names) => {
+        const ignored = names.filter((name) => !known.includes(name))
+        const fields = Object.fromEntries(ignored.map((name) => [name, 'their value']))
+        const { status, body, text: answer } = await partner.post('create-lead', { ...borrower, ...fields })
+        const shown = ((body.ignored_fields as string[] | undefined) ?? []).map((name) => Array.from(name).length)
+        expect([status, shown.length]).toEqual([200, Math.min(ignored.length, 20)])
+        expect(Math.max(0, ...shown)).toBeLessThanOrEqual(65)
+        expect('ignored_fields' in body).toBe(ignored.length > 0)
+        expect(answer).not.toContain('their value')
+      }),
+      { numRuns: RUNS },
+    )
+  })
 
   it('update-partner-info changes what is the partner’s and nothing else of a lead, and get-lead gives it back', async () => {
     await fc.assert(

@@ -27,6 +27,13 @@ describe('Idempotency-Key on create-lead', () => {
     expect(api.started.filter(({ leadId }) => leadId === first.body.lead_id)).toHaveLength(1)
   })
 
+  it('repeats which fields the first request had ignored, whatever the repeat has', async () => {
+    const first = await create('misspelt', { partnerLeadId: 'LOAN-1' })
+    expect(first.body.ignored_fields).toEqual(['partnerLeadId'])
+    const again = await create('misspelt', { other: 'x' })
+    expect([again.status, again.text]).toEqual([200, first.text])
+  })
+
   it('compares only the fields that have a value, so that a new optional field causes no conflict', async () => {
     await create('absent', { notes: null, fico_range: '' })
     const { request_hash: sealed, lead_id: leadId } = await api.sql

@@ -14,7 +14,7 @@ import {
 } from '../errors.ts'
 import { pathOf } from '../paths.ts'
 import { nearest } from '../../nearest.ts'
-import { notFields, printable } from '../unknown-fields.ts'
+import { notFields, printable, unknownIn } from '../unknown-fields.ts'
 
 /** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
 export const failures = plugin(async (app) => {
@@ -111,8 +111,8 @@ function nameOf(path: string, body: unknown): string {
 function describeUnknown({ body, routeOptions }: FastifyRequest): string[] {
   const schema = routeOptions.schema?.body
   const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
-  if (!isLenient || typeof body !== 'object' || body === null) return []
+  if (!isLenient) return []
   const fields = Object.keys(schema.shape)
-  const unknown = Object.keys(body).filter((name) => !fields.includes(name))
+  const unknown = unknownIn(body, fields)
   return unknown.length === 0 ? [] : [notFields(unknown, fields)]
 }
