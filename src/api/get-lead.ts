@@ -8,7 +8,7 @@ import { unknownLead } from './errors.ts'
 import { id, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
-import { leadBody, leadErrors, leadStatus, success } from './schemas.ts'
+import { leadBody, leadErrors, leadStatus, success, whatClosed } from './schemas.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
@@ -26,6 +26,12 @@ const lead = z
     ...eachField(returnedFields, () => z.string().optional()),
     created_at: timestamp,
     updated_at: timestamp,
+    closed_at: z
+      .string()
+      .optional()
+      .describe(
+        `When the lead was closed, in the format of \`created_at\`: ${whatClosed} Absent while the lead is open. A custom field of this name that you stored takes its place.`,
+      ),
     loan_product: z.string().optional(),
     property_state: z.string().optional(),
   })
@@ -36,7 +42,8 @@ const schema = operation({
   operationId: 'getLead',
   tags: ['Leads'],
   summary: 'Get a lead’s current state',
-  description: 'Returns a lead with its metadata. Optional fields without a value are left out.',
+  description:
+    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`.',
   body: leadBody,
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: lead }),
@@ -89,11 +96,13 @@ export const getLead: FastifyPluginAsyncZod<Options> = async (app, { noteRead, .
 }
 
 /**
- * JSON leaves out what is `undefined`. Metadata comes first: it cannot shadow a value of the lead's own fields. Where
- * the lead has none, metadata of that name shows: it was stored before the lead had the field.
+ * JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. Where the lead has none,
+ * metadata of that name shows: it was stored before the lead had the field. It does shadow what the interface
+ * specification does not have: partners may store a field of any other name, and get it back.
  */
-function toWire({ metadata, ...row }: LeadRow) {
+function toWire({ metadata, closed_at, ...row }: LeadRow) {
   return {
+    ...(closed_at && { closed_at: formatTimestamp(closed_at) }),
     ...metadata,
     ...row,
     lead_id: row.id,

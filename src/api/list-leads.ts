@@ -7,14 +7,17 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { invalidPayload } from './errors.ts'
 import { id, leadId, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { leadStatus, pageLimit, strictBody, success } from './schemas.ts'
+import { leadStatus, pageLimit, strictBody, success, whatClosed } from './schemas.ts'
 
 const leadSummary = z
   .object({
     lead_id: id,
     partner_lead_id: z.string().nullable(),
     status: leadStatus,
-    closed: z.boolean().describe('Whether the journey has ended: no more milestones are recorded.'),
+    closed: z.boolean().describe('Whether the lead is closed: no more milestones are recorded.'),
+    closed_at: timestamp
+      .nullable()
+      .describe(`When the lead was closed: ${whatClosed} \`null\` while the lead is open.`),
     delivery: z
       .enum(leadDeliveries)
       .describe(
@@ -68,6 +71,7 @@ const schema = operation({
           partner_lead_id: 'LOAN-2026-118',
           status: 'contract_signed',
           closed: false,
+          closed_at: null,
           delivery: 'failing',
           open_deliveries: 2,
           created_at: '2026-03-02 15:04:05',
@@ -97,8 +101,9 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
       const page = found.slice(0, limit)
       return {
         success: true as const,
-        data: page.map(({ created_at, updated_at, ...lead }) => ({
+        data: page.map(({ created_at, updated_at, closed_at, ...lead }) => ({
           ...lead,
+          closed_at: closed_at && formatTimestamp(closed_at),
           created_at: formatTimestamp(created_at),
           updated_at: formatTimestamp(updated_at),
         })),

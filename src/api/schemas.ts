@@ -37,6 +37,10 @@ export const leadStatus = z
   .enum(statuses)
   .meta({ id: 'LeadStatus', description: 'The furthest milestone reached.' })
 
+/** Of the field that says when a lead was closed. */
+export const whatClosed =
+  '30 days after `mortgage_ready`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no event and sends no webhook.'
+
 export const environment = z.enum(environments).meta({ id: 'Environment' })
 
 export const stringMap = z

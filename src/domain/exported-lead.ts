@@ -4,7 +4,7 @@ export const exportedParts = {
   onboarding_email: 'The email that welcomes the borrower, and why it was not sent if it was not.',
   clock: 'In a sandbox, by how many seconds the lead’s clock was advanced.',
   score_updates: 'The date from which score updates are counted, every 45 days.',
-  closing: 'When and why the lead was closed before its journey ended.',
+  closing: 'When the lead was closed, 30 days after mortgage_ready or by staff, and why.',
   workflow:
     'The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.',
   idempotency_keys: 'The Idempotency-Key of the request that created the lead, kept for 24 hours.',

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { closeLead } from '../../src/db/leads/lifecycle.ts'
 import { sealMetadata } from '../../src/db/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { milestoneNames } from '../../src/domain/milestones.ts'
@@ -118,6 +119,23 @@ describe('POST /get-lead', () => {
       await partner.post('update-partner-info', { lead_id: id, fico_range: removed })
       expect(await partner.readLead(id)).not.toHaveProperty('fico_range')
     }
+  })
+
+  it('says when the lead was closed, as export-lead does', async () => {
+    const id = await partner.createLead()
+    await closeLead(api.sql, id, 'withdrew')
+    const closed = await partner.readLead(id)
+    expect(closed.closed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    const exported = await partner.post('export-lead', { lead_id: id })
+    expect(exported.body.data.closing).toEqual({ closed_at: closed.closed_at, reason: 'withdrew' })
+  })
+
+  it('gives a custom field named closed_at back, as any other', async () => {
+    const id = await partner.createLead()
+    await partner.post('update-partner-info', { lead_id: id, closed_at: 'the bank holiday' })
+    expect(await partner.readLead(id)).toHaveProperty('closed_at', 'the bank holiday')
+    await closeLead(api.sql, id, 'withdrew')
+    expect(await partner.readLead(id)).toHaveProperty('closed_at', 'the bank holiday')
   })
 
   it('gives timestamps in UTC', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { closeLead } from '../../src/db/leads/lifecycle.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
@@ -43,12 +44,25 @@ describe('list-leads', () => {
       partner_lead_id: 'LOAN-0',
       status: 'lead_received',
       closed: false,
+      closed_at: null,
       delivery: 'failing',
       open_deliveries: 1,
       created_at: expect.stringMatching(/^\d{4}-/),
       updated_at: expect.stringMatching(/^\d{4}-/),
     })
     expect(next).toBeNull()
+  })
+
+  it('says when a lead was closed', async () => {
+    await closeLead(api.sql, leads[2]!, 'withdrew')
+    const { data } = await list({ after: leads[3], limit: 1 })
+    expect(data).toEqual([
+      expect.objectContaining({
+        lead_id: leads[2],
+        closed: true,
+        closed_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      }),
+    ])
   })
 
   it('goes on where the page before ended', async () => {

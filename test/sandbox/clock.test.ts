@@ -9,6 +9,10 @@ const ms = (timestamp: string) => Date.parse(`${timestamp.replace(' ', 'T')}Z`)
 const events = (happened: Happened[]) => happened.filter(({ what }) => what === 'event')
 const webhooks = (happened: Happened[]) => happened.filter(({ what }) => what === 'webhook')
 
+interface Closed {
+  closed_at: string
+}
+
 describe('a lead’s clock', () => {
   let service: Service
   let port: number | undefined
@@ -63,6 +67,21 @@ describe('a lead’s clock', () => {
       offset_seconds: 0,
       status: 'escrow_funded',
     })
+  })
+
+  it('goes on after the lead’s end, which keeps its date', async () => {
+    const lead = await partner.createLead()
+    const { data } = await partner.simulate(lead, { event_name: 'mortgage_ready' })
+    const ready = ms(data.events[0]?.created_at ?? '')
+    const advanced = await partner.advance(lead, { days: 365 })
+    expect(ms(advanced.data.now) - ready).toBeGreaterThanOrEqual(365 * DAY_MS)
+    const closedAt = async (path: string, body: object) => {
+      const { data: read } = (await partner.post(path, body)) as unknown as { data: Closed | [Closed] }
+      return ms((Array.isArray(read) ? read[0] : read).closed_at)
+    }
+    const shown = await closedAt('get-lead', { lead_id: lead })
+    expect(Math.abs(shown - ready - 30 * DAY_MS)).toBeLessThan(5000)
+    expect(await closedAt('list-leads', {})).toBe(shown)
   })
 
   it('has nothing to advance to before there is a date', async () => {

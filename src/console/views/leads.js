@@ -5,7 +5,7 @@ import { Badge, Empty, Failure, Loading, Time } from '../parts.js'
 import { link, replace } from '../route.js'
 import { counted, journey, words } from '../words.js'
 
-/** @typedef {{ lead_id: number, partner_lead_id: string | null, status: string, closed: boolean, delivery: 'ok' | 'failing' | 'held', open_deliveries: number, created_at: string, updated_at: string }} ListedLead */
+/** @typedef {{ lead_id: number, partner_lead_id: string | null, status: string, closed: boolean, closed_at: string | null, delivery: 'ok' | 'failing' | 'held', open_deliveries: number, created_at: string, updated_at: string }} ListedLead */
 
 const LOOK_AGAIN_MS = 2000
 

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../../domain/milestones.ts'
 import type { Sql } from '../orm.ts'
+import { leadsEnd } from './leads-now.ts'
 
 /** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */
 export const leadDeliveries = ['ok', 'failing', 'held'] as const
@@ -22,7 +23,7 @@ export async function listLeads(sql: Sql, partnerId: number, filter: LeadFilter)
     .selectFrom('leads')
     .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
     .select(['leads.id as lead_id', 'partner_lead_id', 'leads.status', 'leads.created_at', 'updated_at'])
-    .select(raw<boolean>`closed_at is not null`.as('closed'))
+    .select([raw<boolean>`closed_at is not null`.as('closed'), leadsEnd.as('closed_at')])
     .select(openWebhooks.as('open_deliveries'))
     .select(deliveryOf.as('delivery'))
     .where('leads.partner_id', '=', partnerId)

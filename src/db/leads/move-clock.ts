@@ -4,7 +4,7 @@ import type { Sql } from '../orm.ts'
 
 /**
  * Moves a lead's clock forward to a moment of its time, in milliseconds, rounded up to a whole second. Its webhooks'
- * retries stay where they are on the lead's clock: on ours they come closer. Of nothing else the time changes.
+ * retries, and its end, stay where they are on the lead's clock: on ours they come sooner. Of nothing else the time changes.
  */
 export async function moveClock(sql: Sql, leadId: number, to: number): Promise<void> {
   await sql.transaction().execute(async (trx) => {
@@ -15,7 +15,10 @@ export async function moveClock(sql: Sql, leadId: number, to: number): Promise<v
     if (seconds <= 0) return
     await trx
       .updateTable('leads')
-      .set((eb) => ({ clock_offset: eb('clock_offset', '+', seconds) }))
+      .set((eb) => ({
+        clock_offset: eb('clock_offset', '+', seconds),
+        closed_at: raw<Date | null>`closed_at - ${seconds} * interval '1 second'`,
+      }))
       .where('id', '=', leadId)
       .execute()
     await trx

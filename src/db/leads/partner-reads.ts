@@ -1,6 +1,7 @@
 import { optionalFieldNames, returnedFields } from '../../domain/lead-fields.ts'
 import { compiledOnce } from '../compiled-once.ts'
 import type { Sql } from '../orm.ts'
+import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
 const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, { leadId, partnerId }) =>
@@ -16,6 +17,7 @@ const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, {
       'created_at',
       'updated_at',
     ])
+    .select(leadsEnd.as('closed_at'))
     .where('id', '=', leadId)
     .where('partner_id', '=', partnerId)
     .where('erased_at', 'is', null),
@@ -59,7 +61,7 @@ export async function findWholeLead(
     .selectFrom('leads')
     .select(['id', 'partner_id', 'personal', ...optionalFieldNames, 'metadata', 'status'])
     .select(['created_at', 'updated_at', 'clock_offset', 'anchor_at', 'workflow_started_at'])
-    .select(['onboarding_sent_at', 'closed_at', 'close_reason'])
+    .select(['onboarding_sent_at', 'close_reason', leadsEnd.as('closed_at')])
     .where('id', '=', leadId)
     .$if(partnerId !== undefined, (query) =>
       query.where('partner_id', '=', partnerId ?? 0).where('erased_at', 'is', null),
