@@ -1,7 +1,7 @@
 import type { noticeFacts } from '../src/db/endpoints/notices.ts'
 import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
 import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
-import { PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/domain/retry-schedule.ts'
+import { FAILING_AFTER_MINUTES, PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/domain/retry-schedule.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 
 type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>
@@ -31,15 +31,17 @@ export function describeNotice(
   }
 }
 
-function whatHappened(kind: NoticeKind, { url, reason, since, failing_since: failing, open }: NoticeFacts) {
+function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
+  const { url, reason, since, failing_since: failing, open, sample } = facts
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
   const webhooks = `${open} ${open === 1 ? 'webhook is' : 'webhooks are'}`
   const none = failing ? ` The endpoint has accepted no webhook since ${formatTimestamp(failing)} UTC.` : ''
+  const first = sample?.first_at ? `, first on ${formatTimestamp(sample.first_at)} UTC` : ''
   const rest = open === 0 ? 'No webhook is waiting.' : `${webhooks} waiting for the next attempt.`
   const texts: Record<NoticeKind, string[]> = {
     failing: [
-      `A webhook to ${where} has failed ${FAILING_AFTER} times in a row.${none}`,
+      `A webhook to ${where} has failed ${FAILING_AFTER} times in a row${first}.${none} We tell you at this point, at least ${FAILING_AFTER_MINUTES} minutes after its first attempt: shorter interruptions need no action.`,
       `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
     ],
     given_up: [

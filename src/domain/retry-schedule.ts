@@ -1,3 +1,4 @@
+import { FAILING_AFTER } from './delivery.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 const SECOND = 1000
@@ -21,6 +22,11 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 
 /** How long the schedule takes, in days. */
 export const SCHEDULE_DAYS = RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay) / DAY
+
+/** How long after its first attempt a webhook is reported as failing, in minutes; jitter and `Retry-After` add to it. */
+export const FAILING_AFTER_MINUTES = Math.floor(
+  RETRY_DELAYS_MS.slice(0, FAILING_AFTER).reduce((sum, delay) => sum + delay) / MINUTE,
+)
 
 /** Whether this was the schedule's last attempt. */
 export function isLastScheduled(failures: number): boolean {

@@ -84,6 +84,36 @@ describe('telling a partner and staff of an endpoint', () => {
     ])
   })
 
+  it('tells of each recovery that belongs to a mail about a failure, also within the hour', async () => {
+    const tell = async () => {
+      await review(endpointId)
+      await notify(endpointId)
+    }
+    await owe('failing')
+    await tell()
+    await tell()
+    await pauseEndpoint(sql, partnerId)
+    await tell()
+    await activate()
+    await tell()
+    await tell()
+    expect(subjects('tech@lender.example')).toEqual([
+      'Webhook endpoint is failing: First Lender',
+      'Webhook endpoint works again: First Lender',
+      'Webhook endpoint is paused: First Lender',
+      'Webhook endpoint works again: First Lender',
+    ])
+    expect((await review(endpointId))?.owed).toBeNull()
+  })
+
+  it('says when a mail about a failing webhook is sent', async () => {
+    await owe('failing')
+    await notify(endpointId)
+    expect(mailServer.mails[0]?.content).toMatch(
+      /has failed 4 times in a row\. We tell you at this point, at least 35 minutes after its first attempt/,
+    )
+  })
+
   it('keeps a notice that the mail server refuses, without repeating the address anywhere', async () => {
     mailServer.refusing = true
     await owe('given_up')

@@ -16,20 +16,28 @@ export interface UnsentNotice {
   eventId: string | null
 }
 
-/** Owes a partner a notice, unless one of its kind waits or was sent within the hour. */
+/**
+ * Owes a partner a notice, unless one of its kind waits or was sent within the hour. A recovery belongs to an email about a
+ * failure, which was limited already: it is never held back.
+ */
 export async function oweNotice(
   trx: Sql,
   partnerId: number,
   kind: NoticeKind,
   eventId: string | null = null,
 ): Promise<void> {
+  const isLimited = kind !== 'recovered'
+  // to the millisecond, as it is read back
+  const precision = isLimited ? 'hour' : 'milliseconds'
   await raw`
     insert into notices (partner_id, kind, hour, event_id)
-    select ${partnerId}, ${kind}, date_trunc('hour', clock_timestamp()), ${eventId}
+    select ${partnerId}, ${kind}, date_trunc(${precision}, clock_timestamp()), ${eventId}
     where not exists (
       select from notices
-      where partner_id = ${partnerId} and kind = ${kind}
-        and case when sent_at is null then hour > now() - ${STALE} else sent_at > now() - interval '1 hour' end
+      where partner_id = ${partnerId} and kind = ${kind} and case
+        when sent_at is null then hour > now() - ${STALE}
+        else ${isLimited}::boolean and sent_at > now() - interval '1 hour'
+      end
     )
     on conflict do nothing
   `.execute(trx)
@@ -115,6 +123,13 @@ async function sampleOf(sql: Sql, partnerId: number, eventId: string | null) {
     .select(['deliveries.event_id', 'deliveries.lead_id', 'lead_events.event_name'])
     .select(['attempts.number', 'attempts.started_at', 'attempts.status', 'attempts.error_code'])
     .select('attempts.hint')
+    .select((eb) =>
+      eb
+        .selectFrom('attempts as earlier')
+        .select(raw<Date>`min(earlier.started_at)`.as('first_at'))
+        .whereRef('earlier.event_id', '=', 'deliveries.event_id')
+        .as('first_at'),
+    )
     .where('deliveries.partner_id', '=', partnerId)
     .where('attempts.error_code', 'is not', null)
     .$if(eventId !== null, (query) => query.where('deliveries.event_id', '=', eventId ?? ''))

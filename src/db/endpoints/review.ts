@@ -16,7 +16,7 @@ export interface EndpointReview {
   waiting: number
   /** Mails to be sent now. */
   unsent: number
-  /** The email that the hourly limit delays. */
+  /** The email that waits to be sent, or that the hourly limit delays. */
   owed: 'paused' | 'recovered' | null
 }
 
