@@ -15,7 +15,8 @@ const help = `npm start -- [--fresh] [--json]
 
 Runs the whole service on this machine, to try it out: PostgreSQL, Temporal with its Web UI, the API, the worker,
 and a demo partner with a key and an endpoint. To use running servers instead, set DATABASE_URL and TEMPORAL_ADDRESS.
-Everything listens on 127.0.0.1, and data is kept in .data/.
+Everything listens on 127.0.0.1, and data is kept in .data/. The API's port is 3000, or the next free one; set PORT to
+choose it.
 
   --fresh  delete the data of earlier starts first
   --json   print one line of JSON when everything is ready, and everything else to stderr

@@ -18,8 +18,8 @@ export function sandboxJson({ variables, demo }: Sandbox): string {
 /** The console takes the key from the fragment, which browsers send to nobody, and removes it from the address. */
 const consoleUrl = (api = '', key: string) => `${api.replace(/\/v1$/, '')}/console#key=${key}`
 
-/** What runs where, and three commands to try next. */
-export function banner({ variables, demo, dataDirectory }: Sandbox): string {
+/** What runs where, and what to try next. */
+export function banner({ variables, demo, webhooksTo, dataDirectory }: Sandbox): string {
   const { API_URL: api, TEMPORAL_NAMESPACE: namespace, TEMPORAL_UI_URL: ui } = variables
   const data = path.relative('.', dataDirectory)
   const places = {
@@ -30,7 +30,10 @@ export function banner({ variables, demo, dataDirectory }: Sandbox): string {
     Emails: variables.SMTP_CATCHER ? `one file each in ${data}/mail/` : 'sent through SMTP_URL',
     Logs: `${data}/api.log, ${data}/worker.log`,
     'Demo partner': `id ${demo.partnerId}, key ${demo.key}`,
-    'Its endpoint': `${demo.endpointUrl}: verifies webhooks and lists them below`,
+    'Its endpoint':
+      webhooksTo === demo.endpointUrl
+        ? `${webhooksTo}: verifies webhooks and lists them below`
+        : `${webhooksTo}, which you set: webhooks are not listed below`,
   }
   const lead = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
   return `Console: ${consoleUrl(api, demo.key)}
@@ -43,13 +46,17 @@ ${Object.entries(places)
 
 Try it in another terminal:
 
-  # create a lead
-  curl ${api}/create-lead \\
-    -H 'Authorization: Service-Key ${demo.key}' \\
+  API=${api}
+  KEY=${demo.key}
+
+  # create a lead; repeated with the same Idempotency-Key, it creates no second one
+  curl $API/create-lead \\
+    -H "Authorization: Service-Key $KEY" \\
     -H 'Content-Type: application/json' \\
+    -H 'Idempotency-Key: first-lead' \\
     -d '${JSON.stringify({ ...lead, partner_lead_id: 'LOAN-1' })}'
 
-  # its borrower signs the contract; STAFF_NAME is your name, for the audit
+  # its borrower signs the contract: 1 is the lead_id of the answer, STAFF_NAME your name, for the audit
   export STAFF_NAME=ada
   npm run staff -- milestone 1 contract_signed
 

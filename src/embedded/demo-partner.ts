@@ -11,27 +11,50 @@ interface DemoOptions {
   previous: DemoPartner | undefined
   endpointUrl: string
   encryptionKeys: readonly Buffer[]
+  /** Gets a line about what is not as at the previous start. */
+  report: (line: string) => void
+}
+
+interface Provided {
+  demo: DemoPartner
+  /** Where its webhooks go: `demo.endpointUrl`, or where a tester sends them. */
+  webhooksTo: string
 }
 
 /**
- * A partner with a valid sandbox key whose webhooks go to `endpointUrl`. The one of the previous start is kept while
- * its key is valid, with any endpoint that a tester has given it since.
+ * A partner with a valid sandbox key whose webhooks go to `endpointUrl`. The one of the previous start is kept, with any
+ * endpoint that a tester has given it since; if its key was revoked or has expired, it gets another.
  */
-export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promise<DemoPartner> {
-  const { previous, endpointUrl, encryptionKeys } = options
+export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promise<Provided> {
+  const { endpointUrl, encryptionKeys } = options
   const sql = sqlOf(orm)
-  const isValid = previous && typeof (await findKeyOwner(sql, hashOf(previous.key))) !== 'string'
-  const kept = isValid ? previous : undefined
+  const kept = await keptPartner(orm, options)
   if (kept) {
     const query = sql.selectFrom('endpoints').select('url').where('partner_id', '=', kept.partnerId)
-    const current = (await query.executeTakeFirst())?.url
-    if (kept.endpointUrl === endpointUrl || current !== kept.endpointUrl) return kept
+    const current = (await query.executeTakeFirst())?.url ?? kept.endpointUrl
+    if (kept.endpointUrl === endpointUrl || current !== kept.endpointUrl)
+      return { demo: kept, webhooksTo: current }
   }
   const endpointSecret = kept?.endpointSecret ?? generateSecret()
   const { partnerId, key } = kept ?? (await makePartner(orm.em.fork()))
   const secret = sealing(endpointSecret, encryptionKeys)
   await setEndpoint(sql, partnerId, { url: endpointUrl, secret })
-  return { partnerId, key, endpointUrl, endpointSecret }
+  return { demo: { partnerId, key, endpointUrl, endpointSecret }, webhooksTo: endpointUrl }
+}
+
+/** `undefined` if there is none in this database. */
+async function keptPartner(
+  orm: Orm,
+  { previous, report }: DemoOptions,
+): Promise<DemoPartner | undefined> {
+  if (previous === undefined) return undefined
+  const owner = await findKeyOwner(sqlOf(orm), hashOf(previous.key))
+  if (owner === 'unknown') return undefined
+  if (typeof owner !== 'string') return previous
+  const { key } = await issueKey(orm.em.fork(), previous.partnerId, 'sandbox')
+  const why = owner === 'revoked' ? 'was revoked' : 'has expired'
+  report(`The demo partner’s key ${why}: it has a new one.`)
+  return { ...previous, key }
 }
 
 async function makePartner(em: Em): Promise<{ partnerId: number; key: string }> {

@@ -4,7 +4,7 @@ import { type DemoPartner, saveSettings, type Settings } from './data-directory.
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
-import { freePort } from './ports.ts'
+import { apiPort, freePort } from './ports.ts'
 import { openJournal } from '../db/erasures/journal.ts'
 import { planDatabase, type ServerOptions } from './servers.ts'
 import { startServices } from './services.ts'
@@ -16,6 +16,8 @@ interface SandboxOptions extends ServerOptions {
 
 export interface Sandbox {
   demo: DemoPartner
+  /** Where its webhooks go. */
+  webhooksTo: string
   dataDirectory: string
   /** The environment variables by which other commands find it; API_URL is `http://127.0.0.1:3000/v1`. */
   variables: Record<string, string>
@@ -28,7 +30,8 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
-  const { port, encryptionKeys } = checkSettings(settings, environment)
+  const { port: wanted, encryptionKeys } = checkSettings(settings, environment)
+  const port = await apiPort(wanted, options)
   const database = await planDatabase(options)
   const endpointUrl = await receiveWebhooks(options, database.url, encryptionKeys)
   const variables = {
@@ -43,11 +46,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
     ERASURE_JOURNAL: journalOf(options),
   }
-  const [demo, services] = await Promise.all([
+  const [provided, services] = await Promise.all([
     prepareDatabase(database, endpointUrl, encryptionKeys, options),
     startServices(port, variables, options),
   ])
-  return { demo, dataDirectory, variables: { ...variables, ...services } }
+  return { ...provided, dataDirectory, variables: { ...variables, ...services } }
 }
 
 /** Outside PostgreSQL's folder, whose copies it is for. */
@@ -101,8 +104,8 @@ async function prepareDatabase(
   { url, start }: Awaited<ReturnType<typeof planDatabase>>,
   endpointUrl: string,
   encryptionKeys: readonly Buffer[],
-  { dataDirectory, environment, settings }: SandboxOptions,
-): Promise<DemoPartner> {
+  { dataDirectory, environment, settings, report }: SandboxOptions,
+): Promise<Pick<Sandbox, 'demo' | 'webhooksTo'>> {
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
     const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, erasures] = await Promise.all([
@@ -117,12 +120,14 @@ async function prepareDatabase(
       await migrateDeployment(orm, 'sandbox', encryptionKeys)
       const journal = openJournal(journalOf({ dataDirectory, environment }))
       await erasures.applyJournal(sqlOf(orm), { journal, backupDays: undefined })
-      settings.demo = await provideDemoPartner(orm, { previous: settings.demo, endpointUrl, encryptionKeys })
+      const previous = settings.demo
+      const provided = await provideDemoPartner(orm, { previous, endpointUrl, encryptionKeys, report })
+      settings.demo = provided.demo
+      saveSettings(dataDirectory, settings)
+      return provided
     } finally {
       await orm.close()
     }
-    saveSettings(dataDirectory, settings)
-    return settings.demo
   } catch (error) {
     if (!environment.DATABASE_URL) throw error
     const line = `PostgreSQL at ${new URL(url).host} cannot be used: ${(error as Error).message}. Correct DATABASE_URL, or unset it to have a server started.`

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { processEnvironment } from '../config.ts'
 import { launch, type Launched } from './launch.ts'
-import { freePort } from './ports.ts'
 import { planTemporal, type ServerOptions } from './servers.ts'
 
 const source = path.join(import.meta.dirname, '..')
@@ -29,7 +28,7 @@ export function startService({ entry, environment: env, ...options }: ServiceOpt
  * @returns the variables that lead to them.
  */
 export async function startServices(
-  preferredPort: number,
+  port: number,
   variables: Record<string, string>,
   options: ServerOptions,
 ): Promise<Record<string, string>> {
@@ -47,10 +46,9 @@ export async function startServices(
       onSpawn,
     })
   }
-  const PORT = String(await freePort(preferredPort))
   const [, api] = await Promise.all([
     temporal.start(),
-    start('API', 'server.ts', { PORT }),
+    start('API', 'server.ts', { PORT: String(port) }),
     // two processes cannot share a port for their metrics
     start('worker', 'worker.ts', { METRICS_PORT: '' }),
   ])

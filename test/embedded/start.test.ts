@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, test } from '@jest/globals'
@@ -214,6 +215,19 @@ test.each([
   await once(child, 'close')
   expect(child.exitCode).toBe(1)
   expect(errors).toEqual([expect.stringMatching(line)])
+})
+
+test('refuses a PORT that is in use, instead of taking another', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const { child, errors } = start([], { PORT: String(port) })
+  await once(child, 'close')
+  other.close()
+  expect(child.exitCode).toBe(1)
+  expect(errors).toEqual([
+    `PORT is ${port}, which is in use: free it, set another, or unset PORT to use the next free one.`,
+  ])
 })
 
 test('tells an old Node what to do', () => {
