@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { updateLead } from '../../src/db/leads/update-lead.ts'
 import { openMetadata, openNotes } from '../../src/db/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
@@ -267,6 +268,25 @@ describe('POST /update-partner-info', () => {
     const { status, text } = await update(faulty)
     expect(status).toBe(400)
     expect(text.length).toBeLessThan(10_000)
+  })
+
+  it('knows nothing of a lead that appears while it runs', async () => {
+    const next = leadId + 1
+    let isFirst = true
+    const appearing = api.sql.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (isFirst) {
+          isFirst = false
+          expect(await partner.createLead()).toBe(next)
+        }
+        return result
+      },
+    })
+    const changes = { fields: {}, metadata: { branch: 'Austin' } }
+    const tools = { sql: appearing, encryptionKeys: testKeys }
+    expect(await updateLead(tools, partner.id, next, changes)).toBe('unknown')
+    expect(await updateLead(tools, partner.id, next, changes)).toBe('updated')
   })
 
   it('takes at most 50 custom fields a lead, beside loan_product and property_state', async () => {

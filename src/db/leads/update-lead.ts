@@ -30,16 +30,30 @@ export async function updateLead(
   const replaced = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
   const changes = JSON.stringify({ ...sealMetadata(leadId, metadata, encryptionKeys), ...replaced })
   const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
-  const custom = raw<number>`(
+  const fits = raw<boolean>`${MAX_CUSTOM_FIELDS} >= (
     select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
-  const { numUpdatedRows } = await sql
-    .updateTable('leads')
-    .set({ ...sealFields(leadId, fields, encryptionKeys), metadata: merged, updated_at: leadsNow })
-    .where('id', '=', leadId)
-    .where('partner_id', '=', partnerId)
-    .where('erased_at', 'is', null)
-    .where(custom, '<=', MAX_CUSTOM_FIELDS)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n) return 'updated'
-  return (await ownsLead(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
+  const own = await sql
+    .with('own', (cte) =>
+      cte
+        .selectFrom('leads')
+        .select(['id', fits.as('fits')])
+        .where('id', '=', leadId)
+        .where('partner_id', '=', partnerId)
+        .where('erased_at', 'is', null)
+        // as concurrent changes leave it
+        .forNoKeyUpdate(),
+    )
+    .with('changed', (cte) =>
+      cte
+        .updateTable('leads')
+        .from('own')
+        .set({ ...sealFields(leadId, fields, encryptionKeys), metadata: merged, updated_at: leadsNow })
+        .whereRef('leads.id', '=', 'own.id')
+        .where('own.fits', '=', true),
+    )
+    .selectFrom('own')
+    .select('fits')
+    .executeTakeFirst()
+  if (own === undefined) return 'unknown'
+  return own.fits ? 'updated' : 'too_many'
 }
