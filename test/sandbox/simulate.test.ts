@@ -115,6 +115,19 @@ describe('simulate-event', () => {
     expect(await positions(lead)).toHaveLength(6)
   })
 
+  it('counts other milestones under the same Idempotency-Key as another request', async () => {
+    const lead = await partner.createLead()
+    const update = async (equifax_gain: number) => {
+      const event_payload = { ...GAINS, equifax_gain }
+      const sent = { event_name: 'score_update', event_payload }
+      const { data } = await partner.simulate(lead, sent, { 'idempotency-key': 'reused' })
+      return data.events[0]
+    }
+    const first = await update(1)
+    expect(await update(2)).toMatchObject({ recorded: true, event_payload: { equifax_gain: 2 } })
+    expect(await update(1)).toEqual({ ...first, recorded: false })
+  })
+
   it('refuses an Idempotency-Key that is none', async () => {
     const lead = await partner.createLead()
     const sent = { event_name: 'contract_signed' }
@@ -150,11 +163,11 @@ describe('simulate-event', () => {
     [{ event_name: 'score_update', events: [{ event_name: 'score_update' }] }, 'either event_name or events'],
     [
       { event_name: 'score_update', event_payload: {} },
-      'event_payload must have experian_gain, equifax_gain',
+      'event_payload lacks experian_gain, an integer from -550 to 550',
     ],
     [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
-      'events[0].event_payload must have experian_gain',
+      'events[0].event_payload needs equifax_gain, an integer from -550 to 550',
     ],
     [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
     [

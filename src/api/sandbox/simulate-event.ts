@@ -64,7 +64,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Simulate milestones',
   description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
-  parameters: [idempotencyParameter('unique to each request')],
+  parameters: [idempotencyParameter('unique to each request: with other milestones, it is another request')],
   body,
   bodyExamples: {
     one: { lead_id: 1042, event_name: 'contract_signed' },
@@ -127,9 +127,10 @@ export const simulateEvent: FastifyPluginAsyncZod<SimulateOptions> = async (app,
       const { partnerId } = request
       const { lead_id: lead } = request.body
       request.leadId = lead
-      const key = keyOf(idempotencyKeyOf(request))
+      const events = eventsOf(request.body)
+      const key = keyOf(idempotencyKeyOf(request), events)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      const answers = await simulate(lead, { key, events: eventsOf(request.body) }).catch((err: unknown) => {
+      const answers = await simulate(lead, { key, events }).catch((err: unknown) => {
         request.log.warn({ err }, 'not simulated')
         throw unavailable()
       })
@@ -141,14 +142,14 @@ export const simulateEvent: FastifyPluginAsyncZod<SimulateOptions> = async (app,
       )
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
-      const events = answers.flatMap(({ outcome, event_id: eventId }) => {
+      const simulatedEvents = answers.flatMap(({ outcome, event_id: eventId }) => {
         const row = recorded.get(eventId ?? '')
         if (row === undefined) return []
         return { recorded: outcome === 'recorded', ...row, created_at: formatTimestamp(row.created_at) }
       })
       return {
         success: true as const,
-        data: { lead_id: lead, status: clock.status, events, next: dueOf(clock) },
+        data: { lead_id: lead, status: clock.status, events: simulatedEvents, next: dueOf(clock) },
       }
     },
   })
@@ -156,9 +157,13 @@ export const simulateEvent: FastifyPluginAsyncZod<SimulateOptions> = async (app,
 
 const isRefused = ({ outcome }: { outcome: string }) => outcome === 'closed'
 
-/** Short, and never the same for a header and without one. */
-function keyOf(header: string | undefined): string {
-  return header === undefined ? randomUUID() : createHash('sha256').update(header).digest('hex')
+/**
+ * Short, and never the same for a header and without one. Other milestones under the same header are another request:
+ * nothing remembers what the first one was, and a score update with other gains must not count as recorded.
+ */
+function keyOf(header: string | undefined, events: Event[]): string {
+  if (header === undefined) return randomUUID()
+  return createHash('sha256').update(JSON.stringify([header, events])).digest('hex')
 }
 
 interface Event {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LARGEST_GAIN, parseScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
+import { faultOfScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
 import { refTo } from '../openapi/json-schema.ts'
 import { strictly } from '../schemas.ts'
@@ -13,10 +13,9 @@ export const eventName = z
   .meta({ id: 'SimulatedEventName' })
 
 export const eventPayload = z
-  .custom<ScoreGains | null>(
-    (value) => value === null || parseScoreGains(value) !== undefined,
-    `must have experian_gain, equifax_gain and transunion_gain (integers from -${LARGEST_GAIN} to ${LARGEST_GAIN}) and estimated_time_remaining (such as "30-60 days")`,
-  )
+  .custom<ScoreGains | null>((value) => value === null || faultOfScoreGains(value) === undefined, {
+    error: ({ input }) => faultOfScoreGains(input),
+  })
   .optional()
   .meta({
     anyOf: [{ $ref: refTo('ScoreGains') }, { type: 'null' }],
