@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { latestAttempts } from '../db/deliveries/attempts.ts'
-import { findDeliveries } from '../db/deliveries/list.ts'
+import { findDeliveries, nextAttemptOf } from '../db/deliveries/list.ts'
 import { AFTER_ALL } from '../db/deliveries/page.ts'
 import { ownsLead } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
@@ -152,6 +152,7 @@ type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
 
 function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
+  const nextAttemptAt = nextAttemptOf(row)
   return {
     event_id: row.event_id,
     event_name: row.event_name,
@@ -159,8 +160,7 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     sequence: row.sequence,
     state: row.state,
     created_at: formatTimestamp(row.created_at),
-    next_attempt_at:
-      row.state === 'pending' && row.waits_for === null ? formatTimestamp(row.next_attempt_at) : null,
+    next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
     waits_for: row.waits_for,
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { exportedLeadSchema } from '../../src/api/exported-lead.ts'
+import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { recordAudit } from '../../src/db/audit.ts'
 import { insertStaffRead } from '../../src/db/reads/write.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { exportLead } from '../../src/staff/lead-export.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
@@ -64,6 +66,18 @@ describe('export-lead', () => {
     expect(delivery.attempts).toMatchObject(
       [1, 2, 3].map((number) => ({ number, response_body: 'try later' })),
     )
+  })
+
+  it('has no next attempt for a webhook that waits for another, as get-deliveries has none', async () => {
+    const lead = await partner.createLead()
+    const milestone = { name: 'contract_signed', dedupeKey: 'contract_signed' } as const
+    await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    await recordMilestones(api.sql, lead, [milestone], () => '{}')
+    const { deliveries } = await exported(lead)
+    const listed = (await partner.post('get-deliveries', { lead_id: lead })).body.data.toReversed()
+    const nextOf = (rows: { next_attempt_at: string | null }[]) => rows.map((row) => row.next_attempt_at)
+    expect(nextOf(deliveries)).toEqual([expect.any(String), null])
+    expect(nextOf(deliveries)).toEqual(nextOf(listed))
   })
 
   it('says who read the data and what was done with the lead, without names of staff', async () => {

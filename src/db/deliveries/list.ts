@@ -12,6 +12,15 @@ end`
 /** In the lead's time, as its events are. */
 export const nextAttemptAt = raw<Date>`deliveries.next_attempt_at + leads.clock_offset * interval '1 second'`
 
+/** When a delivery is attempted next; `null` if it is held, settled, or waits for an earlier one of its lead. */
+export function nextAttemptOf<Time>(row: {
+  state: DeliveryStatus
+  waits_for: unknown
+  next_attempt_at: Time
+}): Time | null {
+  return row.state === 'pending' && row.waits_for === null ? row.next_attempt_at : null
+}
+
 /** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
 export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
   const deliveries = sql

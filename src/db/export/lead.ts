@@ -2,6 +2,7 @@ import { type ExportedPart, exportedParts } from '../../domain/exported-lead.ts'
 import type { Pages } from '../../domain/json-pieces.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../../domain/lead-fields.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
+import { nextAttemptOf } from '../deliveries/list.ts'
 import { findOnboardingMail } from '../leads/onboarding.ts'
 import type { WholeLead } from '../leads/partner-reads.ts'
 import type { Sql } from '../orm.ts'
@@ -64,10 +65,10 @@ async function* mapped<Row>(pages: AsyncIterable<Row[]>, toWire: (row: Row) => o
 type RowOf<Read extends (...args: never[]) => AsyncIterable<object[]>> =
   ReturnType<Read> extends AsyncIterable<(infer Row)[]> ? Row : never
 
-function deliveryOf({ attempts, ...row }: RowOf<typeof deliveriesOf>) {
+function deliveryOf({ attempts, waits_for, ...row }: RowOf<typeof deliveriesOf>) {
   return {
     ...row,
-    next_attempt_at: row.state === 'pending' ? time(row.next_attempt_at) : null,
+    next_attempt_at: time(nextAttemptOf({ ...row, waits_for })),
     settled_at: time(row.settled_at),
     resend_requested_at: time(row.resend_requested_at),
     attempts: attempts.map(({ event_id: _, ...attempt }) => ({

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { waitsFor } from '../deliveries/first-open.ts'
 import { nextAttemptAt, shownState } from '../deliveries/list.ts'
 import type { Sql } from '../orm.ts'
 import { pages } from '../pages.ts'
@@ -32,6 +33,7 @@ export function deliveriesOf(sql: Sql, leadId: number) {
       .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
       .select(['sequence', 'event_id', shownState.as('state'), 'body'])
       .select([nextAttemptAt.as('next_attempt_at'), 'settled_at', 'resend_requested_at'])
+      .select(waitsFor.as('waits_for'))
       .where('lead_id', '=', leadId)
       .where('sequence', '>', after)
       .orderBy('sequence')
