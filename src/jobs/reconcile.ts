@@ -4,6 +4,7 @@ import { type OpenLead, openAmong, openLeads } from '../db/leads/open-leads.ts'
 import { overdueLeads } from '../db/leads/overdue-leads.ts'
 import type { Sql } from '../db/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
+import { countWorkflows, listWorkflows } from '../temporal/list-workflows.ts'
 import { leadOf, referralId } from '../temporal/names.ts'
 import type { Referrals } from '../temporal/referrals.ts'
 import { attributeKeys } from '../temporal/search-attributes.ts'
@@ -39,7 +40,7 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
   const since = new Date(sinceMs).toISOString()
   const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${since}'`
   const ended = new Set<number>()
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
+  for await (const { workflowId } of listWorkflows(client, query)) {
     const leadId = leadOf(workflowId)
     if (leadId !== undefined) ended.add(leadId)
   }
@@ -125,7 +126,7 @@ function isKnown({ status, isSending }: OpenLead, told: Told | undefined): boole
 async function runningLeads(client: Client): Promise<Map<number, Told>> {
   const running = new Map<number, Told>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
-  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+  for await (const { workflowId, typedSearchAttributes } of listWorkflows(client, query)) {
     const leadId = leadOf(workflowId)
     const status = typedSearchAttributes.get(attributeKeys.LeadStatus)
     const delivery = typedSearchAttributes.get(attributeKeys.DeliveryState)
@@ -135,8 +136,6 @@ async function runningLeads(client: Client): Promise<Map<number, Told>> {
 }
 
 async function isRunning(client: Client, leadId: number): Promise<boolean> {
-  const { count } = await client.workflow.count(
-    `WorkflowId = '${referralId(leadId)}' AND ExecutionStatus = 'Running'`,
-  )
-  return count > 0
+  const query = `WorkflowId = '${referralId(leadId)}' AND ExecutionStatus = 'Running'`
+  return (await countWorkflows(client, query)) > 0
 }

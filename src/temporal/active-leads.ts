@@ -1,9 +1,8 @@
 import type { Client } from '@temporalio/client'
 import { dayOf } from '../domain/search-attributes.ts'
+import { listWorkflows } from './list-workflows.ts'
 import { leadOf } from './names.ts'
 import { attributeKeys } from './search-attributes.ts'
-
-const PAGE = 1000
 
 export interface ActiveLead {
   leadId: number
@@ -19,7 +18,7 @@ export async function* leadsActiveSince(client: Client, since: Date | undefined)
     since &&
     `(LastEventAt >= '${dayOf(since.getTime()).toISOString()}' OR CloseTime >= '${since.toISOString()}')`
   const query = ["WorkflowType = 'referral'", ...(isRecent ? [isRecent] : [])].join(' AND ')
-  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+  for await (const { workflowId, typedSearchAttributes } of listWorkflows(client, query)) {
     const leadId = leadOf(workflowId)
     if (leadId !== undefined) yield { leadId, partnerId: typedSearchAttributes.get(attributeKeys.PartnerId) }
   }

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import type { MilestoneItem, Recording } from '../domain/referral.ts'
 import { SKEW_MS } from '../domain/restore.ts'
+import { listWorkflows } from './list-workflows.ts'
 import { referralId } from './names.ts'
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>
@@ -29,7 +30,7 @@ export async function recordedBefore(
 ): Promise<MilestoneItem[]> {
   const workflowId = referralId(leadId)
   const began = new Map<string, Date>()
-  for await (const { runId, startTime } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
+  for await (const { runId, startTime } of listWorkflows(client, `WorkflowId = '${workflowId}'`))
     began.set(runId, startTime)
   const runs = [...began].toSorted(([, one], [, other]) => one.getTime() - other.getTime())
   const items = new Map<string, MilestoneItem>()
