@@ -65,7 +65,7 @@ export const takeOverUpdate = defineUpdate<void>('take_over_record')
 /** The type of the failure with which an update is refused because the lead is closed. */
 export const LEAD_CLOSED = 'LeadClosed'
 
-/** Why something changed nothing. `what` is a name, never content. */
+/** What was ignored, wholly or in part, or went wrong, and why. `what` is a name, never content. */
 export interface Note {
   at: number
   what: string

@@ -17,6 +17,11 @@ export async function resend(context: StaffContext, event: string) {
       `There is no delivery of ${printable(event)}: see "delivery list" for the event ids (evt_…).`,
     )
   }
+  if (delivery.state === 'canceled') {
+    throw new Refusal(
+      `Webhook ${event} was canceled and cannot be sent. The partner reads its event with get-events.`,
+    )
+  }
   const found = { ...delivery, event_id: event }
   return delivery.state === 'pending' ? tryNow(context, found) : sendAgain(context, found)
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { findDeliveries } from '../db/deliveries/list.ts'
+import { findDeliveries, nextAttemptOf } from '../db/deliveries/list.ts'
 import { type DeliveryStatus, deliveryStatuses } from '../domain/delivery.ts'
 import { table } from './answer.ts'
 import { leadId, moment, oneOf, partnerId, rows } from './arguments.ts'
@@ -73,7 +73,7 @@ export async function list({ sql }: StaffContext, options: ListOptions) {
     name: 'event_name',
     state: 'state',
     attempts: 'attempts',
-    'next or settled': (row) => row.settled_at ?? (row.state === 'pending' ? row.next_attempt_at : null),
+    'next or settled': (row) => row.settled_at ?? nextAttemptOf(row),
     last: (row) => row.last_status ?? row.last_error_code,
     hint: (row) => (row.state === 'delivered' ? null : row.last_hint),
   })

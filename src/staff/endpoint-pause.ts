@@ -1,3 +1,4 @@
+import { findEndpoint } from '../db/endpoints/endpoint.ts'
 import { pauseOrResume } from '../db/endpoints/states.ts'
 import type { StaffContext } from './context.ts'
 import { requirePartner } from './partner.ts'
@@ -12,10 +13,12 @@ export async function pause(context: StaffContext, partner: number) {
 }
 
 export async function resume(context: StaffContext, partner: number) {
+  const before = await findEndpoint(context.sql, partner)
   const id = await change(context, partner, 'endpoint.resume', 'resumedByStaff')
+  const drained = await drain(context, id, before?.open_deliveries ?? 0)
   return {
     json: { partner_id: partner, state: 'draining' },
-    text: `Resumed the endpoint of partner ${partner}. ${await drain(context, id)}`,
+    text: `Resumed the endpoint of partner ${partner}. ${drained}`,
   }
 }
 
@@ -41,13 +44,19 @@ export function withoutUrl(partner: number): Refusal {
 /**
  * Starts the workflow that wakes the leads. If Temporal is away, the worker's sweep starts it later: an error here
  * must not hide what is already committed, nor the secret that is shown only once.
+ *
+ * @param waiting how many webhooks waited for it.
  */
-export async function drain({ startEndpoint, temporal }: StaffContext, endpointId: number): Promise<string> {
+export async function drain(
+  { startEndpoint, temporal }: StaffContext,
+  endpointId: number,
+  waiting: number,
+): Promise<string> {
   try {
     await startEndpoint(endpointId)
-    return 'Held webhooks are now sent in order.'
+    return waiting <= 0 ? 'No webhook was waiting.' : 'Webhooks that were waiting are now sent in order.'
   } catch (error) {
     const { message } = failureOf(error, temporal.address)
-    return `Held webhooks are sent once Temporal is back and a worker runs. ${message}`
+    return `Webhooks are sent once Temporal is back and a worker runs. ${message}`
   }
 }

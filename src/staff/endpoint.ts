@@ -57,6 +57,7 @@ export async function set(
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(url).origin, from_now: fromNow }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
+  const before = await findEndpoint(context.sql, partner)
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
     const wanted = { url, secret: sealed, fromNow }
     const result = required(partner, await setEndpoint(context.sql, partner, wanted))
@@ -66,6 +67,7 @@ export async function set(
     ? `Its signing secret, shown only once:\n\n  ${secret}`
     : `It keeps its signing secret. To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
+  const drained = await drain(context, id, (before?.open_deliveries ?? 0) - canceled)
   return {
     json: {
       partner_id: partner,
@@ -75,7 +77,7 @@ export async function set(
       secret: secretIsNew ? secret : null,
       canceled_deliveries: canceled,
     },
-    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${await drain(context, id)}`,
+    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${drained}`,
   }
 }
 

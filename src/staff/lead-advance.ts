@@ -3,7 +3,7 @@ import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from
 import { formatTimestamp } from '../domain/timestamps.ts'
 import type { Advanced } from '../temporal/clocks.ts'
 import { fields, table } from './answer.ts'
-import { whole } from './arguments.ts'
+import { oneOf, whole } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { requireLead } from './require-lead.ts'
@@ -18,7 +18,7 @@ export function addAdvanceCommand(command: Command, run: Run): void {
   command
     .description('move the lead’s clock forward, in a sandbox: what falls due on the way happens')
     .addOption(new Option('--days <n>', `how many days, 1 to ${MOST_DAYS}`).argParser(days).conflicts('to'))
-    .addOption(new Option('--to <what>', 'until what is due').choices(clockStops))
+    .option('--to <what>', `until what is due: ${clockStops.join(', ')}`, oneOf(clockStops))
     .addHelpText('after', '\nExample:\n  npm run staff -- lead advance 1 --days 45')
     .action(run(advance))
 }

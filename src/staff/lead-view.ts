@@ -1,4 +1,4 @@
-import { findDeliveries } from '../db/deliveries/list.ts'
+import { findDeliveries, nextAttemptOf } from '../db/deliveries/list.ts'
 import type { MailRefusal } from '../db/entities/onboarding-mail.ts'
 import { findOnboardingMail } from '../db/leads/onboarding.ts'
 import {
@@ -40,9 +40,12 @@ export async function show(context: StaffContext, record: LeadRecord) {
     deliveries: deliveries.map((row) => ({ ...row, attempts: attemptsOf(row.event_id) })),
     workflow: { workflow_id: workflowId, status, url, notes },
   }
+  // apart: a partner may name a field as we name one of the lead's
+  const metadata = Object.entries(lead.metadata)
   const sequences = new Map(deliveries.map((row) => [row.event_id, row.sequence]))
   const parts = [
     leadFields(id, lead, mailState(lead, mail)),
+    metadata.length > 0 && table(metadata, { metadata: ([name]) => name, value: ([, value]) => value }),
     table(events, {
       '#': 'position',
       event: 'event_name',
@@ -55,7 +58,8 @@ export async function show(context: StaffContext, record: LeadRecord) {
       event: 'event_name',
       state: 'state',
       failures: 'failures',
-      'next attempt': (row) => (row.state === 'pending' ? row.next_attempt_at : null),
+      'next attempt': (row) =>
+        row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : nextAttemptOf(row),
       settled: 'settled_at',
     }),
     attempts.length > 0 &&
@@ -70,7 +74,7 @@ export async function show(context: StaffContext, record: LeadRecord) {
         hint: 'hint',
       }),
     fields({ workflow: workflowId, status, 'Web UI': url }),
-    notes.length > 0 && table(notes, { ignored: 'what', at: ({ at }) => new Date(at), why: 'why' }),
+    notes.length > 0 && table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),
   ]
   return { json, text: parts.filter(Boolean).join('\n\n') }
 }
@@ -108,7 +112,6 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     'clock ahead': lead.clock_offset === 0 ? null : `${lead.clock_offset} s`,
     closed: lead.closed_at,
     'close reason': lead.close_reason,
-    ...lead.metadata,
   })
 }
 

@@ -1,11 +1,11 @@
-import { Argument, type Command } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Sql } from '../db/orm.ts'
 import { settleOpenChanges } from '../db/endpoints/changes.ts'
 import { lockEndpoint } from '../db/endpoints/endpoint.ts'
 import { addPartner, changePartner, findPartner, listPartners } from '../db/partners/partner.ts'
 import { printable, table } from './answer.ts'
-import { partnerId } from './arguments.ts'
+import { oneOf, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { Refusal } from './refusal.ts'
 
@@ -29,7 +29,7 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .command('self-service')
     .description('let a partner change its endpoint by API in production, or no longer')
     .argument('<partner>', 'its id', partnerId)
-    .addArgument(new Argument('<state>').choices(['on', 'off']))
+    .argument('<state>', 'on or off', oneOf(['on', 'off']))
     .action(run(selfService))
   partner
     .command('contact')

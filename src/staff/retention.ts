@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { MOST_COUNTED } from '../db/retention/retained.ts'
 import { runRetention, showRetention } from '../db/retention/runs.ts'
 import {
@@ -8,6 +8,7 @@ import {
   retentionMeanings,
 } from '../domain/retention.ts'
 import { fields, table } from './answer.ts'
+import { oneOf } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
 
 export function addRetentionCommands(program: Command, run: Run): void {
@@ -20,7 +21,7 @@ export function addRetentionCommands(program: Command, run: Run): void {
   retention
     .command('run')
     .description('remove it now; the workers do it once a day')
-    .addOption(new Option('--class <name>', 'only this class').choices(retentionClasses))
+    .option('--class <name>', 'only this class', oneOf(retentionClasses))
     .action(run(runNow))
 }
 

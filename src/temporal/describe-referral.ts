@@ -10,7 +10,7 @@ export interface ReferralDescription {
   workflowId: string
   /** As Temporal says it (`RUNNING`, …), `NOT_FOUND`, or `UNKNOWN` while Temporal is away. */
   status: string
-  /** What its workflow was told and did not act upon; none while no worker answers for it. */
+  /** What its workflow ignored, wholly or in part, and what went wrong; none while no worker answers for it. */
   notes: ReferralView['notes']
 }
 

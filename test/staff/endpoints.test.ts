@@ -62,6 +62,8 @@ describe('an endpoint', () => {
     expect(leads.arrivals(waiting)).toMatchObject([{ verified: true, event: { type: 'lead_received' } }])
     await active()
     expect(await set()).toMatchObject({ secret: null })
+    await active()
+    expect((await endpoint.set(context, id, receiver.url)).text).toContain('No webhook was waiting.')
   })
 
   it('that is set gets what waited for it, of more leads than are woken in a second', async () => {
@@ -122,7 +124,7 @@ describe('an endpoint', () => {
     await service.referrals.signal(waiting, 'contract_signed')
     await leads.recorded(waiting, 'contract_signed')
     expect(leads.arrivals(waiting)).toEqual([])
-    await resume(context, id)
+    expect((await resume(context, id)).text).toContain('Webhooks that were waiting are now sent in order.')
     await receiver.until(() => leads.arrivals(waiting).length === 2)
     expect(leads.arrivals(waiting).map(({ event }) => event.type)).toEqual([
       'lead_received',

@@ -6,6 +6,7 @@ import * as lead from '../../src/staff/lead.ts'
 import { show } from '../../src/staff/lead-view.ts'
 import { requireLead } from '../../src/staff/require-lead.ts'
 import { milestone } from '../../src/staff/milestone.ts'
+import { updateLead } from '../../src/db/leads/update-lead.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -137,6 +138,17 @@ describe('the staff, of a lead', () => {
     })
   })
 
+  it('see metadata apart from the fields of the lead', async () => {
+    const id = await leads.commit()
+    const tools = { sql: service.sql, encryptionKeys: service.encryptionKeys }
+    const metadata = { status: 'ours', closed: 'last week' }
+    await updateLead(tools, partner.id, id, { fields: {}, metadata })
+    const { text } = await show(context, await requireLead(context.sql, id))
+    expect(text).toMatch(/^status +lead_received$/m)
+    expect(text).toMatch(/^closed +-$/m)
+    expect(text).toMatch(/^metadata +value\n(?:closed +last week\nstatus +ours|status +ours\nclosed +last week)$/m)
+  })
+
   it('close it, and nothing is recorded any more', async () => {
     const id = await leads.commit()
     expect((await lead.close(context, id, { reason: 'withdrew' })).json).toMatchObject({ outcome: 'closed' })
@@ -163,6 +175,8 @@ describe('the staff, of a lead', () => {
     await until(async () => (await view(id)).deliveries[1]?.state === 'delivered')
     expect((await resend(context, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
     expect(leads.arrivals(id).map(({ event }) => event.data.sequence)).toEqual([1, 1, 2, 1])
+    await service.sql.updateTable('deliveries').set({ state: 'canceled' }).where('lead_id', '=', id).execute()
+    await expect(resend(context, first!.event_id)).rejects.toThrow('was canceled and cannot be sent')
     await expect(resend(context, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
   })
 
