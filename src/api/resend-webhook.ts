@@ -58,7 +58,8 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       }
       const { state, lead_id: leadId } = found
       request.leadId = leadId
-      if (state === 'canceled') throw invalidPayload('This webhook was canceled and cannot be sent. get-events has its event.')
+      if (state === 'canceled')
+        throw invalidPayload('This webhook was canceled and cannot be sent. get-events has its event.')
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')

@@ -43,10 +43,7 @@ export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promis
 }
 
 /** `undefined` if there is none in this database. */
-async function keptPartner(
-  orm: Orm,
-  { previous, report }: DemoOptions,
-): Promise<DemoPartner | undefined> {
+async function keptPartner(orm: Orm, { previous, report }: DemoOptions): Promise<DemoPartner | undefined> {
   if (previous === undefined) return undefined
   const owner = await findKeyOwner(sqlOf(orm), hashOf(previous.key))
   if (owner === 'unknown') return undefined

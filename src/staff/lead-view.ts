@@ -74,7 +74,8 @@ export async function show(context: StaffContext, record: LeadRecord) {
         hint: 'hint',
       }),
     fields({ workflow: workflowId, status, 'Web UI': url }),
-    notes.length > 0 && table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),
+    notes.length > 0 &&
+      table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),
   ]
   return { json, text: parts.filter(Boolean).join('\n\n') }
 }

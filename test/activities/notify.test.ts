@@ -10,6 +10,9 @@ import { oweNotice } from '../../src/db/endpoints/notices.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import type { NoticeKind } from '../../src/domain/endpoint.ts'
 import { createLogger } from '../../src/logger.ts'
+import { addAttempts } from '../support/attempts.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
@@ -106,14 +109,6 @@ describe('telling a partner and staff of an endpoint', () => {
     expect((await review(endpointId))?.owed).toBeNull()
   })
 
-  it('says when a mail about a failing webhook is sent', async () => {
-    await owe('failing')
-    await notify(endpointId)
-    expect(mailServer.mails[0]?.content).toMatch(
-      /has failed 4 times in a row\. We tell you at this point, at least 35 minutes after its first attempt/,
-    )
-  })
-
   it('keeps a notice that the mail server refuses, without repeating the address anywhere', async () => {
     mailServer.refusing = true
     await owe('given_up')
@@ -176,6 +171,18 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(mail?.to).toBe('tech@lender.example')
     expect(mail?.content).toContain(happened)
     expect(mail?.content).toMatch(advice)
+  })
+
+  it('says since when a webhook fails, and when that is told', async () => {
+    await insertLead(sql, partnerId, LEAD, () => '{}')
+    await addAttempts(sql, partnerId, [{ errorCode: 'timeout' }, { errorCode: 'timeout' }])
+    const started_at = new Date('2026-03-02T15:04:05Z')
+    await sql.updateTable('attempts').set({ started_at }).where('number', '=', 1).execute()
+    await owe('failing')
+    await notify(endpointId)
+    expect(mailServer.mails[0]?.content).toContain(
+      'failed 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you at this point, at least 35 minutes after',
+    )
   })
 
   it('says nothing of an endpoint that was only set', async () => {

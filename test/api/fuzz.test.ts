@@ -103,7 +103,9 @@ describe('whatever is sent', () => {
         const ignored = names.filter((name) => !known.includes(name))
         const fields = Object.fromEntries(ignored.map((name) => [name, 'their value']))
         const { status, body, text: answer } = await partner.post('create-lead', { ...borrower, ...fields })
-        const shown = ((body.ignored_fields as string[] | undefined) ?? []).map((name) => Array.from(name).length)
+        const shown = ((body.ignored_fields as string[] | undefined) ?? []).map(
+          (name) => Array.from(name).length,
+        )
         expect([status, shown.length]).toEqual([200, Math.min(ignored.length, 20)])
         expect(Math.max(0, ...shown)).toBeLessThanOrEqual(65)
         expect('ignored_fields' in body).toBe(ignored.length > 0)

@@ -146,7 +146,9 @@ describe('the staff, of a lead', () => {
     const { text } = await show(context, await requireLead(context.sql, id))
     expect(text).toMatch(/^status +lead_received$/m)
     expect(text).toMatch(/^closed +-$/m)
-    expect(text).toMatch(/^metadata +value\n(?:closed +last week\nstatus +ours|status +ours\nclosed +last week)$/m)
+    expect(text).toMatch(
+      /^metadata +value\n(?:closed +last week\nstatus +ours|status +ours\nclosed +last week)$/m,
+    )
   })
 
   it('close it, and nothing is recorded any more', async () => {

@@ -163,7 +163,9 @@ const isRefused = ({ outcome }: { outcome: string }) => outcome === 'closed'
  */
 function keyOf(header: string | undefined, events: Event[]): string {
   if (header === undefined) return randomUUID()
-  return createHash('sha256').update(JSON.stringify([header, events])).digest('hex')
+  return createHash('sha256')
+    .update(JSON.stringify([header, events]))
+    .digest('hex')
 }
 
 interface Event {

@@ -31,7 +31,7 @@ export async function oweNotice(
   const precision = isLimited ? 'hour' : 'milliseconds'
   await raw`
     insert into notices (partner_id, kind, hour, event_id)
-    select ${partnerId}, ${kind}, date_trunc(${precision}, clock_timestamp()), ${eventId}
+    select ${partnerId}, ${kind}, date_trunc(${precision}::text, clock_timestamp()), ${eventId}
     where not exists (
       select from notices
       where partner_id = ${partnerId} and kind = ${kind} and case
