@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { exportedLeadSchema } from '../../src/api/exported-lead.ts'
+import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { recordAudit } from '../../src/db/audit.ts'
 import { insertStaffRead } from '../../src/db/reads/write.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { exportLead } from '../../src/staff/lead-export.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
-import { putEndpoints } from '../support/endpoint-states.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
@@ -71,7 +71,7 @@ describe('export-lead', () => {
   it('has no next attempt for a webhook that waits for another, as get-deliveries has none', async () => {
     const lead = await partner.createLead()
     const milestone = { name: 'contract_signed', dedupeKey: 'contract_signed' } as const
-    await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
     await recordMilestones(api.sql, lead, [milestone], () => '{}')
     const { deliveries } = await exported(lead)
     const listed = (await partner.post('get-deliveries', { lead_id: lead })).body.data.toReversed()
