@@ -29,7 +29,7 @@ export function banner({ variables, demo, webhooksTo, dataDirectory }: Sandbox):
     PostgreSQL: variables.DATABASE_URL,
     Emails: variables.SMTP_CATCHER ? `one file each in ${data}/mail/` : 'sent through SMTP_URL',
     Logs: `${data}/api.log, ${data}/worker.log`,
-    'Demo partner': `id ${demo.partnerId}, key ${demo.key}`,
+    'Demo partner': `id ${demo.partnerId}; its key is below`,
     'Its endpoint':
       webhooksTo === demo.endpointUrl
         ? `${webhooksTo}: verifies webhooks and lists them below`
@@ -60,8 +60,7 @@ Try it in another terminal:
   export STAFF_NAME=ada
   npm run staff -- milestone 1 contract_signed
 
-  # look at it in the Temporal Web UI
-  ${ui ?? '<your Web UI>'}/namespaces/${namespace}/workflows/lead-1
+  # look at it in the Temporal Web UI: ${ui ?? '<your Web UI>'}/namespaces/${namespace}/workflows/lead-1
 
 Ctrl-C stops everything and keeps the data. To start over without it: npm start -- --fresh
 `
