@@ -53,7 +53,7 @@ Try it in another terminal:
   curl $API/create-lead \\
     -H "Authorization: Service-Key $KEY" \\
     -H 'Content-Type: application/json' \\
-    -H 'Idempotency-Key: first-lead' \\
+    -H 'Idempotency-Key: loan-1' \\
     -d '${JSON.stringify({ ...lead, partner_lead_id: 'LOAN-1' })}'
 
   # its borrower signs the contract: 1 is the lead_id of the answer, STAFF_NAME your name, for the audit
