@@ -25,7 +25,7 @@ const scoreGains = z
   .meta({
     id: 'ScoreGains',
     description:
-      'The gains of a score update, as the score provider reports them. The interface does not define the date that they are measured from, so do not add them up.',
+      'The points that each bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell.',
   })
 
 const leadReceivedPayload = z

@@ -99,7 +99,7 @@ ${table(
     ['`sequence`', 'counts the webhooks of a lead from 1; an event that is not sent has none'],
     [
       '`experian_gain`, `equifax_gain`, `transunion_gain`',
-      'the change of each score in points, as the score provider reports it. The interface does not define the date that gains are measured from: do not add them up',
+      'the points that this bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell',
     ],
     ['`estimated_time_remaining`', 'how long the borrower is expected to need still, such as `30-60 days`'],
   ],
