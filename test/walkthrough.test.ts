@@ -186,10 +186,15 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
 
   /** Starts a command that goes on until it is stopped, and waits for a line of its output. */
   async function runs(command: string, line: RegExp): Promise<void> {
-    const shell = spawn('sh', ['-euc', `exec ${command}`], { cwd: root, env: environment() })
-    atEnd(async () => void shell.kill())
+    const options = { cwd: root, env: environment(), detached: true }
+    const shell = spawn('sh', ['-euc', command], options)
+    // as Ctrl-C does: npm passes on no signal
+    const endAll = () => shell.pid && process.kill(-shell.pid, 'SIGTERM')
+    const ended = once(shell, 'close')
+    atEnd(async () => void (shell.exitCode ?? shell.signalCode ?? endAll()))
     await linesOf(shell).until(line)
-    await stopped(shell)
+    endAll()
+    await ended
   }
 })
 
@@ -218,7 +223,7 @@ function linesOf({ stdout }: { stdout: NodeJS.ReadableStream }) {
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit')
+  const ended = once(child, 'close')
   child.kill('SIGTERM')
   await ended
 }
