@@ -33,8 +33,8 @@ const body = strictBody({
   after: z
     .string('must be a string')
     .regex(EVENT_ID, 'must be the next of an earlier response')
-    .optional()
-    .describe('The `next` of the previous response: only older deliveries.'),
+    .nullish()
+    .describe('The `next` of the previous response: only older deliveries. `null` is the first page.'),
   limit: pageLimit,
 }).describe('All fields are optional.')
 
@@ -77,7 +77,7 @@ const delivery = z
 
 const schema = operation({
   operationId: 'getDeliveries',
-  tags: ['Extensions'],
+  tags: ['Deliveries'],
   summary: 'List webhook deliveries',
   description: 'Returns one delivery for each event that is sent to your endpoint, with its attempts.',
   body,
@@ -133,10 +133,10 @@ export const getDeliveries: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { 
     schema,
     handler: async (request) => {
       const { partnerId } = request
-      const { lead_id, states, after = AFTER_ALL, limit } = request.body
+      const { lead_id, states, after, limit } = request.body
       request.leadId = lead_id
       if (lead_id !== undefined && !(await ownsLead(sql, partnerId, lead_id))) throw unknownLead()
-      const filter = { partnerId, leadId: lead_id, states, before: after, limit: limit + 1 }
+      const filter = { partnerId, leadId: lead_id, states, before: after ?? AFTER_ALL, limit: limit + 1 }
       const found = await findDeliveries(sql, filter)
       const page = found.slice(0, limit)
       const ids = page.map((row) => row.event_id)

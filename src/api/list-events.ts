@@ -20,9 +20,9 @@ const body = strictBody({
   after: z
     .string('must be a string')
     .regex(CURSOR, 'must be the next of an earlier response, or now')
-    .optional()
+    .nullish()
     .describe(
-      'The `next` of the previous response; the first event by default. `now` skips all events that there are.',
+      'The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are.',
     ),
   limit: pageLimit,
   wait: z
@@ -48,7 +48,7 @@ const feedEvent = tellApart(
 
 const schema = operation({
   operationId: 'listEvents',
-  tags: ['Extensions'],
+  tags: ['Deliveries'],
   summary: 'Poll for events of all leads',
   description:
     'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page. With `wait`, the response comes as soon as there are events.',
@@ -63,7 +63,7 @@ const schema = operation({
     success,
     data: z.array(feedEvent).describe('In commit order; the events of one lead in theirs.'),
     next: z.string().describe('Send it as `after` in the next request.'),
-    has_more: z.boolean(),
+    has_more: z.boolean().describe('Whether there are more events already: ask again at once.'),
   }),
   responseDescription: 'A page of events.',
   responseExamples: {
@@ -125,8 +125,8 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
   })
 }
 
-async function startOf(sql: Sql, partnerId: number, after: string | undefined): Promise<FeedPosition> {
-  if (after === undefined) return BEGINNING
+async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
+  if (after === undefined || after === null) return BEGINNING
   if (after === NOW) return endOf(sql, partnerId)
   const place = parse(after)
   if (place.generation > 0 && (await isLost(sql, partnerId, place)))

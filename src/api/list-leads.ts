@@ -33,7 +33,9 @@ const waiting = ['failing', 'held'] as const
 
 const body = strictBody({
   limit: pageLimit,
-  after: leadId.optional().describe('The `next` of the previous response: only older leads.'),
+  after: leadId
+    .nullish()
+    .describe('The `next` of the previous response: only older leads. `null` is the first page.'),
   status: z
     .enum(statuses, `must be one of ${statuses.join(', ')}`)
     .meta({ describedAs: 'LeadStatus' })
@@ -50,7 +52,7 @@ const body = strictBody({
 
 const schema = operation({
   operationId: 'listLeads',
-  tags: ['Extensions'],
+  tags: ['Leads'],
   summary: 'List your leads',
   description:
     'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones.',
@@ -93,7 +95,7 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
       const { limit, after, status, delivery, partner_lead_id: partnerLeadId } = request.body
       const found = await find(sql, request.partnerId, {
         limit: limit + 1,
-        ...(after !== undefined && { before: after }),
+        ...(typeof after === 'number' && { before: after }),
         ...(status !== undefined && { status }),
         ...(delivery !== undefined && { delivery }),
         ...(partnerLeadId !== undefined && { partnerLeadId }),

@@ -38,7 +38,8 @@ export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPositi
     .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
     .where(isSettled)
     .orderBy('lead_events.generation')
-    .orderBy('txid')
+    // not the text of that name in the result, in which 1000 comes before 999
+    .orderBy('lead_events.txid')
     .orderBy('lead_events.lead_id')
     .orderBy('position')
     .limit(limit)
