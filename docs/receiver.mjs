@@ -1,7 +1,11 @@
 import Fastify from 'fastify'
 import { Webhook } from 'standardwebhooks'
 
-const webhook = new Webhook(process.env.WEBHOOK_SECRET)
+const secret = process.env.WEBHOOK_SECRET ?? ''
+if (!/^whsec_[\w+/=]+$/.test(secret))
+  throw new Error('Set WEBHOOK_SECRET to the secret that set-endpoint showed')
+
+const webhook = new Webhook(secret)
 const handled = new Set() // keep these ids in your database
 const app = Fastify()
 

@@ -18,6 +18,8 @@ interface Options {
   startErasure: (leadId: number) => void
 }
 
+const PORTABLE_REASON = String.raw`^[^\u0000-\u001f\u007f-\u009f!"#$%&*+/:;<=>?@\[\\\]^_\x60{|}~]*$`
+
 const leadHeld = (reason: string) =>
   new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${reason}.`)
 
@@ -27,6 +29,8 @@ const body = strictBody(
     reason: z
       .string('must be a string')
       .regex(ERASURE_REASON, `must have ${REASON_RULE}`)
+      // without Unicode classes, which not every language has
+      .meta({ pattern: PORTABLE_REASON, minLength: 1, maxLength: 100 })
       .nullish()
       .describe(`Why, for the certificate: ${REASON_RULE}.`),
   },
@@ -35,7 +39,7 @@ const body = strictBody(
 
 const schema = operation({
   operationId: 'eraseLead',
-  tags: ['Extensions'],
+  tags: ['Leads'],
   summary: 'Erase a borrower’s personal data',
   description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. In the sandbox, it is carried out at once. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
   body,

@@ -20,7 +20,9 @@ const scoreGains = z
     estimated_time_remaining: z
       .string()
       .regex(TIME_REMAINING)
-      .describe('How long the borrower is expected to need still, as a range of days: `<min>-<max> days`.'),
+      .describe(
+        'In how many days the borrower will probably be mortgage-ready, as a range: `<min>-<max> days`.',
+      ),
   })
   .meta({
     id: 'ScoreGains',

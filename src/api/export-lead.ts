@@ -16,7 +16,7 @@ import { leadErrors, strictBody, success } from './schemas.ts'
 
 const schema = operation({
   operationId: 'exportLead',
-  tags: ['Extensions'],
+  tags: ['Leads'],
   summary: 'Export all data of a lead',
   description:
     'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events, webhooks and reads that are recorded meanwhile may be in it or not.',

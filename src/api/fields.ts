@@ -57,7 +57,7 @@ export const phone = text({ max: 32 })
 const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
 const FICO_RANGE = new RegExp(`^(${SCORE}-${SCORE})?$`)
 
-const ficoRange = text({ max: 7 })
+const ficoRange = text({ max: 255 })
   .refine((value) => {
     const [low = '', high = ''] = value.split('-')
     return FICO_RANGE.test(value) && low <= high

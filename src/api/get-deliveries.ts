@@ -26,8 +26,9 @@ const body = strictBody({
         .meta({ describedAs: 'DeliveryState' }),
       'must be a list',
     )
-    .min(1, 'must not be empty')
-    .max(deliveryStatuses.length, 'is too long')
+    .refine(({ length }) => length > 0, 'must not be empty')
+    .refine(({ length }) => length <= deliveryStatuses.length, 'is too long')
+    .meta({ minItems: 1, maxItems: deliveryStatuses.length })
     .optional()
     .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
   after: z

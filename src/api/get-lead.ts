@@ -36,7 +36,10 @@ const lead = z
     property_state: z.string().optional(),
   })
   .catchall(metadataField)
-  .meta({ id: 'Lead', description: 'The lead’s own fields, and its metadata beside them.' })
+  .meta({
+    id: 'Lead',
+    description: 'The lead’s own fields, and its metadata beside them. Metadata values are strings.',
+  })
 
 const schema = operation({
   operationId: 'getLead',

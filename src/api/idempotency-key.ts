@@ -7,9 +7,8 @@ export function idempotencyParameter(scope: string) {
   return {
     name: 'Idempotency-Key',
     in: 'header',
-    description: `Makes retries safe. 1 to 255 visible ASCII characters, ${scope}.`,
+    description: `Makes retries safe. 1 to 255 visible ASCII characters, ${scope}. For example the id of the loan application, or a UUID.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
-    example: '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
   }
 }
 

@@ -43,7 +43,7 @@ const resumeSchema = operation({
   operationId: 'resumeEndpoint',
   summary: 'Resume your endpoint',
   description:
-    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Resuming an endpoint that is not paused changes nothing.',
+    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. If the endpoint is failing, all webhooks that wait are tried now. If it is active or draining, nothing changes.',
   responseDescription: 'Held webhooks are being sent.',
   responseExamples: {
     resumed: {
@@ -91,7 +91,8 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')
-          if (endpoint.pausedBy === null) return { resumed: undefined, audit: null }
+          const { pausedBy, failingSince } = endpoint
+          if (pausedBy === null && failingSince === null) return { resumed: undefined, audit: null }
           await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
           return { resumed: endpoint.id, audit: {} }
         }),

@@ -13,7 +13,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Send a test request to your endpoint',
   description:
-    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused. It is no event: it appears in no history and is not retried. get-endpoint shows the response as `last_test`. While one is under way, calling it again changes nothing.',
+    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused. It is not an event: it appears in no history and is not retried. get-endpoint shows the response as `last_test`. While one is under way, calling it again changes nothing.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),

@@ -59,7 +59,7 @@ const body = z
   )
   .catchall(value)
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
-  .meta({ propertyNames: { pattern: FIELD_NAME.source, not: { enum: [...fixedFields, PROTOTYPE] } } })
+  .meta({ propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...fixedFields, PROTOTYPE] } } })
 
 const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
 

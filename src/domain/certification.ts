@@ -73,6 +73,9 @@ export interface CheckReport {
   advice: string | null
 }
 
+const NO_ANSWER =
+  'No response came, so the check says nothing yet. See what was received, repair that, and certify again.'
+
 const EXPECTED = { accepted: 'a 2xx status', refused: 'a 4xx status' }
 
 export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): CheckReport {
@@ -88,6 +91,6 @@ export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): 
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    advice: passed ? null : advice,
+    advice: passed ? null : status === null ? NO_ANSWER : advice,
   }
 }

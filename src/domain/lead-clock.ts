@@ -78,7 +78,7 @@ export type Happened =
       eventId: string
       eventName: MilestoneName
       sequence: number
-      /** The how-manieth request of its delivery. */
+      /** Which request of its delivery it was, from 1. */
       attempt: number
       status: number | null
       errorCode: string | null

@@ -3,7 +3,7 @@ import type { ScoreGains } from './event-payloads.ts'
 /**
  * Made-up gains for a sandbox: plausible, and always the same for the same lead and key.
  *
- * @param number the how-manieth score update it is: from one to the next, less time remains.
+ * @param number which score update of the lead it is, from 1: from one to the next, less time remains.
  */
 export function mockGains(leadId: number, key: string, number: number): ScoreGains {
   const bits = mix(`${leadId} ${key}`)

@@ -119,7 +119,9 @@ async function list({ sql }: StaffContext) {
     leads: 'leads',
     'live keys': 'live_keys',
     'self-service': (row) => (row.self_service ? 'on' : 'off'),
-    endpoint: (row) => row.endpoint_url && row.endpoint_state,
+    endpoint: (row) =>
+      row.endpoint_url &&
+      (row.endpoint_state === 'active' && row.failing_since !== null ? 'failing' : row.endpoint_state),
     added: 'created_at',
   })
   const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'

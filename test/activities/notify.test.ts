@@ -181,7 +181,7 @@ describe('telling a partner and staff of an endpoint', () => {
     await owe('failing')
     await notify(endpointId)
     expect(mailServer.mails[0]?.content).toContain(
-      'failed 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you at this point, at least 35 minutes after',
+      'failed 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
     )
   })
 

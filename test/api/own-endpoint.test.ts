@@ -206,6 +206,16 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
   })
 
+  it('tries all that wait now when a failing endpoint is resumed', async () => {
+    const { id } = await endpointOf(api, partner)
+    const active = { state: 'active' as const, paused_by: null, failing_since: new Date() }
+    await api.sql.updateTable('endpoints').set(active).where('id', '=', id).execute()
+    const before = api.requested.length
+    const resumed = await partner.post('resume-endpoint', {})
+    expect(resumed.body.data.health).toBe('draining')
+    expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
+  })
+
   it('leaves to staff what staff paused', async () => {
     await pauseOrResume(api.sql, partner.id, 'pausedByStaff')
     const { body } = await partner.post('pause-endpoint', {})

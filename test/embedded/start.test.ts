@@ -214,7 +214,9 @@ test.each([
   const { child, errors } = start(args, variables)
   await once(child, 'close')
   expect(child.exitCode).toBe(1)
-  expect(errors).toEqual([expect.stringMatching(line)])
+  // somebody else may use the default port
+  const faults = errors.filter((error) => !/^Port 3000 is in use: /.test(error))
+  expect(faults).toEqual([expect.stringMatching(line)])
 })
 
 test('refuses a PORT that is in use, instead of taking another', async () => {

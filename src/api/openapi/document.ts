@@ -18,9 +18,8 @@ const tags = [
     description: 'Set, certify, test and pause the endpoint that receives your webhooks.',
   },
   {
-    name: 'Extensions',
-    description:
-      'List leads, inspect and resend webhooks, poll for events, export and erase personal data. These operations reject fields that they do not know.',
+    name: 'Deliveries',
+    description: 'See which webhooks were sent and how it went, send one again, or poll for events instead.',
   },
   {
     name: 'Sandbox',

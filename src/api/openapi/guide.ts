@@ -15,7 +15,9 @@ export const guide = (environment: Environment, codes: readonly ErrorCode[]): st
     times,
     names,
     milestoneTable,
+    paging,
     errors(codes),
+    limits,
     webhookGuide,
     changes,
   ].join('\n\n')
@@ -25,7 +27,10 @@ const introduction = `Refer borrowers who were declined for credit reasons, and 
 You create a **lead** for each borrower. At each milestone, the service records an **event** and sends it to your endpoint \
 as a signed **webhook**. You can also read a lead and its history at any time.
 
-Requests are \`POST\` with a JSON body. Responses are JSON, with a boolean \`success\`.`
+Requests are \`POST\` with a JSON body, except for the few that read something public. Responses are JSON, with a boolean \`success\`.
+
+The interface specification has \`ping\`, \`create-lead\`, \`get-lead\`, \`get-events\` and \`update-partner-info\`. All other \
+operations extend it, and refuse fields that they do not know.`
 
 const authentication = `# Authentication
 
@@ -101,7 +106,10 @@ ${table(
       '`experian_gain`, `equifax_gain`, `transunion_gain`',
       'the points that this bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell',
     ],
-    ['`estimated_time_remaining`', 'how long the borrower is expected to need still, such as `30-60 days`'],
+    [
+      '`estimated_time_remaining`',
+      'in how many days the borrower will probably be mortgage-ready, such as `30-60 days`',
+    ],
   ],
 )}`
 
@@ -150,6 +158,20 @@ ${table(
 
 After 429 and 503, wait for as many seconds as \`Retry-After\` says, and repeat the request. Repeat it after 500, too, with \
 growing waits. Repeat \`create-lead\` with the same \`Idempotency-Key\`. Other errors need another request.`
+
+const paging = `# Paging
+
+\`list-leads\` and \`get-deliveries\` return the newest first, 50 or as many as \`limit\` says, and a \`next\`. Send it as \`after\` to \
+get older ones. On the last page, \`next\` is \`null\`.
+
+\`list-events\` returns the oldest first, and always has a \`next\`: store it, and send it as \`after\` to get what has happened since. \
+\`has_more\` says whether there is more already.`
+
+const limits = `# Limits
+
+In production, each partner has 600 requests a minute, unless we have agreed on more. Beyond that, requests get 429 \`RATE_LIMITED\` \
+with \`Retry-After\`. A sandbox has no such limit. Two \`list-events\` requests of a key can wait for events at a time. A request’s \
+body has at most 64 KiB.`
 
 const changes = `# Versions
 

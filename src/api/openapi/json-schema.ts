@@ -28,6 +28,9 @@ export function describeSchema({ zodSchema: { _zod }, jsonSchema }: Described): 
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   // Responses and webhooks may gain fields: a reader that rejects unknown ones would break. Strict requests say so.
   const isStrict = def.type === 'object' && def.catchall !== undefined
+  // In TypeScript, a type for them would have to be that of the named fields, too.
+  if (typeof jsonSchema.additionalProperties === 'object' && jsonSchema.properties !== undefined)
+    jsonSchema.additionalProperties = true
   if (jsonSchema.additionalProperties === false && !isStrict) delete jsonSchema.additionalProperties
 }
 

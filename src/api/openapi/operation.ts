@@ -32,7 +32,7 @@ export type Links = Record<string, string>
 
 interface Operation<Body, Response> {
   operationId: string
-  tags: ['Leads' | 'Endpoint' | 'Extensions' | 'Sandbox' | 'Service']
+  tags: ['Leads' | 'Endpoint' | 'Deliveries' | 'Sandbox' | 'Service']
   summary: string
   description: string
   /** Set where a request needs no key. */

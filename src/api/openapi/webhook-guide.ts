@@ -76,8 +76,8 @@ The body is a \`WebhookEvent\`. Go by its \`type\`:
 }
 \`\`\`
 
-Besides the milestones there are \`${PING_TYPE}\`, the test request of \`test-endpoint\`, and \`${CERTIFICATION_TYPE}\`: they are no \
-events, and have no lead. Accept and ignore types that you do not know. Webhooks have no name, email address or phone number.`
+Besides the milestones there are \`${PING_TYPE}\`, the test request of \`test-endpoint\`, and \`${CERTIFICATION_TYPE}\`: these are \
+not events, and have no lead. Accept and ignore types that you do not know. Webhooks have no name, email address or phone number.`
 
 const verify = `## Verify the signature
 

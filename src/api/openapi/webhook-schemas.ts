@@ -41,13 +41,13 @@ export const serviceCalls = [
   {
     type: PING_TYPE,
     schemaId: 'EndpointPing',
-    description: 'A test request, which test-endpoint or our staff asked for. It is no event.',
+    description: 'A test request, which test-endpoint or our staff asked for. It is not an event.',
   },
   {
     type: CERTIFICATION_TYPE,
     schemaId: 'EndpointCertification',
     description:
-      'A request of a certification. It is no event. Those that must be refused are not signed correctly.',
+      'A request of a certification. It is not an event. Those that must be refused are not signed correctly.',
   },
 ].map(({ type, schemaId, description }) => {
   const data = z.object({ partner_id: id, environment }).meta({ id: `${schemaId}Data` })

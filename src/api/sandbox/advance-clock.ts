@@ -25,12 +25,12 @@ const body = strictBody(
       .min(1, 'must be at least 1')
       .max(MOST_DAYS, `must be at most ${MOST_DAYS}`)
       .optional()
-      .describe('How many days.'),
+      .describe('How many days. Send either `days` or `to`.'),
     to: z
       .enum(clockStops, `must be one of ${clockStops.join(', ')}`)
       .optional()
       .describe(
-        'Until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.',
+        'Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.',
       ),
   },
   'lead_id is required',

@@ -35,7 +35,7 @@ export const happenedView = z
         what: z.literal('webhook'),
         ...event,
         sequence: z.int(),
-        attempt: z.int().describe('The how-manieth request with this `webhook-id` it was.'),
+        attempt: z.int().describe('Which request with this `webhook-id` it was: 1 is the first.'),
         status: z
           .int()
           .nullable()

@@ -14,7 +14,7 @@ const webhook = z
   .object({
     webhook_id: z.string(),
     received_at: timestamp,
-    attempt: z.int().describe('The how-manieth request with this `webhook_id` it was.'),
+    attempt: z.int().describe('Which request with this `webhook_id` it was: 1 is the first.'),
     verified: z.boolean().describe('Whether its signature is valid.'),
     problem: z.string().nullable().describe('Why it is not valid.'),
     status: z.int().describe('What the sink answered.'),

@@ -69,7 +69,8 @@ const sentences = {
 /** @param {{ endpoint: Endpoint }} props */
 function Health({ endpoint }) {
   const { url, health, reason, since, open_deliveries: open, recent_attempts: recent } = endpoint
-  const { oldest_waiting: oldest, next_probe_at: probe } = endpoint
+  const { oldest_waiting: oldest, next_probe_at: probe, next_attempt_at: next } = endpoint
+  const error = health === 'active' ? null : endpoint.last_error
   return html`
     <section class="card pad" aria-labelledby="health">
       <h2 id="health">${health === 'active' ? 'It works' : words(health)}</h2>
@@ -94,6 +95,13 @@ function Health({ endpoint }) {
             >, since <${Time} at=${oldest.waiting_since}
           /><//>`
         }
+        ${
+          error &&
+          html`<${Fact} name="Last error"
+            >${error.hint ?? error.error_code}<span class="dim">, <${Time} at=${error.at} /></span
+          ><//>`
+        }
+        ${next && html`<${Fact} name="Next attempt"><${Time} at=${next} /><//>`}
         ${probe && html`<${Fact} name="We try again"><${Time} at=${probe} /><//>`}
       </dl>
     </section>

@@ -51,7 +51,7 @@ export async function setEndpoint(
 export async function lockEndpoint(trx: Sql, partnerId: number) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'url', 'state', 'paused_by as pausedBy'])
+    .select(['id', 'url', 'state', 'paused_by as pausedBy', 'failing_since as failingSince'])
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
     .executeTakeFirst()

@@ -41,7 +41,7 @@ export async function listPartners(sql: Sql) {
     .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
     .select(['partners.id as partner_id', 'partners.name', 'partners.contact_email', 'partners.created_at'])
     .select('partners.self_service')
-    .select(['endpoints.url as endpoint_url', 'endpoints.state as endpoint_state'])
+    .select(['endpoints.url as endpoint_url', 'endpoints.state as endpoint_state', 'failing_since'])
     .select([
       raw<number>`(select count(*)::int from leads where partner_id = partners.id)`.as('leads'),
       raw<number>`(
