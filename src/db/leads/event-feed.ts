@@ -29,21 +29,23 @@ const isSettled = raw<boolean>`(lead_events.generation < ${currentGeneration}
 
 /** A partner's events of all leads after a place, in the order in which they were committed. */
 export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPosition, limit: number) {
-  return sql
-    .selectFrom('lead_events')
-    .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
-    .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
-    .select(['lead_events.lead_id', 'leads.partner_lead_id', 'position', ...generationAndTxid])
-    .where('lead_events.partner_id', '=', partnerId)
-    .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
-    .where(isSettled)
-    .orderBy('lead_events.generation')
-    // not the text of that name in the result, in which 1000 comes before 999
-    .orderBy('lead_events.txid')
-    .orderBy('lead_events.lead_id')
-    .orderBy('position')
-    .limit(limit)
-    .execute()
+  return (
+    sql
+      .selectFrom('lead_events')
+      .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
+      .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
+      .select(['lead_events.lead_id', 'leads.partner_lead_id', 'position', ...generationAndTxid])
+      .where('lead_events.partner_id', '=', partnerId)
+      .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
+      .where(isSettled)
+      .orderBy('lead_events.generation')
+      // not the text of that name in the result, in which 1000 comes before 999
+      .orderBy('lead_events.txid')
+      .orderBy('lead_events.lead_id')
+      .orderBy('position')
+      .limit(limit)
+      .execute()
+  )
 }
 
 /** Where a partner's feed ends: now, or at a place at the latest. */
