@@ -25,12 +25,13 @@ const checks = {
     sends: 'the same webhook again, with the same webhook-id',
     expects: 'accepted',
     advice:
-      'Webhooks are delivered at least once. Respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
+      'If the check valid failed too, repair that first. Webhooks are delivered at least once: respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
   },
   unknown_type: {
     sends: 'a webhook of an unknown type',
     expects: 'accepted',
-    advice: 'Respond with 200 to types that you do not know, and ignore them: new types may be added.',
+    advice:
+      'If the check valid failed too, repair that first. Respond with 200 to types that you do not know, and ignore them: new types may be added.',
   },
   forged_signature: {
     sends: 'a webhook that was signed with another secret',

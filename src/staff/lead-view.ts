@@ -109,7 +109,7 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     ...Object.fromEntries(optionalFieldNames.map((name) => [optionalFields[name].label, lead[name]])),
     created: lead.created_at,
     updated: lead.updated_at,
-    onboarded: mailed,
+    'onboarding email': mailed,
     'clock ahead': lead.clock_offset === 0 ? null : `${lead.clock_offset} s`,
     closed: lead.closed_at,
     'close reason': lead.close_reason,

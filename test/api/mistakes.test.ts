@@ -92,7 +92,9 @@ describe('the message for a mistake', () => {
     ['/create-lead', 'Did you mean /v1/create-lead?'],
     ['/v1/createLead', 'Did you mean /v1/create-lead?'],
     ['/v1/get-event', 'Did you mean /v1/get-events?'],
-    ['/v1/leads', 'The reference at /docs lists all paths.'],
+    ['/v1/leads', 'Did you mean /v1/list-leads?'],
+    ['/v1/simulate-event', 'Did you mean /v1/sandbox/simulate-event?'],
+    ['/v1/borrowers', 'The reference at /docs lists all paths.'],
   ])('the path %s', async (url, hint) => {
     const { status, body } = await partner.send({ method: 'POST', url })
     expect([status, body.error.message]).toEqual([404, `There is no path ${url}. ${hint}`])

@@ -191,14 +191,17 @@ describe('a partner’s own endpoint, in a sandbox', () => {
 
   it('pauses and resumes', async () => {
     const paused = await partner.post('pause-endpoint', {})
-    expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'it was paused by API' })
+    expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'it was paused with pause-endpoint' })
     const { id, revision } = await endpointOf(api, partner)
     const looks = () => api.requested.filter((what) => what === `endpoint ${id}`)
     expect(looks()).toHaveLength(1)
     await partner.post('pause-endpoint', {})
     expect((await endpointOf(api, partner)).revision).toBe(revision)
     const resumed = await partner.post('resume-endpoint', {})
-    expect(resumed.body.data).toMatchObject({ health: 'draining', reason: 'it was resumed by API' })
+    expect(resumed.body.data).toMatchObject({
+      health: 'draining',
+      reason: 'it was resumed with resume-endpoint',
+    })
     expect(looks()).toHaveLength(2)
     const again = await partner.post('resume-endpoint', {})
     expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])

@@ -30,7 +30,7 @@ describe('an onboarding mail that is not sent at once', () => {
   const shown = (leadId: number) =>
     until(async () => {
       const { text } = await show(context, await requireLead(service.sql, leadId))
-      const [, state = '-'] = /^onboarded +(.+)$/m.exec(text) ?? []
+      const [, state = '-'] = /^onboarding email +(.+)$/m.exec(text) ?? []
       return state !== '-' && state
     })
 

@@ -9,11 +9,7 @@ import { startRawReceiver, startReceiver } from './receiver.ts'
 const run = promisify(execFile)
 const authority = makeCertificate({ host: 'Test Authority', isAuthority: true })
 const known = getCACertificates('default')
-const sender = createSender({
-  environment: 'sandbox',
-  allowPrivateNetwork: true,
-  timeouts: { connect: 500, total: 1_000 },
-})
+const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
 
 beforeAll(() => setDefaultCACertificates([...known, authority.cert]))
 afterAll(async () => {

@@ -52,7 +52,7 @@ function unknownPath(path: string, paths: string[]): ApiError {
 /** With or without `/v1` and slashes. */
 function nearestPath(path: string, paths: string[]): string | undefined {
   const calls = paths.filter((known) => /^\/v1\/[a-z/-]+$/.test(known))
-  return nearest(path, calls) ?? nearest(`/v1${path}`, calls)
+  return nearest(path, calls) ?? nearest(`/v1${path}`, calls) ?? nearest(path.replace(/^\/v1\//, ''), calls)
 }
 
 function wrongMethod(method: string, allowed: string[]): ApiError {

@@ -10,7 +10,7 @@ import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts
 import { id, leadId, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { strictBody, success } from '../schemas.ts'
-import { advanceOf, dueOf, dueView, happenedView, leadClosed, leadTime, stoppedView } from './clock-view.ts'
+import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
 
 export interface ClockOptions {
   sql: Sql
@@ -35,6 +35,13 @@ const body = strictBody(
   },
   'lead_id is required',
 ).refine(({ days, to }) => (days === undefined) !== (to === undefined), 'must have either days or to')
+
+/** Its webhooks that wait are tried in real time. */
+const clockEnded = () =>
+  new ApiError(
+    'LEAD_CLOSED',
+    'The lead is closed: its clock no longer moves. To have a webhook that waits tried now, call resend-webhook.',
+  )
 
 const refusals = {
   moving: () => new ApiError('CLOCK_MOVING'),
@@ -96,7 +103,7 @@ const schema = operation({
   errors: [
     invalidPayload('Invalid request: days must be at most 730.'),
     unknownLead(),
-    leadClosed(),
+    clockEnded(),
     new ApiError('CLOCK_MOVING'),
   ],
 })
@@ -109,7 +116,7 @@ export const advanceClock: FastifyPluginAsyncZod<ClockOptions> = async (app, { s
       const { lead_id: lead, days, to } = request.body
       request.leadId = lead
       if (!(await ownsLead(sql, request.partnerId, lead))) throw unknownLead()
-      if ((await readLeadClock(sql, lead))?.isClosed) throw leadClosed()
+      if ((await readLeadClock(sql, lead))?.isClosed) throw clockEnded()
       const advanced = await clocks.advance(lead, targetOf(days, to)).catch((err: unknown) => {
         request.log.warn({ err }, 'clock not advanced')
         throw unavailable()

@@ -62,7 +62,7 @@ function Summary({ delivery, waits }) {
   if (resend !== null) return html`resend waits since <${Time} at=${resend} />`
   const last = attempts.at(-1)
   if (state === 'pending' && attempts.length === 0) return waits ? 'after the one before it' : 'not tried yet'
-  if (state === 'pending') return html`next try <${Time} at=${next} />`
+  if (state === 'pending') return html`next attempt <${Time} at=${next} />`
   if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
   return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')
 }
