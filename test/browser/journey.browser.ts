@@ -92,6 +92,18 @@ describe('a lead in the console', () => {
     expect(await event.locator('.attempts li').count()).toBeGreaterThan(1)
   })
 
+  it('says why the endpoint fails, and tries all that wait when it is mended', async () => {
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    await stage.calls.createLead()
+    const tab = await stage.open('#/endpoint')
+    await tab.getByText('Last error').waitFor()
+    await tab.getByText('Next attempt').waitFor()
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await tab.getByRole('button', { name: 'Try what waits now' }).click()
+    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    expect(await tab.getByText('Last error').count()).toBe(0)
+  })
+
   it('shows a name with markup in it as text', async () => {
     const name = '<img src=x onerror=alert(1)><b>Ada</b>'
     const id = await stage.calls.createLead({

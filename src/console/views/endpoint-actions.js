@@ -21,6 +21,7 @@ export function Switches({ endpoint: { url, health, last_test: test } }) {
     ...(url === null
       ? []
       : /** @type {[string, string][]} */ ([
+          ...(health === 'failing' ? [['/resume-endpoint', 'Try what waits now']] : []),
           health === 'paused' ? ['/resume-endpoint', 'Resume'] : ['/pause-endpoint', 'Pause'],
           ['/test-endpoint', 'Send a test'],
         ])),
