@@ -36,8 +36,11 @@ export class Migration20261122060200_borrowers_sealed extends Migration {
       )
     }
     while (await this.sealRequestHashes());
-    await this.execute('vacuum full leads')
-    await this.execute('vacuum full idempotency_keys')
+    // writes the tables anew. VACUUM FULL would keep what somebody's older snapshot could still see.
+    await this.execute(`alter table leads alter column personal type text using personal || ''`)
+    await this.execute(
+      `alter table idempotency_keys alter column request_hash type text using request_hash || ''`,
+    )
   }
 
   private async isReadable(): Promise<boolean> {
