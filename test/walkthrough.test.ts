@@ -88,7 +88,7 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
     expect(await certified(certify.split('\n').at(-2) ?? '')).toContain('"state":"passed"')
     await first.stop()
     await run(breakIt)
-    const [, look = '', list = ''] = breakIt.split(/^(?=curl)/m).slice(0)
+    const [, look = '', list = ''] = breakIt.split(/^(?=curl)/m)
     await until(async () => (await run(look)).includes('"health":"failing"'))
     expect(await run(look)).toMatch(/"last_error":\{.*"hint":"[^"]*refused/)
     expect(await run(list)).toMatch(/"event_name":"escrow_funded".*"state":"pending"/)

@@ -57,6 +57,7 @@ export const phone = text({ max: 32 })
 const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
 const FICO_RANGE = new RegExp(`^(${SCORE}-${SCORE})?$`)
 
+// its own rule limits its length: a second complaint about that would say less
 const ficoRange = text({ max: 255 })
   .refine((value) => {
     const [low = '', high = ''] = value.split('-')

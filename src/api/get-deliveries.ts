@@ -26,6 +26,7 @@ const body = strictBody({
         .meta({ describedAs: 'DeliveryState' }),
       'must be a list',
     )
+    // not .min and .max, which also judge the length of a text
     .refine(({ length }) => length > 0, 'must not be empty')
     .refine(({ length }) => length <= deliveryStatuses.length, 'is too long')
     .meta({ minItems: 1, maxItems: deliveryStatuses.length })

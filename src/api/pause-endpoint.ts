@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { pauseOrResume } from '../db/endpoints/states.ts'
 import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
-import { describeReason } from '../domain/endpoint.ts'
+import { describeReason, isFailing } from '../domain/endpoint.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
@@ -91,8 +91,9 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')
-          const { pausedBy, failingSince } = endpoint
-          if (pausedBy === null && failingSince === null) return { resumed: undefined, audit: null }
+          const { state, pausedBy, failingSince } = endpoint
+          const nothingToDo = pausedBy === null && !isFailing(state, failingSince)
+          if (nothingToDo) return { resumed: undefined, audit: null }
           await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
           return { resumed: endpoint.id, audit: {} }
         }),

@@ -39,7 +39,7 @@ export const leadStatus = z
 
 /** Of the field that says when a lead was closed. */
 export const whatClosed =
-  '30 days after `mortgage_ready`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no event and sends no webhook.'
+  '30 days after `mortgage_ready`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not an event and sends no webhook.'
 
 export const environment = z.enum(environments).meta({ id: 'Environment' })
 

@@ -84,6 +84,7 @@ export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): 
   const { ok, status, hint, durationMs } = outcome
   const isRefusal = status !== null && status >= 400 && status <= 499
   const passed = expects === 'accepted' ? ok : isRefusal
+  const remedy = status === null ? NO_ANSWER : advice
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
   return {
     check,
@@ -92,6 +93,6 @@ export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): 
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    advice: passed ? null : status === null ? NO_ANSWER : advice,
+    advice: passed ? null : remedy,
   }
 }

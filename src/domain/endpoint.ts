@@ -77,6 +77,11 @@ export const endpointTransitions = {
 
 export type EndpointTransition = keyof typeof endpointTransitions
 
+/** Whether webhooks are sent to it and every attempt fails. `failingSince` is the first failure after the last success. */
+export function isFailing(state: EndpointState, failingSince: Date | null): failingSince is Date {
+  return state === 'active' && failingSince !== null
+}
+
 /** How a partner's endpoint is, in the words of staff, the partner's API, mails and the Temporal Web UI. */
 export const endpointHealths = ['active', 'failing', 'paused', 'draining'] as const
 export type EndpointHealth = (typeof endpointHealths)[number]
@@ -97,7 +102,7 @@ export function healthOf({
   /** The latest success that ended a time of failures. */
   recoveredAt: Date | null
 }): { health: EndpointHealth; reason: string | null; since: Date } {
-  if (state === 'active' && failingSince !== null) {
+  if (isFailing(state, failingSince)) {
     return { health: 'failing', reason: 'attempts_fail', since: failingSince }
   }
   if (state === 'active' && recoveredAt !== null && recoveredAt > since) {

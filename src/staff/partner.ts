@@ -4,6 +4,7 @@ import type { Sql } from '../db/orm.ts'
 import { settleOpenChanges } from '../db/endpoints/changes.ts'
 import { lockEndpoint } from '../db/endpoints/endpoint.ts'
 import { addPartner, changePartner, findPartner, listPartners } from '../db/partners/partner.ts'
+import { isFailing } from '../domain/endpoint.ts'
 import { printable, table } from './answer.ts'
 import { oneOf, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
@@ -119,9 +120,8 @@ async function list({ sql }: StaffContext) {
     leads: 'leads',
     'live keys': 'live_keys',
     'self-service': (row) => (row.self_service ? 'on' : 'off'),
-    endpoint: (row) =>
-      row.endpoint_url &&
-      (row.endpoint_state === 'active' && row.failing_since !== null ? 'failing' : row.endpoint_state),
+    endpoint: ({ endpoint_url: url, endpoint_state: state, failing_since: since }) =>
+      url && (isFailing(state, since) ? 'failing' : state),
     added: 'created_at',
   })
   const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'
