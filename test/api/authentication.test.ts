@@ -124,8 +124,12 @@ describe('authentication', () => {
     expect((await withKey(partner.key)).status).toBe(200)
     await update({ revoked_at: new Date() })
     const revokedAt = performance.now()
-    while ((await withKey(partner.key)).status === 200)
-      expect(performance.now() - revokedAt).toBeLessThan(1000)
+    let askedAt = revokedAt
+    // what counts is when an accepted request began, however long its response took
+    while ((await withKey(partner.key)).status === 200) {
+      expect(askedAt - revokedAt).toBeLessThan(1000)
+      askedAt = performance.now()
+    }
     expect((await withKey(partner.key)).status).toBe(401)
   })
 

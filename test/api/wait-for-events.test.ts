@@ -4,6 +4,10 @@ import type { MilestoneName } from '../../src/domain/milestones.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
+const WAIT_SECONDS = 20
+/** Tells an answer from one that waited to the end, on a busy machine too. */
+const SOON_MS = 10_000
+
 describe('list-events that waits', () => {
   let api: Api
   let address: string
@@ -39,7 +43,7 @@ describe('list-events that waits', () => {
     const after = await newest()
     const all = Array.from({ length: 3 }, () => {
       const gone = new AbortController()
-      return { gone, after, answer: list({ after, wait: 20 }, partner, gone.signal) }
+      return { gone, after, answer: list({ after, wait: WAIT_SECONDS }, partner, gone.signal) }
     })
     const refused = await Promise.race(
       all.map(async (one) => ({ one, answered: await one.answer.catch(() => undefined) })),
@@ -52,24 +56,24 @@ describe('list-events that waits', () => {
     const { data, next } = await list({ after: 'now' })
     expect([data, next]).toEqual([[], await newest()])
     await partner.createLead()
-    const { data: news } = await list({ after: next, wait: 20 })
+    const { data: news } = await list({ after: next, wait: WAIT_SECONDS })
     expect(news.map(({ event_name: name }) => name)).toEqual(['lead_received'])
     expect(await list({ after: 'now' }, stranger)).toMatchObject({ status: 200, data: [], next: '0-0-0-0' })
   })
 
   it('answers as soon as there is an event', async () => {
     const after = await newest()
-    const answer = list({ after, wait: 20 })
+    const answer = list({ after, wait: WAIT_SECONDS })
     await record('client_account_created')
     const { data, ms } = await answer
     expect(data.map(({ event_name: name }) => name)).toEqual(['client_account_created'])
-    expect(ms).toBeLessThan(3000)
+    expect(ms).toBeLessThan(SOON_MS)
   })
 
   it('answers at once when there are events already', async () => {
-    const { data, ms } = await list({ wait: 20 })
+    const { data, ms } = await list({ wait: WAIT_SECONDS })
     expect(data.length).toBeGreaterThan(0)
-    expect(ms).toBeLessThan(1000)
+    expect(ms).toBeLessThan(SOON_MS)
   })
 
   it('answers with nothing when the time is over, and where to go on', async () => {
