@@ -24,7 +24,7 @@ const certification = z
             expected: z.string().describe('For people: what your endpoint must respond.'),
             received: z.string().describe('For people: what it responded.'),
             duration_ms: z.int(),
-            advice: z.string().nullable().describe('What to change; `null` if the check passed.'),
+            hint: z.string().nullable().describe('What to change; `null` if the check passed.'),
           })
           .meta({ id: 'CertificationCheck' }),
       )

@@ -10,7 +10,7 @@ interface Check {
   /** Whether the endpoint must accept or refuse it. */
   readonly expects: 'accepted' | 'refused'
   /** What to change where it does not. */
-  readonly advice: string
+  readonly hint: string
 }
 
 /** The calls of a certification, in their order. */
@@ -18,38 +18,32 @@ const checks = {
   valid: {
     sends: 'a webhook with a valid signature',
     expects: 'accepted',
-    advice:
-      'Verify the signature with the secret that set-endpoint returned, over the raw bytes of the request body, and respond with 200.',
+    hint: 'Verify the signature with the secret that set-endpoint returned, over the raw bytes of the request body, and respond with 200.',
   },
   repeated: {
     sends: 'the same webhook again, with the same webhook-id',
     expects: 'accepted',
-    advice:
-      'If the check valid failed too, repair that first. Webhooks are delivered at least once: respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
+    hint: 'If the check valid failed too, repair that first. Webhooks are delivered at least once: respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
   },
   unknown_type: {
     sends: 'a webhook of an unknown type',
     expects: 'accepted',
-    advice:
-      'If the check valid failed too, repair that first. Respond with 200 to types that you do not know, and ignore them: new types may be added.',
+    hint: 'If the check valid failed too, repair that first. Respond with 200 to types that you do not know, and ignore them: new types may be added.',
   },
   forged_signature: {
     sends: 'a webhook that was signed with another secret',
     expects: 'refused',
-    advice:
-      'Verify the header webhook-signature, and respond with 400 if no signature in it is valid: anyone can send requests to your URL.',
+    hint: 'Verify the header webhook-signature, and respond with 400 if no signature in it is valid: anyone can send requests to your URL.',
   },
   old_timestamp: {
     sends: 'a webhook with a valid signature that is ten minutes old',
     expects: 'refused',
-    advice:
-      'Respond with 400 if webhook-timestamp differs from your clock by more than five minutes: whoever copied a webhook could send it again.',
+    hint: 'Respond with 400 if webhook-timestamp differs from your clock by more than five minutes: whoever copied a webhook could send it again.',
   },
   changed_body: {
     sends: 'a webhook whose body was changed by one byte after it was signed',
     expects: 'refused',
-    advice:
-      'Verify the signature over the raw bytes of the request body, before you parse it, and respond with 400 if it is not valid.',
+    hint: 'Verify the signature over the raw bytes of the request body, before you parse it, and respond with 400 if it is not valid.',
   },
 } as const satisfies Record<string, Check>
 
@@ -71,7 +65,7 @@ export interface CheckReport {
   received: string
   duration_ms: number
   /** What to change; `null` if it passed. */
-  advice: string | null
+  hint: string | null
 }
 
 const NO_ANSWER =
@@ -80,11 +74,11 @@ const NO_ANSWER =
 const EXPECTED = { accepted: 'a 2xx status', refused: 'a 4xx status' }
 
 export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): CheckReport {
-  const { sends, expects, advice } = checks[check]
+  const { sends, expects, hint: repair } = checks[check]
   const { ok, status, hint, durationMs } = outcome
   const isRefusal = status !== null && status >= 400 && status <= 499
   const passed = expects === 'accepted' ? ok : isRefusal
-  const remedy = status === null ? NO_ANSWER : advice
+  const remedy = status === null ? NO_ANSWER : repair
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
   return {
     check,
@@ -93,6 +87,6 @@ export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): 
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    advice: passed ? null : remedy,
+    hint: passed ? null : remedy,
   }
 }

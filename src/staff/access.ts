@@ -8,7 +8,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import type { Printed, Write } from './answer.ts'
 import { leadId, matching, moment, partnerId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 interface Options {

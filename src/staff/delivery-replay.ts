@@ -3,7 +3,7 @@ import { replayId } from '../temporal/names.ts'
 import { startReplay } from '../temporal/replay.ts'
 import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 export interface ReplayOptions {

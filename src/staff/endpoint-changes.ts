@@ -2,7 +2,7 @@ import { type openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
 import { lockEndpoint } from '../db/endpoints/endpoint.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import type { StaffContext } from './context.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 /** A change that the partner asked for and that has not taken effect. */

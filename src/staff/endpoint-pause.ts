@@ -1,7 +1,7 @@
 import { findEndpoint } from '../db/endpoints/endpoint.ts'
 import { pauseOrResume } from '../db/endpoints/states.ts'
 import type { StaffContext } from './context.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 import { failureOf, Refusal } from './refusal.ts'
 
 export async function pause(context: StaffContext, partner: number) {

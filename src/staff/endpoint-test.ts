@@ -5,7 +5,7 @@ import { createSender } from '../webhooks/send.ts'
 import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { withoutUrl } from './endpoint-pause.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 
 /** Sends a signed request that is no event. Only the audit records it. */
 export async function test(context: StaffContext, partner: number) {

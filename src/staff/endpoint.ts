@@ -15,7 +15,7 @@ import { describeHealth } from './endpoint-health.ts'
 import { cancelChange, describeChange } from './endpoint-changes.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { test } from './endpoint-test.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 export function addEndpointCommands(program: Command, run: Run): void {

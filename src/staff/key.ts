@@ -6,7 +6,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { table } from './answer.ts'
 import { overlapOption, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
-import { requirePartner } from './partner.ts'
+import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 export function addKeyCommands(program: Command, run: Run): void {
@@ -17,7 +17,7 @@ export function addKeyCommands(program: Command, run: Run): void {
   const named = (name: string) => key.command(name).argument('<partner>', 'its id', partnerId)
   named('issue').description('issue another key').action(run(issue))
   named('rotate')
-    .description('issue a new key; all other live keys expire after the overlap')
+    .description('issue a new key; all other valid keys expire after the overlap')
     .addOption(overlapOption('how long the other keys stay valid'))
     .action(run(rotate))
   key
@@ -50,7 +50,7 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   })
   const others =
     expiring.length === 0
-      ? 'The partner had no other live key.'
+      ? 'The partner had no other valid key.'
       : `The other keys (${expiring.join(', ')}) expire by ${formatTimestamp(expiresAt)} UTC.`
   return {
     json: {
@@ -77,7 +77,7 @@ export async function revoke(context: StaffContext, named: string) {
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
   const changes = await openChangesBy(context.sql, auditName(id))
-  const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'live')
+  const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'valid')
   const outcome = already
     ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
     : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
@@ -100,7 +100,17 @@ export async function revoke(context: StaffContext, named: string) {
 export async function list({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const keys = await listKeys(sql, partner)
-  const text = table(keys, {
+  return {
+    json: { partner_id: partner, keys },
+    text: keys.length === 0 ? noKeys(name, partner) : keyTable(keys),
+  }
+}
+
+export const noKeys = (name: string, partner: number) =>
+  `${name} has no key yet. To issue one: npm run staff -- key issue ${partner}`
+
+export const keyTable = (keys: Awaited<ReturnType<typeof listKeys>>): string =>
+  table(keys, {
     key: 'key_id',
     'ends in': ({ last4 }) => `…${last4}`,
     state: 'state',
@@ -109,9 +119,6 @@ export async function list({ sql }: StaffContext, partner: number) {
     revoked: 'revoked_at',
     'last used': 'last_used_at',
   })
-  const none = `${name} has no key yet. To issue one: npm run staff -- key issue ${partner}`
-  return { json: { partner_id: partner, keys }, text: keys.length === 0 ? none : text }
-}
 
 const noneLeft = (partner: number) =>
   `\nThe partner has no other key that works. To issue one: npm run staff -- key issue ${partner}`

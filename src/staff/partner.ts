@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Sql } from '../db/orm.ts'
 import { settleOpenChanges } from '../db/endpoints/changes.ts'
 import { lockEndpoint } from '../db/endpoints/endpoint.ts'
-import { addPartner, changePartner, findPartner, listPartners } from '../db/partners/partner.ts'
-import { isFailing } from '../domain/endpoint.ts'
-import { printable, table } from './answer.ts'
+import { addPartner, changePartner, findPartner } from '../db/partners/partner.ts'
+import { printable } from './answer.ts'
 import { oneOf, partnerId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
+import { list, show } from './partner-view.ts'
 import { Refusal } from './refusal.ts'
+import { requirePartner } from './require-partner.ts'
 
 const NAME = /^[^\p{Cc}]{1,100}$/u
 
@@ -38,6 +38,11 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .argument('<partner>', 'its id', partnerId)
     .argument('<email>')
     .action(run(setContact))
+  partner
+    .command('show')
+    .description('a partner, its endpoint’s state and its keys')
+    .argument('<partner>', 'its id', partnerId)
+    .action(run(show))
   partner.command('list').description('all partners').action(run(list))
 }
 
@@ -109,28 +114,4 @@ export async function selfService(context: StaffContext, partner: number, state:
         ? `Partner ${partner} changes its endpoint by API. Each change takes effect 24 hours after the emails about it.`
         : `Partner ${partner} no longer changes its endpoint by API.${also}`,
   }
-}
-
-async function list({ sql }: StaffContext) {
-  const partners = await listPartners(sql)
-  const text = table(partners, {
-    partner: 'partner_id',
-    name: 'name',
-    contact: 'contact_email',
-    leads: 'leads',
-    'live keys': 'live_keys',
-    'self-service': (row) => (row.self_service ? 'on' : 'off'),
-    endpoint: ({ endpoint_url: url, endpoint_state: state, failing_since: since }) =>
-      url && (isFailing(state, since) ? 'failing' : state),
-    added: 'created_at',
-  })
-  const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'
-  return { json: { partners }, text: partners.length === 0 ? none : text }
-}
-
-/** The partner's name. */
-export async function requirePartner(sql: Sql, partner: number): Promise<string> {
-  const found = await findPartner(sql, partner)
-  if (found === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
-  return printable(found.name)
 }

@@ -133,7 +133,7 @@ describe('authentication', () => {
     expect((await withKey(partner.key)).status).toBe(401)
   })
 
-  it('accepts each live key of a partner, and one that expires later until then', async () => {
+  it('accepts each valid key of a partner, and one that expires later until then', async () => {
     const second = await issueKey(api.orm.em.fork(), partner.id, 'sandbox')
     await update({ expires_at: new Date(Date.now() + 60_000) })
     expect((await withKey(second.key)).status).toBe(200)

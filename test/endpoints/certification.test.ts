@@ -59,7 +59,7 @@ describe('certification', () => {
       expected: 'a 2xx status',
       received: 'status 200',
       duration_ms: expect.any(Number),
-      advice: null,
+      hint: null,
     })
     expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
     expect(partner.endpoint.arrivals).toEqual([])
@@ -109,7 +109,7 @@ describe('certification', () => {
     const { state, failed, checks } = await certify()
     expect([state, failed]).toEqual(['failed', ['forged_signature', 'old_timestamp', 'changed_body']])
     expect(checks.every(({ received }) => received === 'status 200')).toBe(true)
-    for (const { passed, advice } of checks) expect(advice === null).toBe(passed)
+    for (const { passed, hint } of checks) expect(hint === null).toBe(passed)
     expect(await post('get-endpoint', {})).toMatchObject({
       url: partner.endpoint.url,
       candidate: { url: next.url },

@@ -4,6 +4,7 @@ import { findKeyOwner, hashOf } from '../../src/db/partners/keys.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/staff/key.ts'
 import * as partner from '../../src/staff/partner.ts'
+import { list, show } from '../../src/staff/partner-view.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, withoutTemporal } from './context.ts'
 
@@ -35,8 +36,8 @@ describe('the keys of a partner', () => {
     id = await newPartner()
     const [first, second] = [await issue(), await issue()]
     const third = await rotate(HOUR_MS)
-    for (const live of [first, second, third])
-      await expect(owner(live)).resolves.toMatchObject({ partnerId: id })
+    for (const valid of [first, second, third])
+      await expect(owner(valid)).resolves.toMatchObject({ partnerId: id })
     const { keys } = (await key.list(context, id)).json as {
       keys: { state: string; expires_at: Date | null }[]
     }
@@ -44,6 +45,22 @@ describe('the keys of a partner', () => {
     const fourth = await rotate(0)
     for (const old of [first, second, third]) await expect(owner(old)).resolves.toBe('expired')
     await expect(owner(fourth)).resolves.toMatchObject({ partnerId: id })
+  })
+
+  it('are shown with the partner, which also counts those that work', async () => {
+    id = await newPartner()
+    const valid = await issue()
+    await key.revoke(context, String((await issue()).key_id))
+    const { json, text } = await show(context, id)
+    expect(json).toMatchObject({
+      partner_id: id,
+      valid_keys: 1,
+      keys: [{ state: 'valid' }, { state: 'revoked' }],
+    })
+    expect(text).toMatch(/^self-service +on \(sandbox\)$/m)
+    expect(text).toMatch(new RegExp(`^${valid.key_id} .* valid `, 'm'))
+    expect((await list(context)).text).toMatch(new RegExp(`^${id} +Acme`, 'm'))
+    await expect(show(context, id + 1)).rejects.toThrow(`There is no partner ${id + 1}: see "partner list".`)
   })
 
   it('never live longer because of a rotation', async () => {
@@ -100,7 +117,7 @@ describe('the keys of a partner', () => {
     const issued = await issue()
     const listed = await key.list(context, id)
     expect(listed.json).toMatchObject({
-      keys: [{ key_id: issued.key_id, last4: issued.key.slice(-4), state: 'live' }],
+      keys: [{ key_id: issued.key_id, last4: issued.key.slice(-4), state: 'valid' }],
     })
     expect(JSON.stringify(listed)).not.toContain(issued.key)
   })

@@ -55,6 +55,7 @@ describe('with a login of their own, staff', () => {
 
   const commandsThatRead = () => [
     ['partner', 'list'],
+    ['partner', 'show', `${partner.id}`],
     ['key', 'list', `${partner.id}`],
     ['endpoint', 'show', `${partner.id}`],
     ['lead', 'show', `${lead}`],

@@ -56,13 +56,13 @@ const Report = ({ certification: { url, state, requested_at: requested, checks }
   </p>
   <ol class="checks">
     ${checks.map(
-      (/** @type {any} */ { check, sent, passed, expected, received, duration_ms: ms, advice }) => html`
+      (/** @type {any} */ { check, sent, passed, expected, received, duration_ms: ms, hint }) => html`
         <li key=${check}>
           <${Badge} state=${passed ? 'passed' : 'failed'} />
           <span class="check-name">${words(check)}</span>
           <span class="dim figure">${received} · ${duration(ms)}</span>
           <span class="dim check-more">We sent ${sent}, and expected ${expected}.</span>
-          ${advice && html`<span class="hint-line">${advice}</span>`}
+          ${hint && html`<span class="hint-line">${hint}</span>`}
         </li>
       `,
     )}

@@ -55,7 +55,7 @@ export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | K
     .executeTakeFirst()
   if (row === undefined) return 'unknown'
   const state = stateOf(row)
-  return state === 'live' ? { keyId: row.id, partnerId: row.partner_id } : state
+  return state === 'valid' ? { keyId: row.id, partnerId: row.partner_id } : state
 }
 
 /** A key by its id, whether it works or not. */
@@ -68,10 +68,10 @@ export async function touchKey(sql: Sql, keyId: number): Promise<void> {
 }
 
 /** Whether a row of `api_keys` works now. */
-export const isLiveKey = raw<boolean>`(revoked_at is null and (expires_at is null or expires_at > now()))`
+export const isValidKey = raw<boolean>`(revoked_at is null and (expires_at is null or expires_at > now()))`
 
 /**
- * Issues a key and lets the partner's other live keys expire after `overlapMs`, so that the partner can change over.
+ * Issues a key and lets the partner's other valid keys expire after `overlapMs`, so that the partner can change over.
  * Runs in the caller's transaction; concurrent rotations of a partner take turns.
  *
  * @returns the new key, and the ids of the keys that expire by `expiresAt`.
@@ -84,7 +84,7 @@ export async function rotateKeys(em: Em, partnerId: number, environment: Environ
     .updateTable('api_keys')
     .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
     .where('partner_id', '=', partnerId)
-    .where(isLiveKey)
+    .where(isValidKey)
     .returning('id')
     .execute()
   const issued = await issueKey(em, partnerId, environment)
@@ -124,5 +124,5 @@ export async function listKeys(sql: Sql, partnerId: number) {
 
 function stateOf(key: { revoked_at: Date | null; expires_at: Date | null }) {
   if (key.revoked_at !== null) return 'revoked'
-  return key.expires_at !== null && key.expires_at <= new Date() ? 'expired' : 'live'
+  return key.expires_at !== null && key.expires_at <= new Date() ? 'expired' : 'valid'
 }

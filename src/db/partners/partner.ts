@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { Endpoint } from '../entities/endpoint.ts'
 import { Partner } from '../entities/partner.ts'
 import type { Em, Sql } from '../orm.ts'
-import { isLiveKey } from './keys.ts'
+import { isValidKey } from './keys.ts'
 
 interface NewPartner {
   name: string
@@ -34,8 +34,8 @@ export async function changePartner(
   await sql.updateTable('partners').set(change).where('id', '=', partnerId).execute()
 }
 
-/** All partners, with the numbers of their leads and live keys. */
-export async function listPartners(sql: Sql) {
+/** All partners, or the one with this id, with the numbers of their leads and valid keys. */
+export async function listPartners(sql: Sql, partnerId?: number) {
   return sql
     .selectFrom('partners')
     .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
@@ -45,9 +45,10 @@ export async function listPartners(sql: Sql) {
     .select([
       raw<number>`(select count(*)::int from leads where partner_id = partners.id)`.as('leads'),
       raw<number>`(
-        select count(*)::int from api_keys where partner_id = partners.id and ${isLiveKey}
-      )`.as('live_keys'),
+        select count(*)::int from api_keys where partner_id = partners.id and ${isValidKey}
+      )`.as('valid_keys'),
     ])
+    .$if(partnerId !== undefined, (query) => query.where('partners.id', '=', partnerId ?? 0))
     .orderBy('partners.id')
     .execute()
 }

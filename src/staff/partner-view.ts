@@ -1,0 +1,56 @@
+import { listKeys } from '../db/partners/keys.ts'
+import { listPartners } from '../db/partners/partner.ts'
+import { isFailing } from '../domain/endpoint.ts'
+import { fields, printable, table } from './answer.ts'
+import type { StaffContext } from './context.ts'
+import { keyTable, noKeys } from './key.ts'
+import { Refusal } from './refusal.ts'
+
+type Partner = Awaited<ReturnType<typeof listPartners>>[number]
+
+/** All partners. */
+export async function list({ sql, config }: StaffContext) {
+  const partners = await listPartners(sql)
+  const text = table(partners, {
+    partner: 'partner_id',
+    name: 'name',
+    contact: 'contact_email',
+    leads: 'leads',
+    'valid keys': 'valid_keys',
+    'self-service': (row) => selfServiceOf(row, config.ENVIRONMENT),
+    endpoint: endpointState,
+    added: 'created_at',
+  })
+  const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'
+  return { json: { partners }, text: partners.length === 0 ? none : text }
+}
+
+/** A partner, its endpoint's state and its keys. */
+export async function show({ sql, config }: StaffContext, partner: number) {
+  const [row] = await listPartners(sql, partner)
+  if (row === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  const keys = await listKeys(sql, partner)
+  const about = fields({
+    partner,
+    name: row.name,
+    contact: row.contact_email,
+    leads: row.leads,
+    'self-service': selfServiceOf(row, config.ENVIRONMENT),
+    endpoint: row.endpoint_url,
+    'endpoint state': endpointState(row),
+    added: row.created_at,
+  })
+  return {
+    json: { ...row, keys },
+    text: `${about}\n\n${keys.length === 0 ? noKeys(printable(row.name), partner) : keyTable(keys)}`,
+  }
+}
+
+const endpointState = ({ endpoint_url: url, endpoint_state: state, failing_since: since }: Partner) =>
+  url && (isFailing(state, since) ? 'failing' : state)
+
+/** In a sandbox, every partner changes its endpoint itself. */
+function selfServiceOf({ self_service: isOn }: Partner, environment: 'sandbox' | 'production'): string {
+  if (environment === 'sandbox') return 'on (sandbox)'
+  return isOn ? 'on' : 'off'
+}

@@ -1,0 +1,11 @@
+import type { Sql } from '../db/orm.ts'
+import { findPartner } from '../db/partners/partner.ts'
+import { printable } from './answer.ts'
+import { Refusal } from './refusal.ts'
+
+/** The partner's name. */
+export async function requirePartner(sql: Sql, partner: number): Promise<string> {
+  const found = await findPartner(sql, partner)
+  if (found === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  return printable(found.name)
+}
