@@ -1,6 +1,7 @@
 import { faultsIn } from './config/rules.ts'
 import { type Config, type Program, programs } from './config/schema.ts'
 
+export { misspeltSettings } from './config/misspelt.ts'
 export type { Config } from './config/schema.ts'
 
 /** A wrong or missing setting; `message` is one line that says what to do. */

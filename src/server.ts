@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createReadLog } from './api/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
-import { type Config, processEnvironment, readConfig } from './config.ts'
+import { type Config, misspeltSettings, processEnvironment, readConfig } from './config.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
 import { lackingKeys } from './db/encryption-keys.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
@@ -26,6 +26,7 @@ import { createResender } from './temporal/resend.ts'
 
 const config = orFail(() => readConfig('api'))
 const log = createLogger(config.LOG_LEVEL, 'api')
+misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
 const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)

@@ -6,7 +6,7 @@ import { type ActivityDependencies, createActivities } from '../activities/index
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
-import { processEnvironment, readConfig } from './config.ts'
+import { misspeltSettings, processEnvironment, readConfig } from './config.ts'
 import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
 import { erasureTools } from './db/erasures/journal.ts'
@@ -47,6 +47,7 @@ const POLL_CHECK_MS = 100
 
 const config = orFail(() => readConfig('worker'))
 const log = createLogger(config.LOG_LEVEL, 'worker')
+misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const temporal = temporalSettings(processEnvironment())
 installLogger(log)
 // the longest part of the start; it needs no connection, and meanwhile the servers may become ready

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Program } from '../src/config/schema.ts'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { ConfigError, misspeltSettings, readConfig } from '../src/config.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
@@ -371,5 +371,30 @@ describe('refusals', () => {
     const refused = refusalOf('worker', { ...unsafeOnes, SCORE_PROVIDER_URL: 'http://u:s3cret@scores' })
     expect(refused.split('; ')).toHaveLength(3)
     expect(message + refused).not.toMatch(/s(3)?ecret|\n/)
+  })
+})
+
+describe('a variable that is no setting', () => {
+  test.each([
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['log_level', 'LOG_LEVEL'],
+    ['ENCRYPTON_KEY', 'ENCRYPTION_KEY'],
+    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'WEBHOOK_ALLOW_PRIVATE_NETWORK'],
+  ])('is named when it reads like one: %s', (given, meant) => {
+    expect(misspeltSettings({ [given]: 'x', LOG_LEVEL: 'info' })).toEqual([
+      `${given} is not a setting and is ignored. Did you mean ${meant}?`,
+    ])
+  })
+
+  test('is left alone when it is somebody else’s', () => {
+    const others = {
+      PATH: '/bin',
+      HOME: '/root',
+      HOSTNAME: 'host',
+      POST: '1',
+      PGHOST: 'host',
+      NODE_ENV: 'test',
+    }
+    expect(misspeltSettings({ ...others, ...production, TEMPORAL_ADDRESS: 'host:7233' })).toEqual([])
   })
 })

@@ -55,7 +55,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Refer a borrower',
   description:
-    'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, and no second lead is created.',
+    'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created.',
   parameters: [idempotencyParameter('unique to each lead, remembered for 24 hours')],
   body,
   bodyExamples: {
@@ -82,6 +82,7 @@ const schema = operation({
         `Names of fields in your request that create-lead does not know, at most ${MOST_IGNORED}: what they hold is not stored. Absent if there are none.`,
       ),
   }),
+  responseHeaders: ['Idempotent-Replayed'],
   responseDescription: 'The lead was created, by this request or by an earlier one with its Idempotency-Key.',
   responseExamples: {
     created: { success: true, message: 'Lead created.', lead_id: 1042, partner_lead_id: 'LOAN-2026-118' },
@@ -113,7 +114,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
     preValidation: async (request) => {
       request.ignoredFields = ignoredIn(request.body, fieldNames)
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { body: lead, partnerId: partner, ignoredFields } = request
       const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
       const result = await insert(
@@ -132,6 +133,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
+      if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
       if (result.kind === 'created') {
         const { leadId, generation } = result
         startReferral(newReferralState(leadId, partner, { generation, now: Date.now(), isSandbox }))

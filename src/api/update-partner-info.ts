@@ -30,6 +30,8 @@ const fixedFields: string[] = [
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const PROTOTYPE = '__proto__'
 
+const NOTHING_SENT = 'Nothing was changed: the request has no field beside lead_id.'
+
 const value = text({ max: 2000, breaks: true }).nullable()
 
 const propertyState = z
@@ -76,7 +78,10 @@ const schema = operation({
   },
   response: messageResponse,
   responseDescription: 'The lead was updated.',
-  responseExamples: { updated: { success: true, message: 'Lead updated.' } },
+  responseExamples: {
+    updated: { success: true, message: 'Lead updated.' },
+    'only lead_id': { success: true, message: NOTHING_SENT },
+  },
   errors: leadErrors,
 })
 
@@ -98,10 +103,12 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, opt
       if (outcome === 'too_many') {
         throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
       }
-      return { success: true as const, message: 'Lead updated.' }
+      return { success: true as const, message: isEmpty(sent) ? NOTHING_SENT : 'Lead updated.' }
     },
   })
 }
+
+const isEmpty = (sent: object) => Object.values(sent).every((value) => value === undefined)
 
 /** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
 function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { ConfigError, readConfig } from '../config.ts'
+import { ConfigError, misspeltSettings, readConfig } from '../config.ts'
 import { type DemoPartner, saveSettings, type Settings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
@@ -30,6 +30,7 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
+  misspeltSettings(environment).forEach(options.report)
   const { port: wanted, encryptionKeys } = checkSettings(settings, environment)
   const port = await apiPort(wanted, options)
   const database = await planDatabase(options)

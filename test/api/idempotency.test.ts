@@ -23,6 +23,8 @@ describe('Idempotency-Key on create-lead', () => {
     const before = await countLeads()
     const again = await create('same', { partner_lead_id: 'LOAN-1', unknown: 'ignored', notes: null })
     expect([again.status, again.text]).toEqual([200, first.text])
+    const isReplay = [first, again].map(({ headers }) => headers['idempotent-replayed'])
+    expect(isReplay).toEqual([undefined, 'true'])
     expect(await countLeads()).toBe(before)
     expect(api.started.filter(({ leadId }) => leadId === first.body.lead_id)).toHaveLength(1)
   })

@@ -33,6 +33,17 @@ describe('POST /update-partner-info', () => {
     expect([status, body]).toEqual([200, { success: true, message: 'Lead updated.' }])
   })
 
+  it('says so when there was nothing to change, of the partner’s own leads only', async () => {
+    const before = await stored()
+    const { status, body } = await update({})
+    expect([status, body.message]).toEqual([
+      200,
+      'Nothing was changed: the request has no field beside lead_id.',
+    ])
+    expect(await stored()).toEqual(before)
+    expect((await update({ lead_id: 999_999 })).status).toBe(404)
+  })
+
   it('stores loan_product, property_state and any further fields, retrievable through get-lead', async () => {
     await update({ loan_product: 'VA', property_state: 'TX', branch: 'Austin', 'a.b-C_9': 'x', empty: '' })
     expect(await partner.readLead(leadId)).toMatchObject({

@@ -90,6 +90,7 @@ describe('a scenario', () => {
     const leadId = await calls.createLead()
     const { data } = await run({ scenario: 'ready_after_two_updates', lead_id: leadId })
     expect(data).toMatchObject({ lead_id: leadId, state: 'done', status: 'mortgage_ready' })
+    expect(data.webhooks).toBeUndefined()
   })
 
   it('is played by a lead whose address names it, with create-lead alone', async () => {

@@ -52,7 +52,7 @@ function detail(operation: Operation, details: Details, links: object): void {
   operation.responses = {
     200: {
       description: details.responseDescription,
-      headers: headersOf(),
+      headers: headersOf(details.responseHeaders),
       content,
       ...(Object.keys(links).length > 0 && { links }),
     },

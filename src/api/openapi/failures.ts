@@ -35,17 +35,23 @@ export const responseHeaders = {
     required: true,
     schema: { type: 'string', const: 'Service-Key' },
   },
+  'Idempotent-Replayed': {
+    description:
+      '`true` if this is the response to an earlier request with the same `Idempotency-Key`; else absent.',
+    required: false,
+    schema: { type: 'string', const: 'true' },
+  },
 }
 
-export const headersOf = (codes: readonly ErrorCode[] = []) =>
+export type ResponseHeader = keyof typeof responseHeaders
+
+/** Those of every response, and `others`. */
+export const headersOf = (others: readonly ResponseHeader[] = []) =>
   Object.fromEntries(
-    ['X-Request-Id' as const, ...codes.flatMap((code) => ownHeaders[code] ?? [])].map((name) => [
-      name,
-      { $ref: `#/components/headers/${name}` },
-    ]),
+    (['X-Request-Id', ...others] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   )
 
-const ownHeaders: Partial<Record<ErrorCode, keyof typeof responseHeaders>> = {
+const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
   AUTH_FAILED: 'WWW-Authenticate',
   RATE_LIMITED: 'Retry-After',
   SERVICE_UNAVAILABLE: 'Retry-After',
@@ -109,7 +115,7 @@ function responseOf(errors: readonly ApiError[]) {
   const examples = errors.map(({ code, message }) => [code, { value: failureBody(code, message) }] as const)
   return {
     description: errors.map(({ code, message }) => `\`${code}\`: ${message}`).join('\n\n'),
-    headers: headersOf(errors.map(({ code }) => code)),
+    headers: headersOf(errors.flatMap(({ code }) => ownHeaders[code] ?? [])),
     content: {
       'application/json': {
         schema: { $ref: refTo('Failure') },

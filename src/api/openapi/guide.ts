@@ -63,7 +63,7 @@ Each has a base address of its own, which ends in \`/v1\`. This reference descri
 const idempotency = `# Idempotency
 
 Send an \`Idempotency-Key\` with \`create-lead\`, unique to each lead. If you get no response, repeat the request with the same \
-key: within 24 hours you get the first response again, and neither a second lead nor a second email to the borrower is created. \
+key: within 24 hours you get the first response again, with the header \`Idempotent-Replayed\`, and neither a second lead nor a second email to the borrower is created. \
 The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`.
 
 Without the header, each request creates another lead, even with the same \`partner_lead_id\`.`

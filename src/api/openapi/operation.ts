@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ApiError } from '../errors.ts'
-import { failuresOf } from './failures.ts'
+import { failuresOf, type ResponseHeader } from './failures.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -15,6 +15,8 @@ export interface Details {
   parameters?: object[]
   requestExamples: Examples
   responseDescription: string
+  /** Beside those of every response. */
+  responseHeaders: readonly ResponseHeader[]
   responseExamples: Examples
   links: Links
   /** Error responses by status. */
@@ -42,6 +44,7 @@ interface Operation<Body, Response> {
   bodyExamples?: Examples
   response: Response
   responseDescription: string
+  responseHeaders?: readonly ResponseHeader[]
   responseExamples: Examples
   links?: Links
   /** The errors of this route, with their messages, beside those that every request can get. */
@@ -55,6 +58,7 @@ export function operation<Response extends z.ZodType, Body extends z.ZodType | u
   bodyExamples = {},
   response,
   responseDescription,
+  responseHeaders = [],
   responseExamples,
   links = {},
   errors = [],
@@ -65,6 +69,7 @@ export function operation<Response extends z.ZodType, Body extends z.ZodType | u
     ...(parameters && { parameters }),
     requestExamples: toExamples(bodyExamples),
     responseDescription,
+    responseHeaders,
     responseExamples: toExamples(responseExamples),
     links,
     failures: failuresOf(errors, body !== undefined),

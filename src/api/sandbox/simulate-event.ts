@@ -16,7 +16,7 @@ import { operation } from '../openapi/operation.ts'
 import { event, simulatedKinds, tellApart } from '../events.ts'
 import { leadStatus, strictBody, success } from '../schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
-import { eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
+import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
 
 export interface SimulateOptions {
   sql: Sql
@@ -29,7 +29,7 @@ const body = strictBody(
     event_name: eventName.optional(),
     event_payload: eventPayload,
     events: z
-      .array(simulatedEvent, 'must be a list')
+      .array(simulatedEvent, `must be a list, such as [${EXAMPLE}]`)
       .min(1, 'must not be empty')
       .max(MOST_SIMULATED, `must have at most ${MOST_SIMULATED} events`)
       .optional()

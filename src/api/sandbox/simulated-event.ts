@@ -33,10 +33,13 @@ export function refusePayload({ event_name: name, event_payload: payload }: Sent
   return `must be absent: of these milestones, only score_update has a payload, not ${name}`
 }
 
+/** For messages about what should be an event, and is none. */
+export const EXAMPLE = '{"event_name": "contract_signed"}'
+
 const eventShape = { event_name: eventName, event_payload: eventPayload }
 
 export const simulatedEvent = z
-  .strictObject(eventShape, strictly(eventShape, 'must be an object'))
+  .strictObject(eventShape, strictly(eventShape, `must be an object, such as ${EXAMPLE}`))
   .superRefine((event, context) => {
     const message = refusePayload(event)
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message })

@@ -1,0 +1,24 @@
+import { closestMatch } from 'leven'
+import { programs } from './schema.ts'
+
+/** Short names have neighbours that somebody else's program means. */
+const LONG = 8
+
+const plain = (name: string) => name.toUpperCase().replaceAll('_', '')
+const names = Object.values(programs).flatMap(({ shape }) => Object.keys(shape))
+const byPlain = new Map(names.map((name) => [plain(name), name]))
+
+/** A line for each variable that is no setting but differs from one by its case, its underscores or one character. */
+export function misspeltSettings(environment: NodeJS.ProcessEnv): string[] {
+  return Object.keys(environment).flatMap((given) => {
+    const meant = byPlain.get(nearestTo(plain(given)) ?? '')
+    if (meant === undefined || names.includes(given)) return []
+    return [`${given} is not a setting and is ignored. Did you mean ${meant}?`]
+  })
+}
+
+function nearestTo(given: string): string | undefined {
+  if (byPlain.has(given)) return given
+  if (given.length < LONG) return undefined
+  return closestMatch(given, [...byPlain.keys()], { maxDistance: 1 })
+}
