@@ -5,7 +5,7 @@ import { until } from './until.ts'
 /**
  * Holds a row lock, so that whoever wants the row stands still in the middle of its transaction.
  *
- * @returns `reached`, which resolves once somebody waits for the row, and `release`.
+ * @returns `reached`, which resolves once somebody waits for the row, and `release`, which first makes a change, if given.
  */
 export async function holdRow(
   sql: Sql,
@@ -13,12 +13,13 @@ export async function holdRow(
   where: string,
 ) {
   const held = Promise.withResolvers<number>()
-  const released = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<(trx: Sql) => Promise<unknown>>()
   const holding = sql.transaction().execute(async (trx) => {
     await raw`select 1 from ${raw.table(table)} where ${raw.raw(where)} for update`.execute(trx)
     const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
     held.resolve(rows[0]?.pid ?? 0)
-    await released.promise
+    const change = await released.promise
+    await change(trx)
   })
   const pid = await held.promise
   const waiters = raw<{
@@ -26,8 +27,8 @@ export async function holdRow(
   }>`select pid from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`
   return {
     reached: () => until(async () => (await waiters.execute(sql)).rows.length > 0),
-    async release() {
-      released.resolve()
+    async release(change: (trx: Sql) => Promise<unknown> = async () => {}) {
+      released.resolve(change)
       await holding
     },
   }

@@ -2,7 +2,8 @@ import { sql as raw } from 'kysely'
 import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../../domain/attempt-decision.ts'
 import type { AttemptTrigger } from '../../domain/delivery.ts'
 import { isLastButOneMade } from '../../domain/retry-schedule.ts'
-import { loadOf } from '../endpoints/load.ts'
+import type { StoredSecret } from '../endpoints/secrets.ts'
+import { readUnderLock } from '../endpoints/under-lock.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../orm.ts'
 import {
@@ -50,13 +51,14 @@ export async function beginAttempt(
     if (early?.kind === 'forget') return forget(trx, delivery, early)
     if (early !== undefined) return early
     const endpoint = await lockEndpoint(trx, delivery)
-    const load = await loadOf(trx, delivery.partnerId)
+    const read = await readUnderLock(trx, { id: endpoint.id, partnerId: delivery.partnerId })
+    const locked = { ...endpoint, ...read }
     const facts = { ...delivery, interruptions: endpoint.interruptions }
     const { now } = delivery
-    const decision = decideAttempt(facts, { ...endpoint, ...load }, trigger, { now, random })
+    const decision = decideAttempt(facts, locked, trigger, { now, random })
     if (decision.kind === 'fail') return fail(trx, facts, decision)
     if (decision.kind === 'forget') return forget(trx, facts, decision)
-    return decision.kind === 'send' ? send(trx, facts, endpoint, decision.as, readSecrets) : decision
+    return decision.kind === 'send' ? send(trx, facts, locked, decision.as, readSecrets) : decision
   })
 }
 
@@ -85,7 +87,7 @@ async function lockEndpoint(trx: Sql, { partnerId, eventId }: { partnerId: numbe
     .executeTakeFirstOrThrow()
 }
 
-type Endpoint = Awaited<ReturnType<typeof lockEndpoint>>
+type Endpoint = Awaited<ReturnType<typeof lockEndpoint>> & { secrets: readonly StoredSecret[] }
 
 /** A third interruption in a row counts as a failure. */
 async function fail(

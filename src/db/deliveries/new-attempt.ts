@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type AttemptTrigger, LEASE_MS } from '../../domain/delivery.ts'
-import { isLiveSecret } from '../endpoints/secrets.ts'
+import type { StoredSecret } from '../endpoints/secrets.ts'
 import type { Sql } from '../orm.ts'
 
 export interface StartedAttempt {
@@ -17,9 +17,6 @@ export interface StartedAttempt {
   beganAt: number
 }
 
-/** A row of `endpoint_secrets`. */
-export type StoredSecret = readonly [id: string, ciphertext: string]
-
 /** Opens stored secrets, or says why it cannot. */
 export type ReadSecrets = (stored: readonly StoredSecret[]) => { secrets: string[] } | { unreadable: string }
 
@@ -28,25 +25,20 @@ export interface AttemptTools {
   readSecrets: ReadSecrets
 }
 
-/** A partner's endpoint as an attempt needs to know it. */
+/** Locks a partner's endpoint: what an attempt needs to know of its row. */
 export function endpointOf(trx: Sql, partnerId: number) {
   return trx
     .selectFrom('endpoints')
     .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
-    .select(
-      raw<
-        StoredSecret[]
-      >`array(select array[id::text, ciphertext] from endpoint_secrets where endpoint_id = endpoints.id and ${isLiveSecret}
-        order by id desc)`.as('secrets'),
-    )
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
 }
 
-type Endpoint = Pick<
-  Awaited<ReturnType<ReturnType<typeof endpointOf>['executeTakeFirstOrThrow']>>,
-  'url' | 'revision' | 'secrets'
->
+interface Endpoint {
+  url: string | null
+  revision: number
+  secrets: readonly StoredSecret[]
+}
 
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(

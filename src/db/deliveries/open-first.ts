@@ -1,5 +1,5 @@
 import { decideAttempt, type DeliveryFacts } from '../../domain/attempt-decision.ts'
-import { loadOf } from '../endpoints/load.ts'
+import { readUnderLock } from '../endpoints/under-lock.ts'
 import type { Sql } from '../orm.ts'
 import {
   type AttemptRow,
@@ -39,11 +39,12 @@ export async function openFirst(
     .skipLocked()
     .executeTakeFirst()
   if (endpoint === undefined) return undefined
-  const { now, ...load } = await loadOf(trx, partnerId)
+  const locked = { ...endpoint, ...(await readUnderLock(trx, { id: endpoint.id, partnerId })) }
+  const { now } = locked
   const facts = { ...NEW, nextAttemptAt: now }
-  const decision = decideAttempt(facts, { ...endpoint, ...load }, 'scheduled', { now, random })
+  const decision = decideAttempt(facts, locked, 'scheduled', { now, random })
   if (decision.kind !== 'send') return undefined
-  const opened = newAttempt({ eventId, partnerId, body }, endpoint, 'scheduled', readSecrets)
+  const opened = newAttempt({ eventId, partnerId, body }, locked, 'scheduled', readSecrets)
   if ('unreadable' in opened) return undefined
   return { attempt: { ...opened.row, number: 1 }, started: opened.started }
 }

@@ -6,6 +6,9 @@ import { open, type Place, type SealAt } from '../seal.ts'
 /** Whether a row of `endpoint_secrets` signs now. */
 export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`
 
+/** A row: its id, and the ciphertext. */
+export type StoredSecret = readonly [id: string, ciphertext: string]
+
 /** Where a signing secret is sealed. */
 export const secretPlace = (id: number): Place => `endpoint_secrets:${id}:ciphertext`
 
