@@ -6,7 +6,7 @@ import { actOnOwnEndpoint, SelfServiceRefusal } from '../db/endpoints/self-servi
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { strictBody, success } from './schemas.ts'
+import { strictBody } from './schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -14,6 +14,7 @@ import {
   selfServiceOff,
   tooManyCertifications,
 } from './self-service.ts'
+import { success } from './response-fields.ts'
 
 const SANDBOX_ONLY = 'Invalid request: accept_failures is possible in a sandbox only.'
 

@@ -13,8 +13,8 @@ import { ApiError, invalidPayload } from './errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
 import { operation } from './openapi/operation.ts'
-import { success } from './schemas.ts'
 import { ignoredIn, MOST_IGNORED } from './unknown-fields.ts'
+import { message, success } from './response-fields.ts'
 
 interface Options {
   sql: Sql
@@ -71,8 +71,8 @@ const schema = operation({
   },
   response: z.object({
     success,
-    message: z.string(),
-    lead_id: id,
+    message,
+    lead_id: id.describe('The new lead: store it with your application.'),
     partner_lead_id: z.string().optional().describe('As you sent it; absent if you did not.'),
     ignored_fields: z
       .array(z.string())

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { eventName } from './events.ts'
 import { timestamp } from './fields.ts'
+import { errorCode, httpStatus, ofEvent, ofLead } from './response-fields.ts'
 
 const milliseconds = z.int().min(0).nullable()
 
@@ -29,8 +30,8 @@ export const healthFields = {
   last_error: z
     .object({
       at: timestamp,
-      status: z.int().nullable().describe('The HTTP status; `null` if there was no response.'),
-      error_code: z.string(),
+      status: httpStatus,
+      error_code: errorCode.unwrap(),
       hint: z.string().nullable().describe('What to do about it.'),
     })
     .meta({ id: 'EndpointError' })
@@ -40,9 +41,9 @@ export const healthFields = {
     ),
   oldest_waiting: z
     .object({
-      event_id: z.string(),
+      event_id: ofEvent,
       event_name: eventName,
-      lead_id: z.int(),
+      lead_id: ofLead,
       waiting_since: timestamp.describe(
         'When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead.',
       ),

@@ -3,12 +3,13 @@ import type { requestsOf } from '../db/endpoints/own-endpoint.ts'
 import { certificationChecks, certificationResults } from '../domain/certification.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { timestamp } from './fields.ts'
+import { errorCode, httpStatus } from './response-fields.ts'
 
 const settled = timestamp.nullable()
 
 const certification = z
   .object({
-    url: z.string(),
+    url: z.string().describe('The URL that was certified.'),
     state: z
       .enum(['running', ...certificationResults])
       .describe('`superseded`: the candidate was replaced or canceled before the certification ended.'),
@@ -18,12 +19,12 @@ const certification = z
       .array(
         z
           .object({
-            check: z.enum(certificationChecks),
+            check: z.enum(certificationChecks).describe('Which check it is.'),
             sent: z.string().describe('For people: what we sent.'),
-            passed: z.boolean(),
+            passed: z.boolean().describe('Whether your endpoint responded as expected.'),
             expected: z.string().describe('For people: what your endpoint must respond.'),
             received: z.string().describe('For people: what it responded.'),
-            duration_ms: z.int(),
+            duration_ms: z.int().describe('How long the response took.'),
             hint: z.string().nullable().describe('What to change; `null` if the check passed.'),
           })
           .meta({ id: 'CertificationCheck' }),
@@ -36,13 +37,13 @@ const certification = z
 
 const lastTest = z
   .object({
-    state: z.enum(['running', 'accepted', 'failed']),
+    state: z.enum(['running', 'accepted', 'failed']).describe('`accepted`: with a 2xx status.'),
     requested_at: timestamp,
     finished_at: settled,
-    webhook_id: z.string().nullable(),
-    status: z.int().nullable().describe('The HTTP status; `null` if there was no response.'),
-    duration_ms: z.int().nullable(),
-    error_code: z.string().nullable(),
+    webhook_id: z.string().nullable().describe('The header `webhook-id`; `null` while it runs.'),
+    status: httpStatus,
+    duration_ms: z.int().nullable().describe('How long the response took; `null` while it runs.'),
+    error_code: errorCode,
     hint: z.string().nullable().describe('What to do about a failure.'),
   })
   .meta({ id: 'TestRequest' })
@@ -53,7 +54,7 @@ const lastTest = z
 export const requestFields = {
   candidate: z
     .object({
-      url: z.string(),
+      url: z.string().describe('The URL that set-endpoint got.'),
       state: z
         .enum(['uncertified', 'announced'])
         .describe('`announced`: certified; it takes effect on `takes_effect_at`.'),

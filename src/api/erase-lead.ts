@@ -7,9 +7,10 @@ import type { Environment } from '../domain/environment.ts'
 import { ERASURE_DELAY_DAYS, ERASURE_REASON, REASON_RULE } from '../domain/erasure.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, unknownLead } from './errors.ts'
-import { id, leadId, timestamp } from './fields.ts'
+import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { leadErrors, strictBody, success } from './schemas.ts'
+import { leadErrors, strictBody } from './schemas.ts'
+import { ofLead, success } from './response-fields.ts'
 
 interface Options {
   sql: Sql
@@ -48,7 +49,7 @@ const schema = operation({
     success,
     data: z
       .object({
-        lead_id: id,
+        lead_id: ofLead,
         requested_at: timestamp,
         due_at: timestamp.describe('When it is carried out.'),
       })

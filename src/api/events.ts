@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../domain/event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../domain/milestones.ts'
 import { timestamp } from './fields.ts'
+import { leadFieldMeanings } from './response-fields.ts'
 
 /** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
 
@@ -31,7 +32,7 @@ const scoreGains = z
   })
 
 const leadReceivedPayload = z
-  .object({ partner_lead_id: z.string() })
+  .object({ partner_lead_id: z.string().describe(leadFieldMeanings.partner_lead_id) })
   .meta({ id: 'LeadReceivedPayload', description: 'Your own identifier, as you sent it with create-lead.' })
 
 export const eventName = z
@@ -41,7 +42,7 @@ export const eventName = z
 const payloads = [
   { prefix: 'LeadReceived', kind: 'lead_received', payload: leadReceivedPayload.nullable() },
   { prefix: 'ScoreUpdate', kind: 'score_update', payload: scoreGains },
-  { prefix: 'Milestone', kind: null, payload: z.null() },
+  { prefix: 'Milestone', kind: null, payload: z.null().describe('These milestones have none.') },
 ]
 
 /** Events whose payload has the same shape. */
@@ -59,7 +60,7 @@ export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[
     const [first, ...others] = ofKind
     const event_name =
       others.length === 0
-        ? z.literal(first)
+        ? z.literal(first).describe('The milestone.')
         : z.enum(ofKind).meta({ id, description: 'A milestone without a payload.' })
     return { prefix, names: ofKind, fields: { event_name, event_payload: payload } }
   })

@@ -12,7 +12,8 @@ import { leadId } from './fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
-import { leadErrors, strictBody, success } from './schemas.ts'
+import { leadErrors, strictBody } from './schemas.ts'
+import { success } from './response-fields.ts'
 
 const schema = operation({
   operationId: 'exportLead',

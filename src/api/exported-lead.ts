@@ -6,8 +6,19 @@ import { type ExportedPart, exportedParts } from '../domain/exported-lead.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../domain/lead-fields.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
 import { event, tellApart } from './events.ts'
-import { id, timestamp } from './fields.ts'
+import { timestamp } from './fields.ts'
 import { leadStatus, stringMap } from './schemas.ts'
+import {
+  attemptNumber,
+  errorCode,
+  httpStatus,
+  leadFieldMeanings,
+  ofEvent,
+  ofLead,
+  ofPartner,
+  position,
+  sequence,
+} from './response-fields.ts'
 
 /** An exported lead on the wire, as a partner gets it. */
 
@@ -16,15 +27,15 @@ const by = z.string().describe('`key <id>` for one of your API keys, `staff` for
 
 const attempt = z
   .object({
-    number: z.int(),
+    number: attemptNumber,
     trigger: attemptTrigger,
     started_at: timestamp,
     finished_at: moment,
-    duration_ms: z.int().nullable(),
+    duration_ms: z.int().nullable().describe('`null` while it is in progress.'),
     address: z.string().nullable().describe('The IP address of your endpoint that was called.'),
-    status: z.int().nullable(),
-    error_code: z.string().nullable(),
-    hint: z.string().nullable(),
+    status: httpStatus,
+    error_code: errorCode,
+    hint: z.string().nullable().describe('How to fix the failure.'),
     response_headers: stringMap.nullable(),
     response_body: z
       .string()
@@ -35,25 +46,25 @@ const attempt = z
 
 const delivery = z
   .object({
-    sequence: z.int(),
-    event_id: z.string(),
+    sequence,
+    event_id: ofEvent,
     state: deliveryState,
-    body: z.string(),
+    body: z.string().describe('The bytes that every attempt signs and sends.'),
     next_attempt_at: moment,
     settled_at: moment,
     resend_requested_at: moment,
-    attempts: z.array(attempt),
+    attempts: z.array(attempt).describe('Oldest first.'),
   })
   .meta({ id: 'ExportedDelivery' })
 
-const exportedEvent = tellApart('ExportedEvent', event.extend({ position: z.int(), event_id: z.string() }))
+const exportedEvent = tellApart('ExportedEvent', event.extend({ position, event_id: ofEvent }))
 
 const lead = z
   .object({
-    lead_id: id,
-    partner_id: id,
-    ...eachField(requiredFields, () => z.string()),
-    ...eachField(optionalFieldNames, () => z.string().nullable()),
+    lead_id: ofLead,
+    partner_id: ofPartner,
+    ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
+    ...eachField(optionalFieldNames, (name) => z.string().nullable().describe(leadFieldMeanings[name])),
     metadata: stringMap,
     status: leadStatus,
     created_at: timestamp,
@@ -61,10 +72,19 @@ const lead = z
   })
   .meta({ id: 'ExportedFields' })
 
-const key = z.object({ key: z.string(), created_at: timestamp }).meta({ id: 'ExportedIdempotencyKey' })
-const read = z.object({ at: timestamp, what: z.enum(readKinds), by }).meta({ id: 'ExportedRead' })
+const key = z
+  .object({ key: z.string().describe('The `Idempotency-Key` of create-lead.'), created_at: timestamp })
+  .meta({ id: 'ExportedIdempotencyKey' })
+const read = z
+  .object({ at: timestamp, what: z.enum(readKinds).describe('By which call or command.'), by })
+  .meta({ id: 'ExportedRead' })
 const action = z
-  .object({ at: timestamp, action: z.string(), outcome: z.enum(auditOutcomes), by })
+  .object({
+    at: timestamp,
+    action: z.string().describe('What was done, for example `milestone` or `lead.close`.'),
+    outcome: z.enum(auditOutcomes).describe('How it went.'),
+    by,
+  })
   .meta({ id: 'ExportedAction' })
 
 const parts = {
@@ -80,10 +100,13 @@ const parts = {
         '`repeated`: the address got one about a lead of yours within 24 hours. `address_limit`: it got as many within 24 hours as an address may.',
       ),
   }),
-  clock: z.object({ seconds_ahead: z.int() }),
+  clock: z.object({ seconds_ahead: z.int().describe('How far the sandbox advanced it; 0 in production.') }),
   score_updates: z.object({ since: moment }),
-  closing: z.object({ closed_at: moment, reason: z.string().nullable() }),
-  workflow: z.object({ workflow_id: z.string(), started_at: moment }),
+  closing: z.object({
+    closed_at: moment,
+    reason: z.string().nullable().describe('`null` while the lead is open.'),
+  }),
+  workflow: z.object({ workflow_id: z.string().describe('Its id in Temporal.'), started_at: moment }),
   idempotency_keys: z.array(key),
   events: z.array(exportedEvent),
   deliveries: z.array(delivery),

@@ -13,7 +13,16 @@ import { attemptTrigger, deliveryState } from './deliveries.ts'
 import { eventName } from './events.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { pageLimit, strictBody, success } from './schemas.ts'
+import { pageLimit, strictBody } from './schemas.ts'
+import {
+  attemptNumber,
+  errorCode,
+  httpStatus,
+  ofEvent,
+  ofLead,
+  sequence,
+  success,
+} from './response-fields.ts'
 
 const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -42,29 +51,29 @@ const body = strictBody({
 
 const attempt = z
   .object({
-    number: z.int(),
+    number: attemptNumber,
     trigger: attemptTrigger,
     started_at: timestamp,
     duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
-    status: z.int().nullable().describe('The HTTP status of your endpoint; `null` if it did not respond.'),
-    error_code: z.string().nullable(),
+    status: httpStatus,
+    error_code: errorCode,
     hint: z.string().nullable().describe('How to fix the failure.'),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
 
 const delivery = z
   .object({
-    event_id: z.string(),
+    event_id: ofEvent,
     event_name: eventName,
-    lead_id: z.int(),
-    sequence: z.int().describe('Counts the lead’s webhooks from 1; it does not count other events.'),
+    lead_id: ofLead,
+    sequence,
     state: deliveryState,
     created_at: timestamp,
     next_attempt_at: timestamp
       .nullable()
       .describe('`null` if it is held, settled, or waits for another one.'),
     waits_for: z
-      .object({ event_id: z.string(), sequence: z.int() })
+      .object({ event_id: ofEvent, sequence })
       .meta({ id: 'BlockingWebhook' })
       .nullable()
       .describe('The lead’s first open webhook, if this one is sent after it.'),

@@ -6,7 +6,8 @@ import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { strictBody, success } from './schemas.ts'
+import { strictBody } from './schemas.ts'
+import { success } from './response-fields.ts'
 
 const schema = operation({
   operationId: 'getEndpoint',

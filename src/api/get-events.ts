@@ -6,7 +6,8 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { event } from './events.ts'
 import { operation } from './openapi/operation.ts'
-import { leadBody, leadErrors, success } from './schemas.ts'
+import { leadBody, leadErrors } from './schemas.ts'
+import { success } from './response-fields.ts'
 
 const schema = operation({
   operationId: 'getEvents',

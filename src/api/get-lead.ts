@@ -2,28 +2,26 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { findLead, type LeadRow } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
-import { eachField, returnedFields } from '../domain/lead-fields.ts'
+import { eachField, requiredFields, returnedFields } from '../domain/lead-fields.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { id, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
-import { leadBody, leadErrors, leadStatus, success, whatClosed } from './schemas.ts'
+import { leadBody, leadErrors, leadStatus, whatClosed } from './schemas.ts'
+import { leadFieldMeanings, ofLead, ofPartner, success } from './response-fields.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
 
 const lead = z
   .object({
-    id,
+    id: ofLead,
     lead_id: id.describe('The same as `id`.'),
-    partner_id: id,
-    first_name: z.string(),
-    last_name: z.string(),
-    email: z.string(),
-    phone: z.string(),
+    partner_id: ofPartner,
+    ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
     status: leadStatus,
-    ...eachField(returnedFields, () => z.string().optional()),
+    ...eachField(returnedFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
     created_at: timestamp,
     updated_at: timestamp,
     closed_at: z
@@ -32,8 +30,8 @@ const lead = z
       .describe(
         `When the lead was closed, in the format of \`created_at\`: ${whatClosed} Absent while the lead is open. A custom field of this name that you stored takes its place.`,
       ),
-    loan_product: z.string().optional(),
-    property_state: z.string().optional(),
+    loan_product: z.string().optional().describe('Type of loan product, as you sent it.'),
+    property_state: z.string().optional().describe('Two-letter state code of the property.'),
   })
   .catchall(metadataField)
   .meta({

@@ -8,7 +8,8 @@ import { ApiError, invalidPayload } from './errors.ts'
 import { event, tellApart } from './events.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
-import { pageLimit, strictBody, success } from './schemas.ts'
+import { pageLimit, strictBody } from './schemas.ts'
+import { ofEvent, ofLead, partnerLeadId, position, success } from './response-fields.ts'
 
 const CURSOR = /^(?:now|\d{1,9}-\d{1,19}-\d{1,10}-\d{1,10})$/
 /** Instead of a cursor: after all events that there are. */
@@ -38,11 +39,11 @@ const body = strictBody({
 const feedEvent = tellApart(
   'FeedEvent',
   z.object({
-    event_id: z.string(),
+    event_id: ofEvent,
     ...event.shape,
-    lead_id: z.int(),
-    partner_lead_id: z.string().nullable(),
-    position: z.int().describe('Counts the lead’s events from 1, without gaps.'),
+    lead_id: ofLead,
+    partner_lead_id: partnerLeadId,
+    position,
   }),
 )
 

@@ -7,12 +7,13 @@ import { formatTimestamp } from '../domain/timestamps.ts'
 import { invalidPayload } from './errors.ts'
 import { id, leadId, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { leadStatus, pageLimit, strictBody, success, whatClosed } from './schemas.ts'
+import { leadStatus, pageLimit, strictBody, whatClosed } from './schemas.ts'
+import { ofLead, partnerLeadId, success } from './response-fields.ts'
 
 const leadSummary = z
   .object({
-    lead_id: id,
-    partner_lead_id: z.string().nullable(),
+    lead_id: ofLead,
+    partner_lead_id: partnerLeadId,
     status: leadStatus,
     closed: z.boolean().describe('Whether the lead is closed: no more milestones are recorded.'),
     closed_at: timestamp

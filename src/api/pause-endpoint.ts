@@ -6,8 +6,9 @@ import { describeReason, isFailing } from '../domain/endpoint.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { strictBody, success } from './schemas.ts'
+import { strictBody } from './schemas.ts'
 import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
+import { success } from './response-fields.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
 const shared = {

@@ -8,7 +8,7 @@ import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
 import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
-import { strictBody, success } from './schemas.ts'
+import { strictBody } from './schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -17,6 +17,7 @@ import {
   tooManyChanges,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
+import { success } from './response-fields.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 

@@ -4,6 +4,7 @@ import { statuses } from '../domain/milestones.ts'
 import { invalidPayload, unknownLead } from './errors.ts'
 import { leadId } from './fields.ts'
 import { notFields } from './unknown-fields.ts'
+import { message, success } from './response-fields.ts'
 
 /** What several routes take or answer. What only one does is in that route's file. */
 
@@ -29,9 +30,7 @@ export const pageLimit = z
   .default(50)
   .describe('Maximum number of results; 50 by default.')
 
-export const success = z.literal(true)
-
-export const messageResponse = z.object({ success, message: z.string() })
+export const messageResponse = z.object({ success, message })
 
 export const leadStatus = z
   .enum(statuses)

@@ -8,7 +8,7 @@ import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { requiredOr } from './fields.ts'
 import { operation } from './openapi/operation.ts'
-import { strictBody, success } from './schemas.ts'
+import { strictBody } from './schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -17,6 +17,7 @@ import {
   tooManyChanges,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
+import { success } from './response-fields.ts'
 
 const schema = operation({
   operationId: 'setEndpoint',

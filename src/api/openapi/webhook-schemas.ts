@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { milestoneNames, milestones } from '../../domain/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../webhooks/service-calls.ts'
 import { event, kindsOf } from '../events.ts'
-import { id } from '../fields.ts'
 import { environment } from '../schemas.ts'
+import { ofLead, ofPartner, sequence } from '../response-fields.ts'
 
 /** The schema of all requests to an endpoint. No operation refers to it: it is for receivers. */
 export const WEBHOOK_EVENT = 'WebhookEvent'
@@ -20,12 +20,9 @@ export const milestoneWebhooks = kindsOf(webhookNames, 'MilestoneWebhookType').m
         event_id: z.string().describe('The same as the header `webhook-id`.'),
         ...event.shape,
         ...fields,
-        lead_id: id,
+        lead_id: ofLead,
         partner_lead_id: z.string().nullable().describe('As it was when the event was recorded.'),
-        sequence: z
-          .int()
-          .min(1)
-          .describe('Counts the lead’s webhooks from 1; it does not count other events.'),
+        sequence,
         environment,
       })
       .meta({ id: `${prefix}WebhookData` })
@@ -50,8 +47,10 @@ export const serviceCalls = [
       'A request of a certification. It is not an event. Those that must be refused are not signed correctly.',
   },
 ].map(({ type, schemaId, description }) => {
-  const data = z.object({ partner_id: id, environment }).meta({ id: `${schemaId}Data` })
-  const schema = z.object({ type: z.literal(type), timestamp: sentAt, data }).meta({ id: schemaId })
+  const data = z.object({ partner_id: ofPartner, environment }).meta({ id: `${schemaId}Data` })
+  const schema = z
+    .object({ type: z.literal(type).describe('What the request is.'), timestamp: sentAt, data })
+    .meta({ id: schemaId })
   return { type, schemaId, description, schema }
 })
 

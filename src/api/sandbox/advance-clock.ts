@@ -7,10 +7,11 @@ import { clockStops, MOST_DAYS, MOST_YEARS } from '../../domain/lead-clock.ts'
 import { statuses } from '../../domain/milestones.ts'
 import type { Clocks, ClockTarget } from '../../temporal/clocks.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
-import { id, leadId, timestamp } from '../fields.ts'
+import { leadId, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { strictBody, success } from '../schemas.ts'
+import { strictBody } from '../schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
+import { ofLead, success } from '../response-fields.ts'
 
 export interface ClockOptions {
   sql: Sql
@@ -65,7 +66,7 @@ const schema = operation({
     success,
     data: z
       .object({
-        lead_id: id,
+        lead_id: ofLead,
         now: timestamp.describe('The lead’s time.'),
         status: z
           .enum([...statuses, 'advancing'])

@@ -5,6 +5,14 @@ import { formatTimestamp } from '../../domain/timestamps.ts'
 import { ApiError } from '../errors.ts'
 import { eventName } from '../events.ts'
 import { timestamp } from '../fields.ts'
+import {
+  attemptNumber,
+  errorCode,
+  httpStatus,
+  ofEvent,
+  sequence,
+  sequenceOrNone,
+} from '../response-fields.ts'
 
 export const leadClosed = () => new ApiError('LEAD_CLOSED')
 
@@ -12,7 +20,12 @@ export const leadClosed = () => new ApiError('LEAD_CLOSED')
 export const leadTime = (ms: number) => formatTimestamp(new Date(ms))
 
 export const dueView = z
-  .object({ what: z.enum(['score_update', 'retry', 'end']), at: timestamp })
+  .object({
+    what: z
+      .enum(['score_update', 'retry', 'end'])
+      .describe('`retry`: of the first open webhook. `end`: the lead is closed.'),
+    at: timestamp,
+  })
   .meta({ id: 'Due' })
   .nullable()
   .describe('What is due next on the lead’s clock; `null` for nothing.')
@@ -22,25 +35,22 @@ export function dueOf(clock: LeadClock): z.output<typeof dueView> {
   return due === undefined ? null : { what: due.what, at: leadTime(due.at) }
 }
 
-const event = { event_id: z.string(), event_name: eventName }
+const event = { event_id: ofEvent, event_name: eventName }
 
 export const happenedView = z
   .discriminatedUnion('what', [
     z
-      .object({ at: timestamp, what: z.literal('event'), ...event, sequence: z.int().nullable() })
+      .object({ at: timestamp, what: z.literal('event'), ...event, sequence: sequenceOrNone })
       .meta({ id: 'HappenedEvent', description: 'An event was recorded.' }),
     z
       .object({
         at: timestamp,
         what: z.literal('webhook'),
         ...event,
-        sequence: z.int(),
-        attempt: z.int().describe('Which request with this `webhook-id` it was: 1 is the first.'),
-        status: z
-          .int()
-          .nullable()
-          .describe('The HTTP status of your endpoint; `null` if it did not respond.'),
-        error_code: z.string().nullable().describe('`null` if your endpoint accepted it.'),
+        sequence,
+        attempt: attemptNumber,
+        status: httpStatus,
+        error_code: errorCode,
       })
       .meta({ id: 'HappenedWebhook', description: 'Your endpoint was called.' }),
     z

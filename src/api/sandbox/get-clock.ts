@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { readLeadClock } from '../../db/leads/next-due.ts'
 import { ownsLead } from '../../db/leads/partner-reads.ts'
 import { unavailable, unknownLead } from '../errors.ts'
-import { id, leadId, timestamp } from '../fields.ts'
+import { leadId, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { leadErrors, leadStatus, strictBody, success } from '../schemas.ts'
+import { leadErrors, leadStatus, strictBody } from '../schemas.ts'
 import type { ClockOptions } from './advance-clock.ts'
 import { dueOf, dueView, leadTime } from './clock-view.ts'
+import { ofLead, success } from '../response-fields.ts'
 
 const schema = operation({
   operationId: 'getClock',
@@ -20,10 +21,10 @@ const schema = operation({
     success,
     data: z
       .object({
-        lead_id: id,
+        lead_id: ofLead,
         now: timestamp.describe('The lead’s time.'),
         offset_seconds: z.int().describe('How far the clock was advanced; 0 if it never was.'),
-        moving: z.boolean(),
+        moving: z.boolean().describe('Whether advance-clock or a scenario moves it right now.'),
         status: leadStatus,
         next: dueView,
       })

@@ -5,16 +5,17 @@ import { formatTimestamp } from '../../domain/timestamps.ts'
 import { invalidPayload } from '../errors.ts'
 import { timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
-import { stringMap, strictBody, success } from '../schemas.ts'
+import { stringMap, strictBody } from '../schemas.ts'
 import { noSink } from './set-sink.ts'
 import type { SinkOptions } from './use-sink.ts'
 import { sinkPath } from './sink.ts'
+import { attemptNumber, success } from '../response-fields.ts'
 
 const webhook = z
   .object({
-    webhook_id: z.string(),
+    webhook_id: z.string().describe('The header `webhook-id`: the event’s id.'),
     received_at: timestamp,
-    attempt: z.int().describe('Which request with this `webhook_id` it was: 1 is the first.'),
+    attempt: attemptNumber,
     verified: z.boolean().describe('Whether its signature is valid.'),
     problem: z.string().nullable().describe('Why it is not valid.'),
     status: z.int().describe('What the sink answered.'),
@@ -36,11 +37,11 @@ const schema = operation({
     success,
     data: z
       .object({
-        url: z.string(),
-        status: z.int(),
+        url: z.string().describe('Where your webhooks go, until you set an endpoint of your own.'),
+        status: z.int().describe('The HTTP status that it answers with.'),
         times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
-        delay_ms: z.int(),
-        webhooks: z.array(webhook),
+        delay_ms: z.int().describe('How long it waits before it answers.'),
+        webhooks: z.array(webhook).describe('The last 100, newest first.'),
       })
       .meta({ id: 'Sink' }),
   }),

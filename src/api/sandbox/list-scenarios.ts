@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { scenarioNames, scenarios, webhooksOf } from '../../domain/scenarios.ts'
 import { eventName } from '../events.ts'
 import { operation } from '../openapi/operation.ts'
-import { success } from '../schemas.ts'
+import { success } from '../response-fields.ts'
 
 const all = scenarioNames.map((name) => ({
   scenario: name,

@@ -12,11 +12,12 @@ import { scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
 import type { Scenarios } from '../../temporal/scenarios.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { eventName } from '../events.ts'
-import { id, leadId, requiredOr } from '../fields.ts'
+import { leadId, requiredOr } from '../fields.ts'
 import { scenarioName } from './list-scenarios.ts'
 import { operation } from '../openapi/operation.ts'
-import { leadStatus, strictBody, success } from '../schemas.ts'
+import { leadStatus, strictBody } from '../schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
+import { ofLead, success } from '../response-fields.ts'
 
 export interface ScenarioOptions {
   sql: Sql
@@ -55,7 +56,7 @@ const schema = operation({
     success,
     data: z
       .object({
-        lead_id: id,
+        lead_id: ofLead,
         scenario: scenarioName,
         state: z
           .enum(['done', 'running', 'stopped', 'closed'])

@@ -10,13 +10,14 @@ import type { ScoreGains } from '../../domain/event-payloads.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
 import type { Referrals } from '../../temporal/referrals.ts'
 import { invalidPayload, unavailable, unknownLead } from '../errors.ts'
-import { id, leadId } from '../fields.ts'
+import { leadId } from '../fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../idempotency-key.ts'
 import { operation } from '../openapi/operation.ts'
 import { event, simulatedKinds, tellApart } from '../events.ts'
-import { leadStatus, strictBody, success } from '../schemas.ts'
+import { leadStatus, strictBody } from '../schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
+import { ofEvent, ofLead, sequenceOrNone, success } from '../response-fields.ts'
 
 export interface SimulateOptions {
   sql: Sql
@@ -50,11 +51,8 @@ const simulated = tellApart(
     recorded: z
       .boolean()
       .describe('`false` if the lead has this event already; the other fields are that event’s.'),
-    event_id: z.string(),
-    sequence: z
-      .int()
-      .nullable()
-      .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.'),
+    event_id: ofEvent,
+    sequence: sequenceOrNone,
   }),
   simulatedKinds,
 )
@@ -84,7 +82,7 @@ const schema = operation({
     success,
     data: z
       .object({
-        lead_id: id,
+        lead_id: ofLead,
         status: leadStatus,
         events: z.array(simulated).describe('In the order of the request.'),
         next: dueView,

@@ -9,10 +9,10 @@ import { provideSink } from '../../db/sinks.ts'
 import { endpointView, exampleView, viewOf } from '../endpoint-view.ts'
 import { invalidPayload, unavailable } from '../errors.ts'
 import { operation } from '../openapi/operation.ts'
-import { success } from '../schemas.ts'
 import { actorOf, orRefusal, type SelfServiceOptions, tooManyChanges } from '../self-service.ts'
 import { sinkPath } from './sink.ts'
 import { generateSecret } from '../../webhooks/secrets.ts'
+import { success } from '../response-fields.ts'
 
 export interface SinkOptions extends SelfServiceOptions {
   /** Where the worker reaches this API, with `/v1`. */
