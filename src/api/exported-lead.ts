@@ -16,8 +16,8 @@ import {
   ofEvent,
   ofLead,
   ofPartner,
-  position,
-  sequence,
+  eventPosition,
+  webhookSequence,
 } from './response-fields.ts'
 
 /** An exported lead on the wire, as a partner gets it. */
@@ -46,7 +46,7 @@ const attempt = z
 
 const delivery = z
   .object({
-    sequence,
+    sequence: webhookSequence,
     event_id: ofEvent,
     state: deliveryState,
     body: z.string().describe('The bytes that every attempt signs and sends.'),
@@ -57,7 +57,7 @@ const delivery = z
   })
   .meta({ id: 'ExportedDelivery' })
 
-const exportedEvent = tellApart('ExportedEvent', event.extend({ position, event_id: ofEvent }))
+const exportedEvent = tellApart('ExportedEvent', event.extend({ position: eventPosition, event_id: ofEvent }))
 
 const lead = z
   .object({

@@ -20,7 +20,7 @@ import {
   httpStatus,
   ofEvent,
   ofLead,
-  sequence,
+  webhookSequence,
   success,
 } from './response-fields.ts'
 
@@ -66,14 +66,14 @@ const delivery = z
     event_id: ofEvent,
     event_name: eventName,
     lead_id: ofLead,
-    sequence,
+    sequence: webhookSequence,
     state: deliveryState,
     created_at: timestamp,
     next_attempt_at: timestamp
       .nullable()
       .describe('`null` if it is held, settled, or waits for another one.'),
     waits_for: z
-      .object({ event_id: ofEvent, sequence })
+      .object({ event_id: ofEvent, sequence: webhookSequence })
       .meta({ id: 'BlockingWebhook' })
       .nullable()
       .describe('The lead’s first open webhook, if this one is sent after it.'),

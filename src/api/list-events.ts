@@ -9,7 +9,7 @@ import { event, tellApart } from './events.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, strictBody } from './schemas.ts'
-import { ofEvent, ofLead, partnerLeadId, position, success } from './response-fields.ts'
+import { ofEvent, ofLead, yourLeadId, eventPosition, success } from './response-fields.ts'
 
 const CURSOR = /^(?:now|\d{1,9}-\d{1,19}-\d{1,10}-\d{1,10})$/
 /** Instead of a cursor: after all events that there are. */
@@ -42,8 +42,8 @@ const feedEvent = tellApart(
     event_id: ofEvent,
     ...event.shape,
     lead_id: ofLead,
-    partner_lead_id: partnerLeadId,
-    position,
+    partner_lead_id: yourLeadId,
+    position: eventPosition,
   }),
 )
 

@@ -8,12 +8,12 @@ import { invalidPayload } from './errors.ts'
 import { id, leadId, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadStatus, pageLimit, strictBody, whatClosed } from './schemas.ts'
-import { ofLead, partnerLeadId, success } from './response-fields.ts'
+import { ofLead, yourLeadId, success } from './response-fields.ts'
 
 const leadSummary = z
   .object({
     lead_id: ofLead,
-    partner_lead_id: partnerLeadId,
+    partner_lead_id: yourLeadId,
     status: leadStatus,
     closed: z.boolean().describe('Whether the lead is closed: no more milestones are recorded.'),
     closed_at: timestamp

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type OptionalField, requiredFields } from '../domain/lead-fields.ts'
+import type { OptionalField, requiredFields } from '../domain/lead-fields.ts'
 import { id } from './fields.ts'
 
 /** Fields that several responses and webhooks have, with what the reference says of each. */
@@ -10,13 +10,15 @@ export const message = z.string().describe('For people. Do not parse it: it may 
 export const ofLead = id.describe('The lead: its `lead_id` in requests.')
 export const ofPartner = id.describe('Your account.')
 export const ofEvent = z.string().describe('The event. Its webhook has the same `webhook-id`.')
-export const sequence = z.int().describe('Counts the lead’s webhooks from 1; it does not count other events.')
-export const sequenceOrNone = z
+export const webhookSequence = z
+  .int()
+  .describe('Counts the lead’s webhooks from 1; it does not count other events.')
+export const webhookSequenceOrNone = z
   .int()
   .nullable()
   .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.')
-export const position = z.int().describe('Counts the lead’s events from 1, without gaps.')
-export const partnerLeadId = z
+export const eventPosition = z.int().describe('Counts the lead’s events from 1, without gaps.')
+export const yourLeadId = z
   .string()
   .nullable()
   .describe('Your own identifier for the borrower; `null` if you sent none.')

@@ -108,7 +108,7 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, opt
   })
 }
 
-const isEmpty = (sent: object) => Object.values(sent).every((value) => value === undefined)
+const isEmpty = (sent: object) => Object.values(sent).every((given) => given === undefined)
 
 /** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
 function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {

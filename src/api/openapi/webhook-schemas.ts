@@ -3,7 +3,7 @@ import { milestoneNames, milestones } from '../../domain/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../webhooks/service-calls.ts'
 import { event, kindsOf } from '../events.ts'
 import { environment } from '../schemas.ts'
-import { ofLead, ofPartner, sequence } from '../response-fields.ts'
+import { ofLead, ofPartner, webhookSequence } from '../response-fields.ts'
 
 /** The schema of all requests to an endpoint. No operation refers to it: it is for receivers. */
 export const WEBHOOK_EVENT = 'WebhookEvent'
@@ -22,7 +22,7 @@ export const milestoneWebhooks = kindsOf(webhookNames, 'MilestoneWebhookType').m
         ...fields,
         lead_id: ofLead,
         partner_lead_id: z.string().nullable().describe('As it was when the event was recorded.'),
-        sequence,
+        sequence: webhookSequence,
         environment,
       })
       .meta({ id: `${prefix}WebhookData` })

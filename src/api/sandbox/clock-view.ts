@@ -10,8 +10,8 @@ import {
   errorCode,
   httpStatus,
   ofEvent,
-  sequence,
-  sequenceOrNone,
+  webhookSequence,
+  webhookSequenceOrNone,
 } from '../response-fields.ts'
 
 export const leadClosed = () => new ApiError('LEAD_CLOSED')
@@ -40,14 +40,14 @@ const event = { event_id: ofEvent, event_name: eventName }
 export const happenedView = z
   .discriminatedUnion('what', [
     z
-      .object({ at: timestamp, what: z.literal('event'), ...event, sequence: sequenceOrNone })
+      .object({ at: timestamp, what: z.literal('event'), ...event, sequence: webhookSequenceOrNone })
       .meta({ id: 'HappenedEvent', description: 'An event was recorded.' }),
     z
       .object({
         at: timestamp,
         what: z.literal('webhook'),
         ...event,
-        sequence,
+        sequence: webhookSequence,
         attempt: attemptNumber,
         status: httpStatus,
         error_code: errorCode,

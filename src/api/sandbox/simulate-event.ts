@@ -17,7 +17,7 @@ import { event, simulatedKinds, tellApart } from '../events.ts'
 import { leadStatus, strictBody } from '../schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
-import { ofEvent, ofLead, sequenceOrNone, success } from '../response-fields.ts'
+import { ofEvent, ofLead, webhookSequenceOrNone, success } from '../response-fields.ts'
 
 export interface SimulateOptions {
   sql: Sql
@@ -52,7 +52,7 @@ const simulated = tellApart(
       .boolean()
       .describe('`false` if the lead has this event already; the other fields are that event’s.'),
     event_id: ofEvent,
-    sequence: sequenceOrNone,
+    sequence: webhookSequenceOrNone,
   }),
   simulatedKinds,
 )
