@@ -15,6 +15,7 @@ import { listEvents } from './api/list-events.ts'
 import { listLeads } from './api/list-leads.ts'
 import { openapi } from './api/openapi/document.ts'
 import { pauseEndpoint } from './api/pause-endpoint.ts'
+import { named } from './api/named.ts'
 import { ping } from './api/ping.ts'
 import { authentication } from './api/plugins/authentication.ts'
 import { failures } from './api/plugins/failures.ts'
@@ -117,15 +118,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   } = dependencies
   const { encryptionKeys, startRequest, startErasure, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
-  if (environment === 'sandbox') await app.register(consolePage)
-  await app.register(ping, { prefix: '/v1', environment })
+  if (environment === 'sandbox') await app.register(named(consolePage))
+  await app.register(named(ping), { prefix: '/v1', environment })
   if (environment === 'sandbox' && sinkBase !== undefined)
-    await app.register(sink, { prefix: '/v1', sql, encryptionKeys })
+    await app.register(named(sink), { prefix: '/v1', sql, encryptionKeys })
   await app.register(
-    async (withKey) => {
+    named(async function routesWithKey(withKey: FastifyInstance) {
       withKey.addHook('onRequest', (request) => withKey.authenticate(request))
       const body = (facts: WebhookFacts) => webhookBody({ ...facts, environment })
-      await withKey.register(createLead, {
+      await withKey.register(named(createLead), {
         sql,
         encryptionKeys,
         environment,
@@ -133,26 +134,33 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
         startReferral,
         playScenario: (leadId, name) => scenarios.start(leadId, name),
       })
-      await withKey.register(getLead, { sql, encryptionKeys, noteRead })
-      await withKey.register(getEvents, { sql })
-      await withKey.register(updatePartnerInfo, { sql, encryptionKeys })
-      await withKey.register(getDeliveries, { sql })
-      await withKey.register(resendWebhook, { sql, resendWebhook: resend })
-      await withKey.register(getEndpoint, { sql })
-      await withKey.register(setEndpoint, selfService)
-      await withKey.register(certifyEndpoint, selfService)
-      await withKey.register(rotateEndpointSecret, selfService)
-      await withKey.register(testEndpoint, selfService)
-      await withKey.register(pauseEndpoint, { ...selfService, startEndpoint })
-      await withKey.register(listEvents, { sql })
-      await withKey.register(listLeads, { sql })
-      await withKey.register(exportLead, { sql, encryptionKeys, noteRead })
-      await withKey.register(eraseLead, { sql, environment, startErasure })
+      await withKey.register(named(getLead), { sql, encryptionKeys, noteRead })
+      await withKey.register(named(getEvents), { sql })
+      await withKey.register(named(updatePartnerInfo), { sql, encryptionKeys })
+      await withKey.register(named(getDeliveries), { sql })
+      await withKey.register(named(resendWebhook), { sql, resendWebhook: resend })
+      await withKey.register(named(getEndpoint), { sql })
+      await withKey.register(named(setEndpoint), selfService)
+      await withKey.register(named(certifyEndpoint), selfService)
+      await withKey.register(named(rotateEndpointSecret), selfService)
+      await withKey.register(named(testEndpoint), selfService)
+      await withKey.register(named(pauseEndpoint), { ...selfService, startEndpoint })
+      await withKey.register(named(listEvents), { sql })
+      await withKey.register(named(listLeads), { sql })
+      await withKey.register(named(exportLead), { sql, encryptionKeys, noteRead })
+      await withKey.register(named(eraseLead), { sql, environment, startErasure })
       if (environment === 'sandbox') {
         const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
-        await withKey.register(sandboxRoutes, { ...lead, simulate, clocks, scenarios, selfService, sinkBase })
+        await withKey.register(named(sandboxRoutes), {
+          ...lead,
+          simulate,
+          clocks,
+          scenarios,
+          selfService,
+          sinkBase,
+        })
       }
-    },
+    }),
     { prefix: '/v1' },
   )
   return app

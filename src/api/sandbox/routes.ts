@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { SelfServiceOptions } from '../self-service.ts'
 import { advanceClock, type ClockOptions } from './advance-clock.ts'
+import { named } from '../named.ts'
 import { getClock } from './get-clock.ts'
 import { getSink } from './get-sink.ts'
 import { listScenarios } from './list-scenarios.ts'
@@ -28,13 +29,13 @@ export const sandboxRoutes: FastifyPluginAsync<Options> = async (app, options) =
     selfService,
     sinkBase,
   } = options
-  await app.register(simulateEvent, { sql, simulate })
-  await app.register(advanceClock, { sql, clocks })
-  await app.register(getClock, { sql, clocks })
-  await app.register(listScenarios)
-  await app.register(runScenario, { sql, encryptionKeys, webhookBody, startReferral, scenarios })
+  await app.register(named(simulateEvent), { sql, simulate })
+  await app.register(named(advanceClock), { sql, clocks })
+  await app.register(named(getClock), { sql, clocks })
+  await app.register(named(listScenarios))
+  await app.register(named(runScenario), { sql, encryptionKeys, webhookBody, startReferral, scenarios })
   if (sinkBase === undefined) return
-  await app.register(useSink, { ...selfService, sinkBase })
-  await app.register(setSink, { sql })
-  await app.register(getSink, { sql, sinkBase })
+  await app.register(named(useSink), { ...selfService, sinkBase })
+  await app.register(named(setSink), { sql })
+  await app.register(named(getSink), { sql, sinkBase })
 }
