@@ -21,7 +21,7 @@ export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
   const send = async (partnerId: number, notice: UnsentNotice): Promise<void> => {
     const facts = await noticeFacts(sql, partnerId, notice.eventId)
     const texts = describeNotice(partnerId, notice.kind, facts)
-    const id = `notice-${partnerId}-${notice.kind}-${notice.hour.getTime()}`
+    const id = `notice-${partnerId}-${notice.kind}-${notice.owedAt.getTime()}`
     const mail = await mailBoth(mailer, id, { partner: facts.contact_email, staff: staffEmail }, texts)
     await markSent(sql, partnerId, notice)
     log.warn({ notice: notice.kind, partner_id: partnerId, event_id: notice.eventId, mail }, texts.subject)

@@ -180,7 +180,7 @@ describe('metrics', () => {
     const sentJustNow = (kind: string) =>
       service.sql
         .insertInto('notices')
-        .values({ partner_id: partner.id, kind, hour: raw<Date>`now()`, sent_at: raw<Date>`now()` })
+        .values({ partner_id: partner.id, kind, owed_at: raw<Date>`now()`, sent_at: raw<Date>`now()` })
         .execute()
   })
 })

@@ -122,7 +122,7 @@ describe('retention', () => {
       const rows = [days, -1].map((age) => ({
         partner_id: partnerId,
         kind,
-        hour: daysAgo(age),
+        owed_at: daysAgo(age),
         sent_at: daysAgo(age),
       }))
       await sql.insertInto('notices').values(rows).execute()
@@ -186,12 +186,17 @@ describe('retention', () => {
 
   it('keeps the latest email of each kind, by which a pause is known to be told', async () => {
     const notices = ['paused', 'recovered'].flatMap((kind) =>
-      [300, 200].map((age) => ({ partner_id: partnerId, kind, hour: daysAgo(age), sent_at: daysAgo(age) })),
+      [300, 200].map((age) => ({
+        partner_id: partnerId,
+        kind,
+        owed_at: daysAgo(age),
+        sent_at: daysAgo(age),
+      })),
     )
     await sql.insertInto('notices').values(notices).execute()
     expect(await run('notices')).toBe(2)
-    const left = await sql.selectFrom('notices').select(['kind', 'hour']).orderBy('kind').execute()
-    expect(left).toEqual([notices[1], notices[3]].map((row) => ({ kind: row?.kind, hour: row?.hour })))
+    const left = await sql.selectFrom('notices').select(['kind', 'owed_at']).orderBy('kind').execute()
+    expect(left).toEqual([notices[1], notices[3]].map((row) => ({ kind: row?.kind, owed_at: row?.owed_at })))
   })
 
   it('removes nothing of a class that is off, and never anything of the audit', async () => {

@@ -12,13 +12,22 @@ const STALE = raw`interval '7 days'`
  */
 export interface UnsentNotice {
   kind: NoticeKind
-  hour: Date
+  owedAt: Date
   eventId: string | null
 }
 
+/** The most mails of a kind an hour; a recovery belongs to a mail about a failure, and is never held back. */
+const MOST_AN_HOUR: Record<NoticeKind, number | null> = {
+  failing: 1,
+  given_up: 1,
+  // each by somebody or for a reason of its own, so that one must not hide another
+  paused: 5,
+  recovered: null,
+}
+
 /**
- * Owes a partner a notice, unless one of its kind waits or was sent within the hour. A recovery belongs to an email about a
- * failure, which was limited already: it is never held back.
+ * Owes a partner a notice, unless one of its kind waits, or as many as may be were sent within the hour. Once the
+ * endpoint works again, a failure is news. The caller's transaction has the endpoint locked.
  */
 export async function oweNotice(
   trx: Sql,
@@ -26,19 +35,22 @@ export async function oweNotice(
   kind: NoticeKind,
   eventId: string | null = null,
 ): Promise<void> {
-  const isLimited = kind !== 'recovered'
-  // to the millisecond, as it is read back
-  const precision = isLimited ? 'hour' : 'milliseconds'
   await raw`
-    insert into notices (partner_id, kind, hour, event_id)
-    select ${partnerId}, ${kind}, date_trunc(${precision}::text, clock_timestamp()), ${eventId}
+    insert into notices (partner_id, kind, owed_at, event_id)
+    -- to the millisecond, as it is read back
+    select ${partnerId}, ${kind}, date_trunc('milliseconds', clock_timestamp()), ${eventId}
     where not exists (
       select from notices
-      where partner_id = ${partnerId} and kind = ${kind} and case
-        when sent_at is null then hour > now() - ${STALE}
-        else ${isLimited}::boolean and sent_at > now() - interval '1 hour'
-      end
-    )
+      where partner_id = ${partnerId} and kind = ${kind} and sent_at is null and owed_at > now() - ${STALE}
+    ) and coalesce(${MOST_AN_HOUR[kind]}::int > (
+      select count(*) from notices sent
+      where partner_id = ${partnerId} and kind = ${kind} and sent_at > now() - interval '1 hour' and not (
+        ${kind} = 'failing' and exists (
+          select from notices
+          where partner_id = ${partnerId} and kind = 'recovered' and owed_at > sent.sent_at
+        )
+      )
+    ), true)
     on conflict do nothing
   `.execute(trx)
 }
@@ -46,22 +58,26 @@ export async function oweNotice(
 export async function unsentNotices(sql: Sql, partnerId: number): Promise<UnsentNotice[]> {
   const rows = await sql
     .selectFrom('notices')
-    .select(['kind', 'hour', 'event_id'])
+    .select(['kind', 'owed_at', 'event_id'])
     .where('partner_id', '=', partnerId)
     .where('sent_at', 'is', null)
-    .where('hour', '>', raw<Date>`now() - ${STALE}`)
-    .orderBy('hour')
+    .where('owed_at', '>', raw<Date>`now() - ${STALE}`)
+    .orderBy('owed_at')
     .execute()
-  return rows.map(({ kind, hour, event_id }) => ({ kind: kind as NoticeKind, hour, eventId: event_id }))
+  return rows.map(({ kind, owed_at, event_id }) => ({
+    kind: kind as NoticeKind,
+    owedAt: owed_at,
+    eventId: event_id,
+  }))
 }
 
-export async function markSent(sql: Sql, partnerId: number, { kind, hour }: UnsentNotice): Promise<void> {
+export async function markSent(sql: Sql, partnerId: number, { kind, owedAt }: UnsentNotice): Promise<void> {
   await sql
     .updateTable('notices')
     .set({ sent_at: raw<Date>`clock_timestamp()` })
     .where('partner_id', '=', partnerId)
     .where('kind', '=', kind)
-    .where('hour', '=', hour)
+    .where('owed_at', '=', owedAt)
     .execute()
 }
 
@@ -91,7 +107,7 @@ export async function oweForState(sql: Sql, endpointId: number): Promise<'paused
 
 /** Whether endpoint row `e` has an email to be sent or owed: its workflow does both. */
 export const hasNotices = raw<boolean>`(${owedKind} is not null or exists (
-  select from notices where partner_id = e.partner_id and sent_at is null and hour > now() - ${STALE}
+  select from notices where partner_id = e.partner_id and sent_at is null and owed_at > now() - ${STALE}
 ))`
 
 /** The facts for a notice: recipient, endpoint, and a sample of what fails. */

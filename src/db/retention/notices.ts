@@ -11,11 +11,11 @@ const BATCH = 500
 function old(sql: Sql, days: number) {
   return sql
     .selectFrom('notices')
-    .where('hour', '<', raw<Date>`now() - ${days} * interval '1 day'`)
+    .where('owed_at', '<', raw<Date>`now() - ${days} * interval '1 day'`)
     .where('sent_at', '<', raw<Date>`now() - ${days} * interval '1 day'`)
     .where(
       raw<boolean>`exists (select from notices as later where later.partner_id = notices.partner_id
-        and later.kind = notices.kind and later.hour > notices.hour and later.sent_at is not null)`,
+        and later.kind = notices.kind and later.owed_at > notices.owed_at and later.sent_at is not null)`,
     )
 }
 
@@ -27,12 +27,12 @@ export const oldNotices: Retained = {
       .deleteFrom('notices')
       .where((eb) =>
         eb(
-          eb.refTuple('partner_id', 'kind', 'hour'),
+          eb.refTuple('partner_id', 'kind', 'owed_at'),
           'in',
           old(sql, days)
-            .select(['partner_id', 'kind', 'hour'])
+            .select(['partner_id', 'kind', 'owed_at'])
             .limit(BATCH)
-            .$asTuple('partner_id', 'kind', 'hour'),
+            .$asTuple('partner_id', 'kind', 'owed_at'),
         ),
       )
       .executeTakeFirstOrThrow()
