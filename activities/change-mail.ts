@@ -9,8 +9,8 @@ export function describeChange(change: Change): { subject: string; forPartner: s
   const { partnerId, name, kind, requestedBy, requestedAt } = change
   const subject =
     kind === 'url' ? 'Your webhook endpoint is going to change' : 'Your signing secret is going to change'
-  const what = [
-    `On ${formatTimestamp(requestedAt)} UTC, somebody with an API key of yours (${requestedBy}) asked for this change:`,
+  const what = (whose: string) => [
+    `On ${formatTimestamp(requestedAt)} UTC, somebody with ${whose} (${requestedBy}) asked for this change:`,
     details(change),
     `It takes effect ${CHANGE_DELAY_HOURS} hours after this email.`,
   ]
@@ -18,12 +18,12 @@ export function describeChange(change: Change): { subject: string; forPartner: s
     subject: `${subject}: ${name}`,
     forPartner: [
       `Hello ${name},`,
-      ...what,
+      ...what('an API key of yours'),
       'If you know about it, no action is needed. If you do not, contact us before then: we can cancel the change and revoke the key. Until then, webhooks go to the current endpoint with the current secret.',
     ].join('\n\n'),
     forStaff: [
       `Partner ${partnerId}, ${name}.`,
-      ...what,
+      ...what('an API key of the partner'),
       `To cancel it: npm run staff -- endpoint cancel-change ${partnerId}`,
       `To revoke the key: npm run staff -- key revoke ${requestedBy.replace('key ', '')}`,
     ].join('\n\n'),

@@ -8,7 +8,6 @@ export function describeErasure(facts: Facts): { subject: string; forPartner: st
   const { leadId, partnerId, name, isAnnounced, dueAt } = facts
   const subject = isAnnounced ? `Lead ${leadId} is going to be erased` : `Lead ${leadId} is erased`
   const what = [
-    asked(facts),
     isAnnounced
       ? `It will be carried out on ${formatTimestamp(dueAt)} UTC, and cannot be undone.`
       : 'It is carried out now, and cannot be undone.',
@@ -18,11 +17,13 @@ export function describeErasure(facts: Facts): { subject: string; forPartner: st
     subject: `${subject}: ${name}`,
     forPartner: [
       `Hello ${name},`,
+      asked(facts, { withKey: 'somebody with an API key of yours', other: 'our staff' }),
       ...what,
       ...(isAnnounced ? ['If you do not know about it, contact us before then: we can cancel it.'] : []),
     ].join('\n\n'),
     forStaff: [
       `Partner ${partnerId}, ${name}.`,
+      asked(facts, { withKey: 'somebody with an API key of the partner', other: facts.requestedBy }),
       ...what,
       ...(isAnnounced
         ? [
@@ -34,10 +35,11 @@ export function describeErasure(facts: Facts): { subject: string; forPartner: st
   }
 }
 
-function asked({ leadId, requestedBy, requestedAt, reason }: Facts): string {
-  const who = requestedBy.startsWith('key ')
-    ? `somebody with an API key of yours (${requestedBy})`
-    : 'our staff'
+function asked(
+  { leadId, requestedBy, requestedAt, reason }: Facts,
+  { withKey, other }: { withKey: string; other: string },
+): string {
+  const who = requestedBy.startsWith('key ') ? `${withKey} (${requestedBy})` : other
   const why = reason === null ? '' : ` Reason: ${reason}.`
-  return `On ${formatTimestamp(requestedAt)} UTC, ${who} asked us to erase the personal data of lead ${leadId}.${why}`
+  return `On ${formatTimestamp(requestedAt)} UTC, ${who} requested the erasure of the personal data of lead ${leadId}.${why}`
 }

@@ -23,11 +23,9 @@ export function describeNotice(
   return {
     subject: `${subjects[kind]}: ${facts.name}`,
     forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner(facts.reason)[kind]].join('\n\n'),
-    forStaff: [
-      `Partner ${partnerId}, ${facts.name}.`,
-      ...about,
-      adviceForStaff(partnerId, facts.reason)[kind],
-    ].join('\n\n'),
+    forStaff: [`Partner ${partnerId}, ${facts.name}.`, ...about, adviceForStaff(partnerId, facts)[kind]].join(
+      '\n\n',
+    ),
   }
 }
 
@@ -36,7 +34,7 @@ function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
   const webhooks = `${open} ${open === 1 ? 'webhook is' : 'webhooks are'}`
-  const none = failing ? ` The endpoint has accepted no webhook since ${formatTimestamp(failing)} UTC.` : ''
+  const none = failing ? ` Every attempt since ${formatTimestamp(failing)} UTC has failed.` : ''
   const first = sample?.first_at ? `, first on ${formatTimestamp(sample.first_at)} UTC` : ''
   const rest = open === 0 ? 'No webhook is waiting.' : `${webhooks} waiting for the next attempt.`
   const texts: Record<NoticeKind, string[]> = {
@@ -57,23 +55,26 @@ function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
   return texts[kind]
 }
 
-function latestAttempt(kind: NoticeKind, { sample }: NoticeFacts): string[] {
+function latestAttempt(kind: NoticeKind, facts: NoticeFacts): string[] {
+  const { sample } = facts
   if (sample === undefined || kind === 'recovered') return []
   const { event_id, event_name, lead_id, number, started_at, error_code, hint } = sample
+  const next = kind === 'failing' && facts.next_attempt_at
   return [
     [
       'Latest failed attempt:',
       `  event    ${event_id} (${event_name} of lead ${lead_id})`,
       `  attempt  ${number}, on ${formatTimestamp(started_at)} UTC`,
       `  outcome  ${hint ?? error_code}`,
+      ...(next ? [`  next     on ${formatTimestamp(next)} UTC`] : []),
     ].join('\n'),
   ]
 }
 
 const adviceForPartner = (reason: string | null): Record<NoticeKind, string> => ({
-  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. If your endpoint accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
+  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once. If it accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
   given_up:
-    'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To read the event itself, call POST /v1/get-events.',
+    'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To find it and to read its body, call POST /v1/get-deliveries.',
   paused: (reason !== null && adviceWhenPausedBy[reason]) || adviceWhenPausedByService,
   recovered: 'No action is needed.',
 })
@@ -89,9 +90,9 @@ const adviceWhenPausedBy: Record<string, string> = {
     'What to do: contact us. What our staff paused, only our staff can resume, and we do not test the endpoint until then.',
 }
 
-const adviceForStaff = (partnerId: number, reason: string | null): Record<NoticeKind, string> => ({
+const adviceForStaff = (partnerId: number, { reason, sample }: NoticeFacts): Record<NoticeKind, string> => ({
   failing: `To see the webhooks: npm run staff -- delivery list --partner ${partnerId} --state pending`,
-  given_up: `To send it again: npm run staff -- delivery replay --partner ${partnerId} --state given_up`,
+  given_up: `To send it again: npm run staff -- delivery resend ${sample?.event_id ?? 'EVENT'}`,
   paused:
     reason === 'partner'
       ? `The partner can resume it. To resume it for them: npm run staff -- endpoint resume ${partnerId}`

@@ -71,14 +71,21 @@ export interface CheckReport {
 const NO_ANSWER =
   'No response came, so the check says nothing yet. See what was received, repair that, and certify again.'
 
+/** For a status from 500 on. */
+const ERRORS = {
+  accepted:
+    'Your endpoint had an error of its own: see its log. A certification sends types that you do not handle, such as endpoint.certification: respond with 200 to them.',
+  refused:
+    'If your endpoint refused the signature, respond with 400 instead: catch the error that your library throws. Otherwise it had an error of its own: see its log.',
+}
+
 const EXPECTED = { accepted: 'a 2xx status', refused: 'a 4xx status' }
 
 export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): CheckReport {
-  const { sends, expects, hint: repair } = checks[check]
+  const { sends, expects } = checks[check]
   const { ok, status, hint, durationMs } = outcome
   const isRefusal = status !== null && status >= 400 && status <= 499
   const passed = expects === 'accepted' ? ok : isRefusal
-  const remedy = status === null ? NO_ANSWER : repair
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
   return {
     check,
@@ -87,6 +94,12 @@ export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): 
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    hint: passed ? null : remedy,
+    hint: passed ? null : hintFor(check, status),
   }
+}
+
+function hintFor(check: CertificationCheck, status: number | null): string {
+  const { expects, hint } = checks[check]
+  if (status === null) return NO_ANSWER
+  return status < 500 ? hint : ERRORS[expects]
 }

@@ -198,8 +198,15 @@ describe('telling a partner and staff of an endpoint', () => {
     await addAttempts(sql, partnerId, [{ errorCode: 'timeout' }, { errorCode: 'timeout' }])
     const started_at = new Date('2026-03-02T15:04:05Z')
     await sql.updateTable('attempts').set({ started_at }).where('number', '=', 1).execute()
-    await owe('failing')
+    const next_attempt_at = new Date('2026-03-02T18:00:00Z')
+    const { event_id: event } = await sql
+      .updateTable('deliveries')
+      .set({ next_attempt_at })
+      .returning('event_id')
+      .executeTakeFirstOrThrow()
+    await sql.transaction().execute((trx) => oweNotice(trx, partnerId, 'failing', event))
     await notify(endpointId)
+    expect(mailServer.mails[0]?.content).toContain('  next     on 2026-03-02 18:00:00 UTC')
     expect(mailServer.mails[0]?.content).toContain(
       'failed 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
     )

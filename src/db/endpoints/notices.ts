@@ -110,7 +110,7 @@ export const hasNotices = raw<boolean>`(${owedKind} is not null or exists (
   select from notices where partner_id = e.partner_id and sent_at is null and owed_at > now() - ${STALE}
 ))`
 
-/** The facts for a notice: recipient, endpoint, and a sample of what fails. */
+/** The facts for a notice: recipient, endpoint, a sample of what fails, and when its event is tried next. */
 export async function noticeFacts(sql: Sql, partnerId: number, eventId: string | null) {
   const facts = await sql
     .selectFrom('partners')
@@ -124,6 +124,14 @@ export async function noticeFacts(sql: Sql, partnerId: number, eventId: string |
         .where('partner_id', '=', partnerId)
         .where('state', '=', 'pending')
         .as('open'),
+    )
+    .select((eb) =>
+      eb
+        .selectFrom('deliveries')
+        .select(raw<Date | null>`min(next_attempt_at)`.as('at'))
+        .where('event_id', '=', eventId)
+        .where('state', '=', 'pending')
+        .as('next_attempt_at'),
     )
     .where('partners.id', '=', partnerId)
     .executeTakeFirstOrThrow()
