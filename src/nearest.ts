@@ -14,6 +14,8 @@ export function nearest(written: string, names: readonly string[]): string | und
   const byPlain = new Map(names.map((name) => [plain(name), name]))
   const sought = plain(written)
   const known = [...byPlain.keys()]
+  // both of two names that begin like it may be meant
+  if (sought.length > 2 && known.filter((name) => name.startsWith(sought)).length > 1) return undefined
   const [ending, ...others] = known.filter((name) => sought !== '' && name.endsWith(sought))
   const found =
     ending !== undefined && others.length === 0

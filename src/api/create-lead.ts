@@ -56,7 +56,7 @@ const schema = operation({
   summary: 'Refer a borrower',
   description:
     'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created.',
-  parameters: [idempotencyParameter('unique to each lead, remembered for 24 hours')],
+  parameters: [idempotencyParameter('unique to each lead, remembered for 24 hours', 'LOAN-2026-118')],
   body,
   bodyExamples: {
     complete: {

@@ -3,12 +3,13 @@ import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { invalidPayload } from './errors.ts'
 
 /** The header in OpenAPI. `scope` says how long a key counts, and for what. */
-export function idempotencyParameter(scope: string) {
+export function idempotencyParameter(scope: string, example: string) {
   return {
     name: 'Idempotency-Key',
     in: 'header',
     description: `Makes retries safe. 1 to 255 visible ASCII characters, ${scope}. For example the id of the loan application, or a UUID.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+    example,
   }
 }
 

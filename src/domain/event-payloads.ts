@@ -31,12 +31,12 @@ export function parseScoreGains(value: unknown): ScoreGains | undefined {
 export function faultOfScoreGains(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'must be an object'
   const fields = value as Record<string, unknown>
-  const gain = gainNames.find((name) => !isGain(fields[name]))
-  if (gain !== undefined)
-    return `${gain in fields ? 'needs' : 'lacks'} ${gain}, an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
+  const gains = gainNames.filter((name) => !isGain(fields[name]))
   const { estimated_time_remaining: time } = fields
-  if (typeof time === 'string' && TIME_REMAINING.test(time)) return undefined
-  return `${time === undefined ? 'lacks' : 'needs'} estimated_time_remaining, such as "30-60 days"`
+  const needs = gains.map((name) => `${name} (an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN})`)
+  if (typeof time !== 'string' || !TIME_REMAINING.test(time))
+    needs.push('estimated_time_remaining (such as "30-60 days")')
+  return needs.length === 0 ? undefined : `needs ${needs.join(', ')}`
 }
 
 /** Whether a milestone's sender may send a payload with it. */

@@ -8,7 +8,11 @@ const refusal = (why: string) => ({
   error: { code: 'AUTH_FAILED', message: `Authentication failed: ${why}` },
 })
 const refusedKey = (key: string) =>
-  refusal(`the key ending in …${key.slice(-4)} is unknown, mistyped or no longer valid.`)
+  refusal(
+    /^prs_(test|live)_/.test(key)
+      ? `the key ending in …${key.slice(-4)} is unknown, mistyped or no longer valid.`
+      : 'keys begin with prs_test_ (sandbox) or prs_live_ (production), and what you sent does not. Send your key in place of <API_KEY>.',
+  )
 
 describe('authentication', () => {
   let api: Api
@@ -66,6 +70,8 @@ describe('authentication', () => {
     const swapped = partner.key.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
     for (const key of [
       'x',
+      '<API_KEY>',
+      `<API_KEY>${partner.key}`,
       'prs_test_',
       swapped,
       partner.key.toUpperCase(),

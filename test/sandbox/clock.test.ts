@@ -180,8 +180,8 @@ describe('a lead’s clock', () => {
   })
 
   it.each([
-    [{}, 'must have either days or to'],
-    [{ days: 1, to: 'end' }, 'must have either days or to'],
+    [{}, 'must have either days or to, and not both'],
+    [{ days: 1, to: 'end' }, 'must have either days or to, and not both'],
     [{ days: 0 }, 'days must be at least 1'],
     [{ days: 731 }, 'days must be at most 730'],
     [{ days: 1.5 }, 'days must be an integer'],

@@ -163,13 +163,15 @@ describe('simulate-event', () => {
     [{ event_name: 'score_update', events: [{ event_name: 'score_update' }] }, 'either event_name or events'],
     [
       { event_name: 'score_update', event_payload: {} },
-      'event_payload lacks experian_gain, an integer from -550 to 550',
+      'event_payload needs experian_gain (an integer from -550 to 550), equifax_gain',
     ],
     [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
-      'events[0].event_payload needs equifax_gain, an integer from -550 to 550',
+      'events[0].event_payload needs equifax_gain (an integer from -550 to 550)',
     ],
     [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
+    [{ event_name: 'contract_signed', event_payload: {} }, 'only score_update has a payload'],
+    [{ event: 'contract_signed' }, 'event is not a field (use lead_id, event_name, event_payload, events)'],
     [
       { events: [{ event_name: 'contract_signed', event_payload: GAINS }] },
       'events[0].event_payload must be',

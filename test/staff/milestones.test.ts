@@ -90,9 +90,9 @@ describe('the staff, of a lead', () => {
 
   it.each([
     [12, '--payload must be an object'],
-    [{ experian_gain: 12 }, '--payload lacks equifax_gain, an integer from -550 to 550'],
-    [{ ...GAINS, transunion_gain: 551 }, '--payload needs transunion_gain, an integer'],
-    [{ ...GAINS, estimated_time_remaining: 'soon' }, '--payload needs estimated_time_remaining, such as'],
+    [{ experian_gain: 12 }, '--payload needs equifax_gain (an integer from -550 to 550), transunion_gain'],
+    [{ ...GAINS, transunion_gain: 551 }, '--payload needs transunion_gain (an integer'],
+    [{ ...GAINS, estimated_time_remaining: 'soon' }, '--payload needs estimated_time_remaining (such as'],
   ])('are told what is wrong with the payload %j', async (payload, fault) => {
     const recording = milestone(context, await leads.commit(), 'score_update', { payload })
     await expect(recording).rejects.toThrow(fault)

@@ -36,6 +36,7 @@ interface Options {
 const CREDENTIALS = /^(\S+)(?: +(\S+))? *$/
 const OUR_SCHEME = 'service-key'
 const SEND = 'Send "Authorization: Service-Key <API_KEY>"'
+const LIKE_A_KEY = /^prs_(?:test|live)_/
 /** Of a key, as staff see it too. */
 const KEY_END = 4
 /** How long a key is cached: a revoked key works for at most that long. */
@@ -74,13 +75,7 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   }
 
   const refusedKey = (request: FastifyRequest, reason: KeyRefusal, key: string) =>
-    refused(
-      request,
-      reason,
-      reason === 'wrong_environment'
-        ? `this is the ${environment} environment, and the key belongs to the other one`
-        : `the key ending in …${key.slice(-KEY_END)} is unknown, mistyped or no longer valid`,
-    )
+    refused(request, reason, describeRefusal(reason, key, environment))
 
   async function lookUp(request: FastifyRequest, hash: string, key: string): Promise<KeyOwner> {
     const owner = await ownerOf(hash)
@@ -113,6 +108,15 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     await app.limitPartner(request)
   })
 })
+
+/** What is not even like a key is probably a placeholder, or a key behind one. */
+function describeRefusal(reason: KeyRefusal, key: string, environment: Environment): string {
+  if (reason === 'wrong_environment')
+    return `this is the ${environment} environment, and the key belongs to the other one`
+  if (!LIKE_A_KEY.test(key))
+    return 'keys begin with prs_test_ (sandbox) or prs_live_ (production), and what you sent does not. Send your key in place of <API_KEY>'
+  return `the key ending in …${key.slice(-KEY_END)} is unknown, mistyped or no longer valid`
+}
 
 /** A scheme is a word; a key sent without one is not repeated. */
 function describeScheme(scheme: string, key: string | undefined): string {

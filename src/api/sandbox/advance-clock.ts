@@ -35,7 +35,10 @@ const body = strictBody(
       ),
   },
   'lead_id is required',
-).refine(({ days, to }) => (days === undefined) !== (to === undefined), 'must have either days or to')
+).refine(
+  ({ days, to }) => (days === undefined) !== (to === undefined),
+  'must have either days or to, and not both',
+)
 
 /** Its webhooks that wait are tried in real time. */
 const clockEnded = () =>

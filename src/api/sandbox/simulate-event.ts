@@ -40,7 +40,7 @@ const body = strictBody(
 ).superRefine((sent, context) => {
   const { event_name: name, event_payload: payload, events } = sent
   if ((name === undefined) === (events === undefined) || (events !== undefined && payload !== undefined))
-    context.addIssue({ code: 'custom', message: 'must have either event_name or events' })
+    context.addIssue({ code: 'custom', message: 'must have either event_name or events, and not both' })
   const refusal = refusePayload(sent)
   if (refusal !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message: refusal })
 })
@@ -62,7 +62,9 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Simulate milestones',
   description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
-  parameters: [idempotencyParameter('unique to each request: with other milestones, it is another request')],
+  parameters: [
+    idempotencyParameter('unique to each request: with other milestones, it is another request', 'test-17'),
+  ],
   body,
   bodyExamples: {
     one: { lead_id: 1042, event_name: 'contract_signed' },
