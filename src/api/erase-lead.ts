@@ -42,7 +42,7 @@ const schema = operation({
   operationId: 'eraseLead',
   tags: ['Leads'],
   summary: 'Erase a borrower’s personal data',
-  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. In the sandbox, it is carried out at once. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
+  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
   body,
   bodyExamples: { lead: { lead_id: 1042, reason: 'the borrower asked for it' } },
   response: z.object({

@@ -15,8 +15,9 @@ it('the commands of docs/sandbox.md do what it says', async () => {
   const [{ port }] = await Promise.all([service.startApi(), service.startWorker()])
   const { key } = await service.addPartner()
   const blocks = Array.from(document.matchAll(/^```sh\n(.*?)^```/gms), ([, code = '']) => code)
+  let lead = 0
   const run = async (block = '') => {
-    const variables = `API=http://127.0.0.1:${port}/v1\nKEY=${key}\n`
+    const variables = `API=http://127.0.0.1:${port}/v1\nKEY=${key}\nLEAD=${lead}\n`
     return (await promisify(execFile)('sh', ['-euc', variables + block])).stdout
   }
   const [journey, year, clock, retries, byAddress] = blocks
@@ -30,6 +31,7 @@ it('the commands of docs/sandbox.md do what it says', async () => {
   expect(sink.map(({ event }) => event.type)).toEqual(webhooksOf('mortgage_ready_in_a_year'))
   expect(sink.every(({ verified }) => verified)).toBe(true)
   const answers = await run(year)
+  lead = Number(/"lead_id":(\d+)/.exec(answers)?.[1])
   expect(answers.match(/"what":"event"/g)).toHaveLength(8)
   expect(answers.match(/"what":"webhook"/g)).toHaveLength(8)
   expect(await run(clock)).toContain('"moving":false')

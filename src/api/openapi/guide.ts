@@ -63,7 +63,7 @@ Each has a base address of its own, which ends in \`/v1\`. This reference descri
 const idempotency = `# Idempotency
 
 Send an \`Idempotency-Key\` with \`create-lead\`, unique to each lead. If you get no response, repeat the request with the same \
-key: within 24 hours you get the first response again, with the header \`Idempotent-Replayed\`, and neither a second lead nor a second email to the borrower is created. \
+key: within 24 hours you get the first response again, with the header \`Idempotent-Replayed\`, and no second lead is created, nor does the borrower get a second email. \
 The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`.
 
 Without the header, each request creates another lead, even with the same \`partner_lead_id\`.`
@@ -169,8 +169,8 @@ get older ones. On the last page, \`next\` is \`null\`.
 
 const limits = `# Limits
 
-In production, each partner has 600 requests a minute, unless we have agreed on more. Beyond that, requests get 429 \`RATE_LIMITED\` \
-with \`Retry-After\`. A sandbox has no such limit. Two \`list-events\` requests of a key can wait for events at a time. A request’s \
+In production, each partner has 600 requests a minute, unless we have agreed on more; a sandbox has no such limit. In both, a \
+partner can set 20 endpoint URLs or secrets in 24 hours. Beyond that, requests get 429 \`RATE_LIMITED\` with \`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s \
 body has at most 64 KiB.`
 
 const changes = `# Versions
