@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LARGEST_ID } from '../db/leads/ids.ts'
 import type { OptionalField } from '../domain/lead-fields.ts'
+import { nearest } from '../nearest.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 
@@ -37,6 +38,16 @@ export function text({ max, trimmed = false, breaks = false }: TextRule) {
 
 export function requiredOr(message: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message)
+}
+
+/** Lists `names`, and says which of them was probably meant. */
+export function oneOf(names: readonly string[]) {
+  const all = `must be one of ${names.join(', ')}`
+  return ({ input }: { input?: unknown }) => {
+    if (input === undefined) return `is required: it ${all}`
+    const meant = typeof input === 'string' ? nearest(input, names) : undefined
+    return meant === undefined ? all : `${all} (did you mean ${meant}?)`
+  }
 }
 
 export const name = text({ max: 100, trimmed: true })

@@ -11,7 +11,7 @@ import { unknownLead } from './errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
 import { eventName } from './events.ts'
-import { leadId, timestamp } from './fields.ts'
+import { leadId, oneOf, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, strictBody } from './schemas.ts'
 import {
@@ -30,9 +30,7 @@ const body = strictBody({
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
   states: z
     .array(
-      z
-        .enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`)
-        .meta({ describedAs: 'DeliveryState' }),
+      z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({ describedAs: 'DeliveryState' }),
       'must be a list',
     )
     // not .min and .max, which also judge the length of a text

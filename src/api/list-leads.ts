@@ -5,7 +5,7 @@ import type { Sql } from '../db/orm.ts'
 import { statuses } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { invalidPayload } from './errors.ts'
-import { id, leadId, optionalRules, timestamp } from './fields.ts'
+import { id, leadId, oneOf, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadStatus, pageLimit, strictBody, whatClosed } from './schemas.ts'
 import { ofLead, yourLeadId, success } from './response-fields.ts'
@@ -38,7 +38,7 @@ const body = strictBody({
     .nullish()
     .describe('The `next` of the previous response: only older leads. `null` is the first page.'),
   status: z
-    .enum(statuses, `must be one of ${statuses.join(', ')}`)
+    .enum(statuses, { error: oneOf(statuses) })
     .meta({ describedAs: 'LeadStatus' })
     .optional()
     .describe('Only leads with this status.'),
@@ -46,7 +46,7 @@ const body = strictBody({
     .optional()
     .describe('Only leads with this identifier of yours.'),
   delivery: z
-    .enum(waiting, `must be one of ${waiting.join(', ')}`)
+    .enum(waiting, { error: oneOf(waiting) })
     .optional()
     .describe('Only leads whose webhooks fail, or are held because your endpoint is paused.'),
 }).describe('All fields are optional.')

@@ -24,6 +24,5 @@ test.each([
   ['forged_signature', 200, /^Verify the header webhook-signature/],
   ['forged_signature', 500, /^If your endpoint refused the signature, respond with 400/],
 ] as const)('the check %s that got %d says what to change', (check, status, hint) => {
-  if (hint === null) expect(hintOf(check, status)).toBeNull()
-  else expect(hintOf(check, status)).toMatch(hint)
+  expect(String(hintOf(check, status))).toMatch(hint ?? /^null$/)
 })

@@ -40,8 +40,8 @@ it('the commands of docs/sandbox.md do what it says', async () => {
   expect(retried.match(/"what":"webhook"[^}]*"status":200/g)).toHaveLength(1)
   const { lead_id: leadId } = JSON.parse(await run(byAddress)) as { lead_id: number }
   await until(async () => {
-    const lead = service.sql.selectFrom('leads').select('close_reason').where('id', '=', leadId)
-    return (await lead.executeTakeFirst())?.close_reason === 'withdrew'
+    const row = service.sql.selectFrom('leads').select('close_reason').where('id', '=', leadId)
+    return (await row.executeTakeFirst())?.close_reason === 'withdrew'
   })
 }, 60_000)
 

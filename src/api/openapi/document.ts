@@ -48,7 +48,8 @@ const baseOf = (environment: Environment) => ({
         type: 'apiKey',
         in: 'header',
         name: 'Authorization',
-        description: '`Service-Key <API_KEY>`. The prefix is required.',
+        description:
+          '`Service-Key <API_KEY>`, with the prefix. To try a request on this page, replace the whole value.',
       },
     },
   },

@@ -7,7 +7,7 @@ import { clockStops, MOST_DAYS, MOST_YEARS } from '../../domain/lead-clock.ts'
 import { statuses } from '../../domain/milestones.ts'
 import type { Clocks, ClockTarget } from '../../temporal/clocks.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
-import { leadId, timestamp } from '../fields.ts'
+import { leadId, oneOf, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { strictBody } from '../schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
@@ -28,7 +28,7 @@ const body = strictBody(
       .optional()
       .describe('How many days. Send either `days` or `to`.'),
     to: z
-      .enum(clockStops, `must be one of ${clockStops.join(', ')}`)
+      .enum(clockStops, { error: oneOf(clockStops) })
       .optional()
       .describe(
         'Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.',

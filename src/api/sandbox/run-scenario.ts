@@ -12,7 +12,7 @@ import { scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
 import type { Scenarios } from '../../temporal/scenarios.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { eventName } from '../events.ts'
-import { leadId, requiredOr } from '../fields.ts'
+import { leadId, oneOf } from '../fields.ts'
 import { scenarioName } from './list-scenarios.ts'
 import { operation } from '../openapi/operation.ts'
 import { leadStatus, strictBody } from '../schemas.ts'
@@ -44,9 +44,7 @@ const schema = operation({
     'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own.',
   body: strictBody(
     {
-      scenario: z
-        .enum(scenarioNames, { error: requiredOr(`must be one of ${scenarioNames.join(', ')}`) })
-        .meta({ describedAs: 'ScenarioName' }),
+      scenario: z.enum(scenarioNames, { error: oneOf(scenarioNames) }).meta({ describedAs: 'ScenarioName' }),
       lead_id: leadId.optional().describe('By default a new lead.'),
     },
     'scenario is required',

@@ -1,15 +1,12 @@
 import { z } from 'zod'
 import { faultOfScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
+import { oneOf } from '../fields.ts'
 import { refTo } from '../openapi/json-schema.ts'
 import { strictly } from '../schemas.ts'
 
-const allowedNames = signalledMilestones.join(', ')
-
 export const eventName = z
-  .enum(signalledMilestones, {
-    error: ({ input }) => `${input === undefined ? 'is required: it ' : ''}must be one of ${allowedNames}`,
-  })
+  .enum(signalledMilestones, { error: oneOf(signalledMilestones) })
   .meta({ id: 'SimulatedEventName' })
 
 /** Anything at first: what it must be depends on the milestone. */
