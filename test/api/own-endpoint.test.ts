@@ -217,6 +217,11 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     const resumed = await partner.post('resume-endpoint', {})
     expect(resumed.body.data.health).toBe('draining')
     expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
+    // whose webhooks are on their way already
+    await api.sql.updateTable('endpoints').set({ failing_since: new Date() }).where('id', '=', id).execute()
+    const again = await partner.post('resume-endpoint', {})
+    expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])
+    expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
   })
 
   it('leaves to staff what staff paused', async () => {
