@@ -26,14 +26,20 @@ function viewOf({ name, id }) {
   return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'lead' : path
 }
 
-/** A key in the fragment (`#key=…`) is taken, and removed from the address and the history at once. */
+/**
+ * A key in the fragment (`#key=…`) is taken, and removed from the address and the history at once.
+ *
+ * @returns why it is not used, empty if it is; `undefined` if there is none
+ */
 function takeKeyFromFragment() {
   const [, key] = /^#key=([^&]*)/.exec(location.hash) ?? []
-  if (key === undefined) return ''
+  if (key === undefined) return undefined
   history.replaceState(null, '', location.pathname)
   const typed = decodeURIComponent(key).trim()
   const refusal = refuseKey(typed)
   if (refusal === '') storeKey(typed)
+  // who pastes another key does not mean the one that is stored
+  else forgetKey()
   return refusal
 }
 
@@ -132,6 +138,20 @@ const NoView = () => html`
   <p>There is no such page. <a href=${link('leads')}>See your leads</a>.</p>
 `
 
-const refusal = takeKeyFromFragment()
-const root = document.querySelector('#app')
-if (root instanceof HTMLElement) render(html`<${App} refusal=${refusal} />`, root)
+/** @param {string} refusal why the key in the fragment is not used */
+function start(refusal) {
+  const root = document.querySelector('#app')
+  visits += 1
+  if (root instanceof HTMLElement) render(html`<${App} key=${visits} refusal=${refusal} />`, root)
+}
+
+let visits = 0
+// A link with a key that is pasted into this tab changes only the fragment: nothing is loaded. This listener comes
+// before those of the views, which would take the key for a route.
+globalThis.addEventListener('hashchange', () => {
+  const refusal = takeKeyFromFragment()
+  if (refusal === undefined) return
+  stopLive()
+  start(refusal)
+})
+start(takeKeyFromFragment() ?? '')

@@ -32,6 +32,30 @@ describe('signing in to the console', () => {
     expect(tab.url()).not.toContain('prs_test_')
   })
 
+  it('takes a key from a link that is pasted into a tab with the console', async () => {
+    const tab = await openTab(stage.browser)
+    const paste = (key: string) => tab.goto(`${stage.url}#key=${key}`)
+    await tab.goto(stage.url)
+    await tab.getByLabel('Your sandbox key').waitFor()
+    await paste(stage.partner.key)
+    await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
+    expect(tab.url()).toBe(stage.url)
+
+    const other = await stage.service.addPartner()
+    await tab.getByRole('link', { name: 'Endpoint' }).click()
+    await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
+    await paste(other.key)
+    await tab.getByText(other.key.slice(-4)).waitFor()
+    await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
+    expect(tab.url()).toBe(stage.url)
+    expect(await tab.evaluate(storedKey)).toBe(other.key)
+
+    await paste('prs_live_0123456789')
+    await tab.getByRole('alert').filter({ hasText: 'This is a production key' }).waitFor()
+    expect(tab.url()).toBe(stage.url)
+    expect(await tab.evaluate(storedKey)).toBeNull()
+  })
+
   it('refuses a production key with a reason, and neither stores nor sends it', async () => {
     const tab = await openTab(stage.browser)
     const sent: string[] = []
