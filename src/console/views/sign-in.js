@@ -18,13 +18,14 @@ export function refuseKey(key) {
 /** @param {{ reason: string, onKey: (key: string) => void }} props */
 export function SignIn({ reason, onKey }) {
   const [refusal, setRefusal] = useState(reason)
-  const { busy, error, run } = useAction()
+  const { busy, error, run, clear } = useAction()
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const form = /** @type {HTMLFormElement} */ (event.currentTarget)
     const key = /** @type {string} */ (new FormData(form).get('key')).trim()
     const why = refuseKey(key)
     setRefusal(why)
+    clear()
     if (why !== '') return
     void run('sign in', async () => {
       storeKey(key)
