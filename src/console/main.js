@@ -1,5 +1,6 @@
 import { html, render, useEffect, useState } from './preact.js'
 import { forgetKey, onRefused, readKey, storeKey } from './api.js'
+import { keepFocus } from './focus.js'
 import { startLive, stopLive, useLive } from './live.js'
 import { Loading } from './parts.js'
 import { link, useRoute } from './route.js'
@@ -138,14 +139,15 @@ const NoView = () => html`
   <p>There is no such page. <a href=${link('leads')}>See your leads</a>.</p>
 `
 
+const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
+let visits = 0
+
 /** @param {string} refusal why the key in the fragment is not used */
 function start(refusal) {
-  const root = document.querySelector('#app')
   visits += 1
-  if (root instanceof HTMLElement) render(html`<${App} key=${visits} refusal=${refusal} />`, root)
+  render(html`<${App} key=${visits} refusal=${refusal} />`, root)
 }
 
-let visits = 0
 // A link with a key that is pasted into this tab changes only the fragment: nothing is loaded. This listener comes
 // before those of the views, which would take the key for a route.
 globalThis.addEventListener('hashchange', () => {
@@ -155,3 +157,4 @@ globalThis.addEventListener('hashchange', () => {
   start(refusal)
 })
 start(takeKeyFromFragment() ?? '')
+keepFocus(root)

@@ -1,4 +1,4 @@
-import { createContext, html, useContext, useEffect, useState } from './preact.js'
+import { createContext, html, useContext, useEffect, useRef, useState } from './preact.js'
 import { curl, remedy } from './api.js'
 import { clockInZone, dayInZone, distance, inZone, parseTime } from './time.js'
 import { stateOf } from './words.js'
@@ -131,22 +131,27 @@ export const Curl = ({ path, body = {}, summary = 'As curl' }) => html`
 `
 
 /**
- * Runs one action at a time, and keeps what came of it.
+ * Runs one action at a time, and keeps what came of it. Meanwhile its buttons are `aria-disabled`: a button that is
+ * `disabled` loses the focus.
  *
  * @template T
  */
 export function useAction() {
   const [state, setState] = useState(/** @type {{ busy?: string, error?: Error, done?: T }} */ ({}))
+  const runs = useRef(false)
   /**
    * @param {string} name of what runs
    * @param {() => Promise<T>} work
    */
   const run = async (name, work) => {
+    if (runs.current) return
+    runs.current = true
     setState({ busy: name })
     await work().then(
       (done) => setState({ done }),
       (/** @type {unknown} */ error) => setState({ error: /** @type {Error} */ (error) }),
     )
+    runs.current = false
   }
   return { ...state, run, clear: () => setState({}) }
 }

@@ -9,8 +9,9 @@ describe('acting on a lead in the console', () => {
   it('simulates its milestones, and advances its clock by a score update to the end', async () => {
     const id = await stage.calls.createLead()
     const tab = await stage.open(`#/leads/${id}`)
+    await tab.getByRole('button', { name: steps[0], exact: true }).focus()
     for (const step of steps) {
-      await tab.getByRole('button', { name: step, exact: true }).click()
+      await tab.locator('button:focus', { hasText: step }).press('Enter')
       await tab.getByText(`${step} is recorded.`).waitFor()
     }
     await tab.getByRole('button', { name: 'To the next score update' }).click()
@@ -20,8 +21,9 @@ describe('acting on a lead in the console', () => {
     expect(await tab.locator('.journey li', { hasText: 'Lead received' }).textContent()).toMatch(
       /45 days ago/,
     )
-    await tab.getByRole('button', { name: 'Mortgage ready', exact: true }).click()
+    await tab.getByRole('button', { name: 'Mortgage ready', exact: true }).press('Enter')
     await tab.locator('.head').getByText('Mortgage ready').waitFor()
+    await tab.locator('section:focus', { hasText: 'Make something happen' }).waitFor()
     await tab.getByRole('button', { name: 'To the end' }).click()
     await tab.getByText('1 thing happened.').waitFor()
     expect(tab.complaints).toEqual([])

@@ -66,8 +66,9 @@ describe('a lead in the console', () => {
     await tab.getByRole('button', { name: 'Copy' }).nth(1).click()
     expect(await tab.evaluate('navigator.clipboard.readText()')).toBe(arrival?.body)
 
-    await tab.getByRole('button', { name: 'Resend' }).click()
+    await tab.getByRole('button', { name: 'Resend' }).press('Enter')
     await tab.getByText('The webhook will be sent again.').waitFor()
+    await tab.locator('button:focus', { hasText: 'Resend' }).waitFor()
     await tab.getByText('· replay').or(tab.getByText('· resend')).waitFor()
     expect(arrived().map(({ replay }) => replay)).toEqual([undefined, 'true'])
   })

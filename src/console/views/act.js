@@ -104,7 +104,7 @@ function describeAdvance({ now, status, happened, stopped }) {
 }
 
 /**
- * Buttons, each with the call that it makes.
+ * Buttons, each with the call that it makes. A button keeps the focus when the next milestone takes its place.
  *
  * @param {{ actions: Action[], describe: (data: any) => any, children?: import('preact').ComponentChildren }} props
  */
@@ -118,9 +118,9 @@ function Actions({ actions, describe, children }) {
     })
   return html`
     ${actions.map(
-      (action) => html`
-        <div class="actions" key=${action.label}>
-          <button type="button" disabled=${busy !== undefined} onClick=${() => act(action)}>
+      (action, index) => html`
+        <div class="actions" key=${index}>
+          <button type="button" aria-disabled=${busy !== undefined} onClick=${() => act(action)}>
             ${busy === action.label ? 'Working …' : action.label}
           </button>
           <${Curl} path=${action.path} body=${action.body} />

@@ -39,7 +39,7 @@ function Candidate({ candidate: { url, state, requested_at: requested, takes_eff
       <span>Let it take effect even if checks fail (sandbox only)</span>
     </label>
     <div class="actions">
-      <button type="button" class="primary" disabled=${busy !== undefined} onClick=${certify}>
+      <button type="button" class="primary" aria-disabled=${busy !== undefined} onClick=${certify}>
         ${busy ? 'Working …' : 'Certify'}
       </button>
       <${Curl} path="/certify-endpoint" body=${body} />

@@ -13,29 +13,37 @@ async function act(path, body = {}) {
   return answer
 }
 
+const SINK = '/sandbox/use-sink'
+
+/** One button, so that it keeps the focus when it was used. @param {string} health */
+const pauseOrResume = (health) =>
+  health === 'paused'
+    ? { key: 'pause', path: '/resume-endpoint', label: 'Resume' }
+    : { key: 'pause', path: '/pause-endpoint', label: 'Pause' }
+
 /** Pause, resume, test, and the sink. @param {{ endpoint: Endpoint }} props */
 export function Switches({ endpoint: { url, health, last_test: test } }) {
   const { busy, error, run } = useAction()
-  /** @type {[string, string][]} */
   const actions = [
+    ...(health === 'failing'
+      ? [{ key: 'retry', path: '/resume-endpoint', label: 'Try what waits now' }]
+      : []),
     ...(url === null
       ? []
-      : /** @type {[string, string][]} */ ([
-          ...(health === 'failing' ? [['/resume-endpoint', 'Try what waits now']] : []),
-          health === 'paused' ? ['/resume-endpoint', 'Resume'] : ['/pause-endpoint', 'Pause'],
-          ['/test-endpoint', 'Send a test'],
-        ])),
-    ...(offers('/sandbox/use-sink')
-      ? /** @type {[string, string][]} */ ([['/sandbox/use-sink', 'Use our sink']])
-      : []),
+      : [pauseOrResume(health), { key: 'test', path: '/test-endpoint', label: 'Send a test' }]),
+    ...(offers(SINK) ? [{ key: 'sink', path: SINK, label: 'Use our sink' }] : []),
   ]
   return html`
     <section class="card pad" aria-labelledby="switches">
       <h2 id="switches">Actions</h2>
       ${actions.map(
-        ([path, label]) => html`
-          <div class="actions" key=${path}>
-            <button type="button" disabled=${busy !== undefined} onClick=${() => run(label, () => act(path))}>
+        ({ key, path, label }) => html`
+          <div class="actions" key=${key}>
+            <button
+              type="button"
+              aria-disabled=${busy !== undefined}
+              onClick=${() => run(label, () => act(path))}
+            >
               ${busy === label ? 'Working …' : label}
             </button>
             <${Curl} path=${path} />
@@ -90,7 +98,7 @@ export function ChangeUrl({ endpoint: { url: current } }) {
         </label>
         <p class="hint">It gets nothing yet: configure it with the secret, then certify it.</p>
         <div class="actions">
-          <button type="submit" disabled=${busy !== undefined || url === ''}>
+          <button type="submit" disabled=${url === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Set URL'}
           </button>
           <${Curl} path="/set-endpoint" body=${{ url: url || 'https://lender.example.com/webhooks' }} />
@@ -127,7 +135,7 @@ export function Rotate({ endpoint: { new_secret: waiting } }) {
           />
         </label>
         <div class="actions">
-          <button type="submit" disabled=${busy !== undefined || hours === ''}>
+          <button type="submit" disabled=${hours === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Rotate'}
           </button>
           <${Curl} path="/rotate-endpoint-secret" body=${body} />

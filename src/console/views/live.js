@@ -167,7 +167,7 @@ function Resend({ delivery: { event_id: id, event_name: name, lead_id: lead } })
       type="button"
       class="small quiet"
       aria-label=${`Resend ${words(name)} of lead ${lead}`}
-      disabled=${busy !== undefined}
+      aria-disabled=${busy !== undefined}
       onClick=${resend}
     >
       ${done ? 'Resent' : error ? 'Failed' : 'Resend'}

@@ -72,7 +72,7 @@ export function NewLeadView() {
       </div>
       <${Failure} error=${error} />
       <div class="actions">
-        <button class="primary" type="submit" disabled=${busy !== undefined}>
+        <button class="primary" type="submit" aria-disabled=${busy !== undefined}>
           ${busy === undefined ? 'Create lead' : 'Creating …'}
         </button>
         <button class="quiet" type="button" onClick=${() => setValues(madeUp())}>Another borrower</button>

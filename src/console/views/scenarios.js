@@ -58,7 +58,7 @@ function Choice({ scenarios, id }) {
     </label>
     <p class="dim">${scenarios.find(({ scenario }) => scenario === chosen)?.about}</p>
     <div class="actions">
-      <button type="button" disabled=${busy !== undefined} onClick=${start}>
+      <button type="button" aria-disabled=${busy !== undefined} onClick=${start}>
         ${busy === undefined ? 'Run scenario' : 'Running …'}
       </button>
       <${Curl} path=${PATH} body=${body} />

@@ -25,8 +25,7 @@ export function SignIn({ reason, onKey }) {
     const key = /** @type {string} */ (new FormData(form).get('key')).trim()
     const why = refuseKey(key)
     setRefusal(why)
-    clear()
-    if (why !== '') return
+    if (why !== '') return clear()
     void run('sign in', async () => {
       storeKey(key)
       await call('/get-endpoint').catch((/** @type {unknown} */ failure) => {
@@ -59,7 +58,7 @@ export function SignIn({ reason, onKey }) {
         <p id="key-help" class="hint">It stays in this tab and is forgotten when you close it.</p>
         ${refusal !== '' && html`<div class="failure" role="alert"><p>${refusal}</p></div>`}
         <${Failure} error=${error} />
-        <button class="primary wide" type="submit" disabled=${busy !== undefined}>
+        <button class="primary wide" type="submit" aria-disabled=${busy !== undefined}>
           ${busy === undefined ? 'Sign in' : 'Signing in …'}
         </button>
       </form>

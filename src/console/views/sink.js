@@ -47,7 +47,7 @@ function SinkCard() {
         </select>
       </label>
       <div class="actions">
-        <button type="button" disabled=${busy !== undefined} onClick=${set}>Set answer</button>
+        <button type="button" aria-disabled=${busy !== undefined} onClick=${set}>Set answer</button>
         <${Curl} path="/sandbox/set-sink" body=${body} />
       </div>
       ${done && html`<${Done}>${done}<//>`}

@@ -136,7 +136,7 @@ function Resend({ delivery }) {
   if (delivery.state === 'canceled') return html`<p class="dim">It was canceled: it cannot be sent again.</p>`
   return html`
     <div class="actions">
-      <button type="button" disabled=${busy !== undefined} onClick=${resend}>
+      <button type="button" aria-disabled=${busy !== undefined} onClick=${resend}>
         ${delivery.state === 'pending' ? 'Try now' : 'Resend'}
       </button>
       <${Curl} path="/resend-webhook" body=${body} />
