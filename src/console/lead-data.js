@@ -9,7 +9,7 @@ import { milestones, scorePeriodDays } from './service.js'
 /** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
 /** @typedef {{ what: string, at: string }} Due */
 /** @typedef {LeadEvent & { delivery: Delivery | undefined, waits: boolean }} Step an event with its webhook; `waits`: for an earlier one */
-/** @typedef {{ lead: Record<string, any>, steps: Step[], next: Due | null, now: string | null, ahead: number }} LeadData `ahead`: milliseconds that its clock is ahead */
+/** @typedef {{ lead: Record<string, any>, steps: Step[], pausedEndpoint: { url: string | null, reason: string } | null, next: Due | null, now: string | null, ahead: number }} LeadData `ahead`: milliseconds that its clock is ahead */
 
 const MOST_PAGES = 10
 const MOVED_MS = 60_000
@@ -36,10 +36,24 @@ export async function loadLead(id, signal) {
   return {
     lead: lead.data,
     steps,
+    pausedEndpoint: await pausedEndpointOf(deliveries, signal),
     next: isRetry(clock?.data.next) ? nextScoreUpdate(events.data, ahead) : clock.data.next,
     now: clock?.data.now ?? null,
     ahead,
   }
+}
+
+/**
+ * What holds webhooks of the lead, with the reason in words that go on after "because"; `null` if none is held.
+ *
+ * @param {Delivery[]} deliveries
+ * @param {AbortSignal} signal
+ * @returns {Promise<LeadData['pausedEndpoint']>}
+ */
+async function pausedEndpointOf(deliveries, signal) {
+  if (deliveries.every(({ state }) => state !== 'held')) return null
+  const { data } = await call('/get-endpoint', {}, { signal })
+  return data.health === 'paused' ? data : null
 }
 
 /** Of a retry its webhook tells; a service without clocks tells of nothing. @param {Due | null | undefined} next */

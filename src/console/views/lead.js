@@ -56,6 +56,7 @@ const LeadPage = ({ data, chosen }) => html`
         <h2 id="events">Events and webhooks</h2>
         <span class="dim">${counted(data.steps.length, 'event')}, newest first</span>
       </div>
+      ${data.pausedEndpoint !== null && html`<${Held} endpoint=${data.pausedEndpoint} />`}
       <ol class="events">
         ${data.steps
           .map(
@@ -74,6 +75,14 @@ const LeadPage = ({ data, chosen }) => html`
       <${Facts} lead=${data.lead} now=${data.now} isMoved=${data.ahead > 0} />
     </aside>
   </div>
+`
+
+/** @param {{ endpoint: { url: string | null, reason: string } }} props */
+const Held = ({ endpoint: { url, reason } }) => html`
+  <p class="note">
+    Held: ${url === null ? 'you have no endpoint yet' : `your endpoint is paused, because ${reason}`}.${' '}
+    <a href=${link('endpoint')}>${url === null ? 'Set one up' : 'See your endpoint'}</a>
+  </p>
 `
 
 /** Shown by hand above, or said by another field. */

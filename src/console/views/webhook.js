@@ -3,6 +3,7 @@ import { call } from '../api.js'
 import { loadArrivals, outcomeOf, shownState } from '../lead-data.js'
 import { touch, useLoad } from '../live.js'
 import { Badge, Code, Curl, Done, Failure, pretty, Time, useAction } from '../parts.js'
+import { link } from '../route.js'
 import { duration } from '../time.js'
 import { counted, meaningOf, words } from '../words.js'
 import { Verify } from './verify.js'
@@ -61,6 +62,7 @@ function Summary({ delivery, waits }) {
   const { state, attempts, next_attempt_at: next, resend_requested_at: resend } = delivery
   if (resend !== null) return html`resend waits since <${Time} at=${resend} />`
   const last = attempts.at(-1)
+  if (state === 'held') return 'endpoint paused'
   if (state === 'pending' && attempts.length === 0) return waits ? 'after the one before it' : 'not tried yet'
   if (state === 'pending') return html`next attempt <${Time} at=${next} />`
   if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
@@ -95,13 +97,9 @@ function Detail({ step, delivery }) {
 
 /** @param {{ delivery: Delivery }} props */
 function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
-  if (attempts.length === 0) {
-    const why =
-      state === 'held'
-        ? 'None yet: the endpoint is paused. Resume it, and this webhook is sent.'
-        : 'None yet.'
-    return html`<p class="dim">${why}</p>`
-  }
+  const held =
+    state === 'held' && html` Resume <a href=${link('endpoint')}>your endpoint</a> to send this webhook.`
+  if (attempts.length === 0) return html`<p class="dim">None yet.${held}</p>`
   return html`
     <ol class="attempts">
       ${attempts.map(
@@ -116,6 +114,7 @@ function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
         `,
       )}
     </ol>
+    ${held && html`<p class="dim">${held}</p>`}
     ${next && html`<p class="dim">The next attempt is <${Time} at=${next} />.</p>`}
   `
 }
