@@ -1,5 +1,5 @@
 import { call, offers } from './api.js'
-import { parseTime } from './time.js'
+import { isTime, parseTime } from './time.js'
 import { words } from './words.js'
 import { milestones, scorePeriodDays } from './service.js'
 
@@ -9,10 +9,9 @@ import { milestones, scorePeriodDays } from './service.js'
 /** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
 /** @typedef {{ what: string, at: string }} Due */
 /** @typedef {LeadEvent & { delivery: Delivery | undefined, waits: boolean }} Step an event with its webhook; `waits`: for an earlier one */
-/** @typedef {{ lead: Record<string, any>, steps: Step[], pausedEndpoint: { url: string | null, reason: string } | null, next: Due | null, now: string | null, ahead: number }} LeadData `ahead`: milliseconds that its clock is ahead */
+/** @typedef {{ lead: Record<string, any>, closedAt: string | null, steps: Step[], pausedEndpoint: { url: string | null, reason: string } | null, next: Due | null, now: string | null, ahead: number }} LeadData `ahead`: milliseconds that its clock is ahead */
 
 const MOST_PAGES = 10
-const MOVED_MS = 60_000
 const DAY_MS = 24 * 60 * 60 * 1000
 const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name }) => name))
 
@@ -31,17 +30,22 @@ export async function loadLead(id, signal) {
     loadDeliveries(id, signal),
     offers('/sandbox/get-clock') ? call('/sandbox/get-clock', body, { signal }) : undefined,
   ])
-  const ahead = aheadOf(clock?.data.now)
-  const steps = pair(events.data, deliveries)
+  const ahead = (clock?.data.offset_seconds ?? 0) * 1000
+  const closedAt = closingOf(lead.data)
+  const due = isRetry(clock?.data.next) ? nextScoreUpdate(events.data, ahead) : clock.data.next
   return {
     lead: lead.data,
-    steps,
+    closedAt,
+    steps: pair(events.data, deliveries),
     pausedEndpoint: await pausedEndpointOf(deliveries, signal),
-    next: isRetry(clock?.data.next) ? nextScoreUpdate(events.data, ahead) : clock.data.next,
+    next: closedAt === null ? due : null,
     now: clock?.data.now ?? null,
     ahead,
   }
 }
+
+/** A partner may have stored a field of this name: then it is any text. @param {Record<string, any>} lead */
+const closingOf = ({ closed_at: at }) => (isTime(at) ? at : null)
 
 /**
  * What holds webhooks of the lead, with the reason in words that go on after "because"; `null` if none is held.
@@ -58,12 +62,6 @@ async function pausedEndpointOf(deliveries, signal) {
 
 /** Of a retry its webhook tells; a service without clocks tells of nothing. @param {Due | null | undefined} next */
 const isRetry = (next) => next === undefined || next?.what === 'retry'
-
-/** Times are cut to the second, and clocks of two machines differ. @param {string | undefined} now */
-function aheadOf(now) {
-  const ahead = now === undefined ? 0 : parseTime(now).getTime() - Date.now()
-  return ahead > MOVED_MS ? ahead : 0
-}
 
 /**
  * @param {number} id

@@ -1,6 +1,9 @@
 /** The API's times are `YYYY-MM-DD HH:MM:SS`, UTC. @param {string} text */
 export const parseTime = (text) => new Date(`${text.replace(' ', 'T')}Z`)
 
+/** @param {unknown} value */
+export const isTime = (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const clock = new Intl.DateTimeFormat('en', {
   hour: '2-digit',

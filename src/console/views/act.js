@@ -9,20 +9,33 @@ import { Scenarios } from './scenarios.js'
 /** @typedef {{ label: string, path: string, body: object }} Action */
 
 /** What can be made to happen to a lead. @param {{ data: import('../lead-data.js').LeadData }} props */
-export function Act({ data: { lead } }) {
-  const simulates = offers('/sandbox/simulate-event')
-  const moves = offers('/sandbox/advance-clock')
+export function Act({ data: { lead, closedAt } }) {
   return html`
     <section class="card pad" aria-labelledby="act">
       <h2 id="act">Make something happen</h2>
-      ${simulates && html`<${Milestones} lead=${lead} />`} ${moves && html`<${Clock} id=${lead.lead_id} />`}
-      ${!simulates && html`<${ByHand} lead=${lead} />`}
-      ${
-        offers('/sandbox/run-scenario') &&
-        html`<h3>Run a scenario</h3>
-          <${Scenarios} id=${lead.lead_id} />`
-      }
+      ${closedAt === null ? html`<${Possible} lead=${lead} />` : html`<${Closed} />`}
     </section>
+  `
+}
+
+const Closed = () =>
+  html`<p class="dim">
+    This lead is closed: no more milestones are recorded, and its clock has stopped. You can still resend its
+    webhooks.
+  </p>`
+
+/** @param {{ lead: Record<string, any> }} props */
+function Possible({ lead }) {
+  const simulates = offers('/sandbox/simulate-event')
+  const moves = offers('/sandbox/advance-clock')
+  return html`
+    ${simulates && html`<${Milestones} lead=${lead} />`} ${moves && html`<${Clock} id=${lead.lead_id} />`}
+    ${!simulates && html`<${ByHand} lead=${lead} />`}
+    ${
+      offers('/sandbox/run-scenario') &&
+      html`<h3>Run a scenario</h3>
+        <${Scenarios} id=${lead.lead_id} />`
+    }
   `
 }
 

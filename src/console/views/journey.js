@@ -3,15 +3,15 @@ import { Time } from '../parts.js'
 import { journey, words } from '../words.js'
 
 /** The journey as a line: what was reached when, and what is due. @param {{ data: import('../lead-data.js').LeadData }} props */
-export function Journey({ data: { lead, steps, next } }) {
+export function Journey({ data: { lead, closedAt, steps, next } }) {
   const reached = journey.findIndex(({ name }) => name === lead.status)
   return html`
     <section aria-label="Journey" class="card journey">
       <ol>
         ${journey.map(({ name, meaning }, index) => {
           const events = steps.filter(({ event_name: event }) => event === name)
-          const state =
-            events.length > 0 ? 'done' : index <= reached ? 'passed' : index === reached + 1 ? 'next' : ''
+          const isNext = index === reached + 1 && closedAt === null
+          const state = events.length > 0 ? 'done' : index <= reached ? 'passed' : isNext ? 'next' : ''
           return html`
             <li
               key=${name}

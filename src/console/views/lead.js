@@ -26,8 +26,12 @@ export function LeadView({ id, query }) {
     <p class="crumb"><a href=${link('leads')}>Leads</a></p>
     <div class="head">
       <h1 tabindex="-1">Lead <span class="figure">${id}</span></h1>
-      ${data && html`<${Badge} state=${data.lead.status} />`}
-      ${data && data.ahead > 0 && html`<span class="dim">Its clock shows <${Time} at=${data.now} as="day" /></span>`}
+      ${
+        data &&
+        html`<span class="badges">
+          <${Badge} state=${data.lead.status} />${data.closedAt !== null && html`<${Badge} state="closed" />`}
+        </span>`
+      }
     </div>
     <${Failure} error=${error} again=${reload} />
     ${data === undefined && error === undefined && html`<${Loading} />`}
@@ -72,7 +76,7 @@ const LeadPage = ({ data, chosen }) => html`
     </section>
     <aside>
       <${Act} data=${data} />
-      <${Facts} lead=${data.lead} now=${data.now} isMoved=${data.ahead > 0} />
+      <${Facts} data=${data} />
     </aside>
   </div>
 `
@@ -97,18 +101,20 @@ const elsewhere = [
   'updated_at',
 ]
 
-/** @param {{ lead: Record<string, any>, now: string | null, isMoved: boolean }} props */
-const Facts = ({ lead, now, isMoved }) => html`
+/** @param {{ data: import('../lead-data.js').LeadData }} props */
+const Facts = ({ data: { lead, closedAt, now, ahead } }) => html`
   <section class="card pad" aria-labelledby="borrower">
     <h2 id="borrower">Borrower</h2>
     <dl class="facts">
       <${Fact} name="Name">${`${lead.first_name} ${lead.last_name}`}<//>
       ${Object.entries(lead)
         .filter(([name, value]) => !elsewhere.includes(name) && value !== null)
+        .filter(([name]) => name !== 'closed_at' || closedAt === null)
         .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
       <${Fact} name="Created"><${Time} at=${lead.created_at} as="full" /><//>
       <${Fact} name="Last change"><${Time} at=${lead.updated_at} as="full" /><//>
-      ${isMoved && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
+      ${closedAt !== null && html`<${Fact} name="Closed"><${Time} at=${closedAt} as="full" /><//>`}
+      ${ahead > 0 && closedAt === null && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
     </dl>
   </section>
 `
