@@ -1,3 +1,5 @@
+import { counted } from './words.js'
+
 /** The API's times are `YYYY-MM-DD HH:MM:SS`, UTC. @param {string} text */
 export const parseTime = (text) => new Date(`${text.replace(' ', 'T')}Z`)
 
@@ -49,6 +51,12 @@ export function distance(date, now) {
   if (size < DAY) return relative.format(Math.trunc(ms / HOUR), 'hour')
   if (size < 60 * DAY) return relative.format(Math.round(ms / DAY), 'day')
   return dayInZone(date)
+}
+
+/** `35 minutes`, `2 hours`, `45 days`: rounded. @param {number} ms */
+export function span(ms) {
+  if (ms < HOUR) return counted(Math.max(1, Math.round(ms / MINUTE)), 'minute')
+  return ms < 2 * DAY ? counted(Math.round(ms / HOUR), 'hour') : counted(Math.round(ms / DAY), 'day')
 }
 
 /** `84 ms`, `1.3 s`. @param {number | null} ms */

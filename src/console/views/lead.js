@@ -4,6 +4,7 @@ import { loadLead, lookAgainMs } from '../lead-data.js'
 import { useLoad } from '../live.js'
 import { Ahead, Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
 import { link } from '../route.js'
+import { span } from '../time.js'
 import { counted, words } from '../words.js'
 import { Act } from './act.js'
 import { Journey } from './journey.js'
@@ -53,6 +54,12 @@ const UnknownLead = () => html`
 
 /** @param {{ data: import('../lead-data.js').LeadData, chosen: string | null }} props */
 const LeadPage = ({ data, chosen }) => html`
+  ${
+    data.ahead > 0 &&
+    html`<p class="dim note">
+      Times on this page follow this lead’s clock, which is ${span(data.ahead)} ahead of real time.
+    </p>`
+  }
   <${Journey} data=${data} />
   <div class="columns">
     <section aria-labelledby="events">
