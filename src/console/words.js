@@ -1,11 +1,12 @@
 import { milestones } from './service.js'
 
 /**
- * `contract_signed` → `Contract signed`.
+ * `contract_signed` → `Contract signed`. The reader of the console is the partner.
  *
  * @param {string} name
  */
 export function words(name) {
+  if (name === 'partner_lead_id') return 'Your lead id'
   const text = name.replaceAll('_', ' ').replace('fico', 'FICO')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

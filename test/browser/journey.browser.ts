@@ -43,7 +43,10 @@ describe('a lead in the console', () => {
     expect(await tab.locator('.event', { hasText: 'Score update' }).textContent()).toContain(
       'Experian gain +12',
     )
+    expect(await tab.locator('.payload').getByText('Your lead id').count()).toBe(1)
+    expect(await tab.locator('.facts').getByText('Your lead id').count()).toBe(1)
     await tab.getByRole('link', { name: 'Leads' }).first().click()
+    await tab.getByRole('columnheader', { name: 'Your lead id' }).waitFor()
     await tab.getByRole('row', { name: /LOAN-7 Mortgage ready All delivered/ }).waitFor()
     expect(tab.complaints).toEqual([])
   })

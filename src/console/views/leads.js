@@ -99,7 +99,7 @@ const LeadTable = ({ leads }) => html`
       <thead>
         <tr>
           <th scope="col" class="number">Lead</th>
-          <th scope="col">Your id</th>
+          <th scope="col">Your lead id</th>
           <th scope="col">Status</th>
           <th scope="col" class="wide-only">Webhooks</th>
           <th scope="col" class="wide-only">Last change</th>
