@@ -25,6 +25,7 @@ async function openAll(tab: Tab): Promise<void> {
   await tab.locator('.loading').waitFor({ state: 'detached' })
   const open = `[...document.querySelectorAll('main details:not([open])')].map((one) => (one.open = true)).length`
   await until(async () => (await tab.evaluate(open)) === 0)
+  await until(async () => (await tab.locator('.loading').count()) === 0)
 }
 
 describe('every view of the console', () => {

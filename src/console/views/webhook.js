@@ -2,11 +2,10 @@ import { html, useState } from '../preact.js'
 import { call } from '../api.js'
 import { loadArrivals, outcomeOf, shownState } from '../lead-data.js'
 import { touch, useLoad } from '../live.js'
-import { Badge, Code, Curl, Done, Failure, pretty, Time, useAction } from '../parts.js'
+import { Badge, Code, Curl, Done, Failure, Loading, pretty, Time, useAction } from '../parts.js'
 import { link } from '../route.js'
 import { duration } from '../time.js'
 import { counted, meaningOf, words } from '../words.js'
-import { Verify } from './verify.js'
 
 /** @typedef {import('../lead-data.js').Delivery} Delivery */
 /** @typedef {import('../lead-data.js').Step} Step */
@@ -93,6 +92,14 @@ function Detail({ step, delivery }) {
       </details>
     </div>
   `
+}
+
+/** Its files are loaded with the first webhook that is opened. @param {{ delivery: Delivery, headers: Record<string, string> | undefined }} props */
+function Verify(props) {
+  const { data: Loaded, error, reload } = useLoad(async () => (await import('./verify.js')).Verify, [])
+  if (Loaded === undefined)
+    return error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Loading} />`
+  return html`<${Loaded} ...${props} />`
 }
 
 /** @param {{ delivery: Delivery }} props */
