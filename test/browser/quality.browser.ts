@@ -7,6 +7,9 @@ import { useStage } from './console.ts'
 const MOST_BYTES = 100_000
 const filesLoaded = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .map(({ name }) => name)`
+/** By how much the page, or a table in it, is too wide. */
+const overflow = `Math.max(...[document.documentElement, ...document.querySelectorAll('.table')]
+  .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`
 
 interface Finding {
   id: string
@@ -73,9 +76,17 @@ describe('every view of the console', () => {
       await tab.goto(`${stage.url}${view}`)
       await tab.getByRole('heading', { level: 1 }).waitFor()
       await openAll(tab)
-      const overflow = await tab.evaluate('document.documentElement.scrollWidth - innerWidth')
-      expect([name, overflow]).toEqual([name, 0])
+      expect([name, await tab.evaluate(overflow)]).toEqual([name, 0])
     }
+  })
+
+  it('shows the last attempt and resends on a narrow screen, too', async () => {
+    const tab = await stage.open('#/live', { viewport: { width: 400, height: 800 } })
+    const row = tab.getByRole('row', { name: `Contract signed Lead ${leadId}` })
+    await row.locator('.narrow-only', { hasText: /^200 · \d/ }).waitFor()
+    await row.getByRole('button', { name: 'Resend' }).click()
+    await row.locator('.narrow-only', { hasText: 'Resent' }).waitFor()
+    expect(await tab.evaluate(overflow)).toBe(0)
   })
 
   it('loads less than 100 kB, all of it from here', async () => {

@@ -130,16 +130,16 @@ const LiveRow = ({
     <td>
       <a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a>
       <span class="narrow-only dim">Lead ${lead} · <${Time} at=${at} as="past" /></span>
+      ${delivery && html`<span class="narrow-only figure"><${LastAttempt} delivery=${delivery} /></span>`}
     </td>
     <td class="number figure wide-only">${lead}</td>
     <td>
       ${delivery ? html`<${Badge} state=${shownState(delivery)} />` : html`<span class="dim">Not sent</span>`}
+      <span class="narrow-only"><${Resend} delivery=${delivery} /></span>
     </td>
     <td class="figure wide-only">${delivery && html`<${LastAttempt} delivery=${delivery} />`}</td>
     <td class="wide-only"><${Time} at=${at} as="past" /></td>
-    <td class="end wide-only">
-      ${delivery && delivery.state !== 'canceled' && html`<${Resend} delivery=${delivery} />`}
-    </td>
+    <td class="end wide-only"><${Resend} delivery=${delivery} /></td>
   </tr>
 `
 
@@ -153,8 +153,14 @@ function LastAttempt({ delivery: { attempts } }) {
     >`
 }
 
+/** @param {{ delivery: Delivery | undefined }} props */
+const Resend = ({ delivery }) =>
+  delivery === undefined || delivery.state === 'canceled'
+    ? null
+    : html`<${ResendButton} delivery=${delivery} />`
+
 /** @param {{ delivery: Delivery }} props */
-function Resend({ delivery: { event_id: id, event_name: name, lead_id: lead } }) {
+function ResendButton({ delivery: { event_id: id, event_name: name, lead_id: lead } }) {
   const { busy, error, done, run } = useAction()
   const resend = () =>
     run('resend', async () => {
