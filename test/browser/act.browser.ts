@@ -15,7 +15,7 @@ describe('acting on a lead in the console', () => {
       await tab.getByText(`${step} is recorded.`).waitFor()
     }
     await tab.getByRole('button', { name: 'To the next score update' }).click()
-    await tab.getByText('2 things happened.').waitFor()
+    await tab.getByText('1 event, 1 webhook attempt.').waitFor()
     await tab.locator('.event', { hasText: 'Score update' }).getByText('Delivered').waitFor()
     await tab.getByText('Times on this page follow this lead’s clock, which is 45 days ahead').waitFor()
     await tab.getByText('Its clock shows').waitFor()

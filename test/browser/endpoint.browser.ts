@@ -12,7 +12,7 @@ describe('the endpoint in the console', () => {
     await tab.getByText('None is lost').waitFor()
     const id = await stage.calls.createLead({ partner_lead_id: 'LOAN-3' })
     await tab.getByRole('link', { name: '1 webhook' }).waitFor()
-    await tab.getByRole('link', { name: `Lead received of lead ${id}` }).click()
+    await tab.getByRole('link', { name: `Lead received, lead ${id}` }).click()
     await tab.getByText('Held: your endpoint is paused, because it was paused with pause-endpoint.').waitFor()
     await tab.getByRole('link', { name: 'See your endpoint' }).click()
     await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
@@ -20,7 +20,7 @@ describe('the endpoint in the console', () => {
     await tab.getByRole('row', { name: /LOAN-3 Lead received Held 1 webhook/ }).waitFor()
     await tab.goto(`${stage.url}#/endpoint`)
     await tab.getByRole('button', { name: 'Resume' }).click()
-    await tab.getByText('no webhook').waitFor()
+    await tab.getByText('None', { exact: true }).waitFor()
     await tab.locator('.head').getByText('Active').waitFor()
     await tab.getByText('100%').waitFor()
     expect(tab.complaints).toEqual([])
@@ -63,7 +63,7 @@ describe('the endpoint in the console', () => {
 
   it('gets a new secret', async () => {
     const tab = await stage.open('#/endpoint')
-    await tab.getByLabel('Hours in which').fill('1')
+    await tab.getByLabel('Hours until').fill('1')
     await tab.getByRole('button', { name: 'Rotate' }).click()
     await tab.getByText('signed with the new secret').waitFor()
     expect(await tab.getByRole('group', { name: 'Signing secret' }).textContent()).toMatch(/^whsec_/)
@@ -71,9 +71,10 @@ describe('the endpoint in the console', () => {
 
   it('is our sink, which shows what it received', async () => {
     const tab = await stage.open('#/endpoint')
+    await tab.getByText('A sink is a test endpoint that we host').waitFor()
     await tab.getByRole('button', { name: 'Use our sink' }).click()
     await tab.getByRole('heading', { name: 'Sink' }).waitFor()
-    await tab.getByLabel('How it answers').selectOption('Fail twice, then work')
+    await tab.getByLabel('How it answers').selectOption('Fail twice, then succeed')
     await tab.getByRole('button', { name: 'Set answer' }).click()
     await tab.getByText('The sink answers 503 to the next 2 webhooks, then 200.').waitFor()
     const id = await stage.calls.createLead()

@@ -88,7 +88,7 @@ const describeEvents = ({ events }) =>
   events
     .map(
       (/** @type {any} */ event) =>
-        `${words(event.event_name)} ${event.recorded ? 'is recorded.' : 'was there already.'}`,
+        `${words(event.event_name)} ${event.recorded ? 'is recorded.' : 'was already recorded.'}`,
     )
     .join(' ')
 
@@ -99,7 +99,7 @@ function Clock({ id }) {
   const actions = [
     { label: 'To the next score update', path, body: { lead_id: id, to: 'next_score_update' } },
     { label: 'To the next retry', path, body: { lead_id: id, to: 'next_retry' } },
-    { label: '45 days on', path, body: { lead_id: id, days: 45 } },
+    { label: 'By 45 days', path, body: { lead_id: id, days: 45 } },
     { label: 'To the end', path, body: { lead_id: id, to: 'end' } },
   ]
   return html`
@@ -110,8 +110,15 @@ function Clock({ id }) {
 
 /** @param {any} data of advance-clock */
 function describeAdvance({ now, status, happened, stopped }) {
-  const what = happened.length === 0 ? 'Nothing was due' : `${counted(happened.length, 'thing')} happened`
-  const rest = status === 'advancing' ? ' It goes on by itself.' : ''
+  const count = (/** @type {string} */ kind) =>
+    happened.filter((/** @type {any} */ { what }) => what === kind).length
+  const kinds = [
+    count('event') > 0 && counted(count('event'), 'event'),
+    count('webhook') > 0 && counted(count('webhook'), 'webhook attempt'),
+    count('end') > 0 && 'lead closed',
+  ]
+  const what = kinds.filter(Boolean).join(', ') || 'Nothing was due'
+  const rest = status === 'advancing' ? ' The rest continues in the background.' : ''
   const why = stopped ? ` It stopped: ${words(stopped).toLowerCase()}.` : ''
   return html`${what}. The lead’s clock shows <${Time} at=${now} as="full" />.${rest}${why}`
 }

@@ -32,11 +32,11 @@ function Candidate({ candidate: { url, state, requested_at: requested, takes_eff
   return html`
     <p class="line">
       <span class="url figure">${url}</span>
-      <span class="dim">was set <${Time} at=${requested} />. It gets webhooks once it is certified.</span>
+      <span class="dim">was set <${Time} at=${requested} />. It receives webhooks once it is certified.</span>
     </p>
     <label class="check">
       <input type="checkbox" checked=${accepts} onChange=${() => setAccepts(!accepts)} />
-      <span>Let it take effect even if checks fail (sandbox only)</span>
+      <span>Use it even if checks fail (sandbox only)</span>
     </label>
     <div class="actions">
       <button type="button" class="primary" aria-disabled=${busy !== undefined} onClick=${certify}>

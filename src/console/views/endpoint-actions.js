@@ -25,9 +25,7 @@ const pauseOrResume = (health) =>
 export function Switches({ endpoint: { url, health, last_test: test } }) {
   const { busy, error, run } = useAction()
   const actions = [
-    ...(health === 'failing'
-      ? [{ key: 'retry', path: '/resume-endpoint', label: 'Try what waits now' }]
-      : []),
+    ...(health === 'failing' ? [{ key: 'retry', path: '/resume-endpoint', label: 'Retry now' }] : []),
     ...(url === null
       ? []
       : [pauseOrResume(health), { key: 'test', path: '/test-endpoint', label: 'Send a test' }]),
@@ -50,6 +48,13 @@ export function Switches({ endpoint: { url, health, last_test: test } }) {
           </div>
         `,
       )}
+      ${
+        offers(SINK) &&
+        html`<p class="hint">
+          No server yet? A sink is a test endpoint that we host: it shows the webhooks it receives, and you
+          choose how it answers.
+        </p>`
+      }
       <${Failure} error=${error} />
       ${test && html`<${Test} test=${test} />`}
     </section>
@@ -96,7 +101,7 @@ export function ChangeUrl({ endpoint: { url: current } }) {
             onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
           />
         </label>
-        <p class="hint">It gets nothing yet: configure it with the secret, then certify it.</p>
+        <p class="hint">No webhooks are sent to it yet: give it the secret, then certify it.</p>
         <div class="actions">
           <button type="submit" disabled=${url === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Set URL'}
@@ -124,7 +129,7 @@ export function Rotate({ endpoint: { new_secret: waiting } }) {
       <h2 id="rotate">Rotate the secret</h2>
       <form onSubmit=${submit} novalidate>
         <label
-          ><span>Hours in which the previous secret also signs</span>
+          ><span>Hours until the previous secret expires</span>
           <input
             name="hours"
             type="number"

@@ -61,7 +61,7 @@ const Page = ({ endpoint }) => html`
 /** @type {Record<string, string>} */
 const sentences = {
   active: 'Webhooks are sent as they happen.',
-  failing: 'Webhooks are sent, and every attempt fails. They are retried with exponential backoff.',
+  failing: 'Every recent attempt failed. Webhooks are retried with exponential backoff.',
   paused: 'Webhooks are held. None is lost: they are sent when the endpoint is resumed.',
   draining: 'Held webhooks are being sent, each lead’s in order.',
 }
@@ -81,28 +81,28 @@ function Health({ endpoint }) {
         <${Latency} recent=${recent} />
       </div>
       <dl class="facts">
-        <${Fact} name=${words(health)}
-          >since <${Time} at=${since} /><span class="dim">, because ${reason}</span><//
-        >
+        <${Fact} name=${`${words(health)} since`}><${Time} at=${since} as="full" /><//>
+        ${['paused', 'draining'].includes(health) && html`<${Fact} name="Reason"><span class="sentence">${reason}</span><//>`}
         <${Fact} name="Waiting">
-          ${open === 0 ? 'no webhook' : html`<a href=${link('live', { states: 'pending' })}>${counted(open, 'webhook')}</a>`}
+          ${open === 0 ? 'None' : html`<a href=${link('live', { states: 'pending' })}>${counted(open, 'webhook')}</a>`}
         <//>
         ${
           oldest &&
           html`<${Fact} name="Oldest waiting"
             ><a href=${link(`leads/${oldest.lead_id}`, { event: oldest.event_id })}
-              >${words(oldest.event_name)} of lead ${oldest.lead_id}</a
-            >, since <${Time} at=${oldest.waiting_since}
-          /><//>`
+              >${words(oldest.event_name)}, lead ${oldest.lead_id}</a
+            >${' '}<span class="dim">· <${Time} at=${oldest.waiting_since} /></span
+          ><//>`
         }
         ${
           error &&
           html`<${Fact} name="Last error"
-            >${error.hint ?? error.error_code}<span class="dim">, <${Time} at=${error.at} /></span
+            ><span class="sentence">${error.hint ?? error.error_code}</span>${' '}<span class="dim"
+              >· <${Time} at=${error.at} /></span
           ><//>`
         }
         ${next && html`<${Fact} name="Next attempt"><${Time} at=${next} /><//>`}
-        ${probe && html`<${Fact} name="We try again"><${Time} at=${probe} /><//>`}
+        ${probe && html`<${Fact} name="Next probe"><${Time} at=${probe} /><//>`}
       </dl>
     </section>
   `
@@ -112,13 +112,13 @@ function Health({ endpoint }) {
 function Success({ recent: { count, success_rate: rate } }) {
   if (count === 0)
     return html`<figure class="picture">
-      <figcaption>Accepted</figcaption>
+      <figcaption>Success rate</figcaption>
       <p class="dim">No attempt yet</p>
     </figure>`
   const percent = rate === 1 ? '100%' : `${(Math.floor(rate * 1000) / 10).toFixed(1)}%`
   return html`
     <figure class="picture">
-      <figcaption>Accepted, of the last ${counted(count, 'attempt')}</figcaption>
+      <figcaption>Success rate · last ${counted(count, 'attempt')}</figcaption>
       <strong class="figure">${percent}</strong>
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
         <rect class="rest" width="100" height="6" rx="1" />
@@ -131,16 +131,16 @@ function Success({ recent: { count, success_rate: rate } }) {
 /** On a logarithmic scale from a millisecond to the limit. @param {number} ms */
 const along = (ms) => Math.min(100, Math.max(2, (Math.log10(Math.max(1, ms)) / Math.log10(15_000)) * 100))
 
-/** Half and 95% of the attempts, on the way to the time limit. @param {{ recent: any }} props */
+/** Response times on the way to the time limit. @param {{ recent: any }} props */
 function Latency({ recent: { duration_p50_ms: half, duration_p95_ms: most } }) {
   if (half === null)
     return html`<figure class="picture">
-      <figcaption>Answered within</figcaption>
+      <figcaption>Response time</figcaption>
       <p class="dim">No attempt yet</p>
     </figure>`
   return html`
     <figure class="picture">
-      <figcaption>Answered within: half, and 95%</figcaption>
+      <figcaption>Response time · median and 95th percentile</figcaption>
       <strong class="figure">${duration(half)}<span class="dim"> · ${duration(most)}</span></strong>
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
         <rect class="rest" width="100" height="6" rx="1" />

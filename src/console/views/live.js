@@ -43,7 +43,7 @@ export function LiveView({ query }) {
 /** @param {number} count */
 const arrivals = (count) =>
   count === 0
-    ? 'What happens appears here by itself.'
+    ? 'New events appear here automatically.'
     : `${counted(count, 'event')} since you opened the console.`
 
 /**
@@ -172,7 +172,7 @@ function ResendButton({ delivery: { event_id: id, event_name: name, lead_id: lea
     <button
       type="button"
       class="small quiet"
-      aria-label=${`Resend ${words(name)} of lead ${lead}`}
+      aria-label=${`Resend ${words(name)} for lead ${lead}`}
       aria-disabled=${busy !== undefined}
       onClick=${resend}
     >

@@ -11,10 +11,10 @@ const PATH = '/sandbox/run-scenario'
 
 /** What came of it. @type {Record<string, string>} */
 const outcomes = {
-  done: 'The scenario is over.',
-  running: 'The scenario goes on by itself.',
-  stopped: 'It stopped: the endpoint refuses webhooks for so long that production would pause it.',
-  closed: 'The lead was closed on the way.',
+  done: 'The scenario is complete.',
+  running: 'The scenario continues in the background.',
+  stopped: 'The scenario stopped: the endpoint has failed for so long that production would pause it.',
+  closed: 'The lead was closed during the scenario.',
 }
 
 /** Whole journeys, with a lead or with a new one. @param {{ id?: number }} props */

@@ -3,15 +3,15 @@ import { call } from '../api.js'
 import { isSink } from '../lead-data.js'
 import { useLoad } from '../live.js'
 import { Badge, Curl, Done, Failure, Time, useAction } from '../parts.js'
-import { counted, words } from '../words.js'
+import { words } from '../words.js'
 
 /** How the sink can be told to answer. */
 const answers = [
   { label: 'Accept everything', body: {} },
-  { label: 'Fail twice, then work', body: { status: 503, times: 2 } },
-  { label: 'Fail until told otherwise', body: { status: 503 } },
+  { label: 'Fail twice, then succeed', body: { status: 503, times: 2 } },
+  { label: 'Always fail', body: { status: 503 } },
   { label: 'Answer 410 Gone', body: { status: 410 } },
-  { label: 'Hang until the time limit', body: { delay_ms: 20_000 } },
+  { label: 'Time out', body: { delay_ms: 20_000 } },
 ]
 
 /** Our own endpoint, if the partner uses it: how it answers, and what it received. @param {{ endpoint: import('./endpoint.js').Endpoint }} props */
@@ -37,7 +37,7 @@ function SinkCard() {
   return html`
     <section class="card pad" aria-labelledby="sink">
       <h2 id="sink">Sink</h2>
-      <p class="dim">Your webhooks come to us. Break it, and watch retries, order and recovery.</p>
+      <p class="dim">We receive your webhooks here. Make it fail to see retries, ordering and recovery.</p>
       <label
         ><span>How it answers</span>
         <select
@@ -60,7 +60,7 @@ function SinkCard() {
 /** @param {{ webhooks: any[] }} props */
 const Arrivals = ({ webhooks }) => html`
   <h3>Received</h3>
-  ${webhooks.length === 0 && html`<p class="dim">Nothing yet. Create a lead, and its first webhook comes here.</p>`}
+  ${webhooks.length === 0 && html`<p class="dim">Nothing yet. Create a lead, and its first webhook appears here.</p>`}
   <ol class="attempts">
     ${webhooks.slice(0, 10).map(
       ({ event, received_at: at, attempt, verified, problem, status }, index) => html`
@@ -76,5 +76,5 @@ const Arrivals = ({ webhooks }) => html`
       `,
     )}
   </ol>
-  ${webhooks.length > 10 && html`<p class="dim">And ${counted(webhooks.length - 10, 'earlier one')}.</p>`}
+  ${webhooks.length > 10 && html`<p class="dim">And ${webhooks.length - 10} earlier.</p>`}
 `

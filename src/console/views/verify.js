@@ -102,11 +102,9 @@ function Check({ received }) {
         onValue=${setSecret}
         placeholder="whsec_…"
       />
-      <button type="button" disabled=${secret === ''} onClick=${check}>Check here</button>
+      <button type="button" disabled=${secret === ''} onClick=${check}>Verify</button>
     </div>
-    <p class="hint">
-      The secret stays in this tab; it is sent nowhere. No secret at hand? Rotate it at Endpoint.
-    </p>
+    <p class="hint">The secret never leaves this tab. Lost it? Rotate it on the Endpoint page.</p>
     <${Failure} error=${error} />
     ${verdict && html`<${Result} verdict=${verdict} />`}
   `
@@ -115,9 +113,9 @@ function Check({ received }) {
 /** @param {{ verdict: Verdict }} props */
 const Result = ({ verdict: { expected, isMatch } }) => html`
   <div role="status">
-    <${Code} text=${expected} label="The signature must be" />
-    ${isMatch === true && html`<p class="good-line">It is: the signature is valid.</p>`}
-    ${isMatch === false && html`<p class="bad-line">It is another one: secret, timestamp or body differ from those that were signed.</p>`}
+    <${Code} text=${expected} label="Expected signature" />
+    ${isMatch === true && html`<p class="good-line">It matches: the signature is valid.</p>`}
+    ${isMatch === false && html`<p class="bad-line">It does not match: the secret, the timestamp or the body is not what was signed.</p>`}
   </div>
 `
 

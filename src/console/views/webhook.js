@@ -59,10 +59,11 @@ const signed = (name, value) =>
 /** What matters about a webhook at a glance. @param {{ delivery: Delivery, waits: boolean }} props */
 function Summary({ delivery, waits }) {
   const { state, attempts, next_attempt_at: next, resend_requested_at: resend } = delivery
-  if (resend !== null) return html`resend waits since <${Time} at=${resend} />`
+  if (resend !== null) return html`resend requested <${Time} at=${resend} />`
   const last = attempts.at(-1)
   if (state === 'held') return 'endpoint paused'
-  if (state === 'pending' && attempts.length === 0) return waits ? 'after the one before it' : 'not tried yet'
+  if (state === 'pending' && attempts.length === 0)
+    return waits ? 'waiting for an earlier webhook' : 'not sent yet'
   if (state === 'pending') return html`next attempt <${Time} at=${next} />`
   if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
   return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')
@@ -77,9 +78,7 @@ function Detail({ step, delivery }) {
   const headers = data?.at(-1)?.headers
   return html`
     <div class="event-body">
-      <p class="dim">
-        Sent because the ${meaningOf(step.event_name)}. Webhook number ${delivery.sequence} of this lead.
-      </p>
+      <p class="dim">${words(meaningOf(step.event_name))}. Webhook ${delivery.sequence} of this lead.</p>
       <h3>Attempts</h3>
       <${Attempts} delivery=${delivery} />
       <${Resend} delivery=${delivery} />
@@ -122,7 +121,7 @@ function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
       )}
     </ol>
     ${held && html`<p class="dim">${held}</p>`}
-    ${next && html`<p class="dim">The next attempt is <${Time} at=${next} />.</p>`}
+    ${next && html`<p class="dim">Next attempt <${Time} at=${next} />.</p>`}
   `
 }
 
@@ -139,7 +138,8 @@ function Resend({ delivery }) {
       touch()
       return message
     })
-  if (delivery.state === 'canceled') return html`<p class="dim">It was canceled: it cannot be sent again.</p>`
+  if (delivery.state === 'canceled')
+    return html`<p class="dim">This webhook was canceled and cannot be resent.</p>`
   return html`
     <div class="actions">
       <button type="button" aria-disabled=${busy !== undefined} onClick=${resend}>
@@ -171,7 +171,7 @@ function Request({ delivery, headers: received }) {
     <${Code}
       text=${pretty(delivery.body)}
       copies=${delivery.body}
-      label="Body, indented; Copy takes the bytes as sent"
+      label="Body, indented; Copy copies the exact bytes"
     />
   `
 }
