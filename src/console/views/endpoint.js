@@ -84,7 +84,7 @@ function Health({ endpoint }) {
         <${Fact} name=${`${words(health)} since`}><${Time} at=${since} as="full" /><//>
         ${['paused', 'draining'].includes(health) && html`<${Fact} name="Reason"><span class="sentence">${reason}</span><//>`}
         <${Fact} name="Waiting">
-          ${open === 0 ? 'None' : html`<a href=${link('live', { states: 'pending' })}>${counted(open, 'webhook')}</a>`}
+          ${open === 0 ? 'None' : html`<a href=${link('live', { states: health === 'paused' ? 'held' : 'pending' })}>${counted(open, 'webhook')}</a>`}
         <//>
         ${
           oldest &&
