@@ -34,11 +34,13 @@ async function openAll(tab: Tab): Promise<void> {
 describe('every view of the console', () => {
   const stage = useStage()
   let leadId = 0
+  let closedId = 0
   const views = () => ({
     leads: '#/leads',
     'no leads': '#/leads?partner_lead_id=none',
     'new lead': '#/leads/new',
     lead: `#/leads/${leadId}`,
+    'closed lead': `#/leads/${closedId}`,
     'unknown lead': '#/leads/99999',
     endpoint: '#/endpoint',
     live: '#/live',
@@ -49,6 +51,9 @@ describe('every view of the console', () => {
     leadId = await stage.calls.createLead({ partner_lead_id: 'LOAN-2026-118-with-a-rather-long-identifier' })
     await stage.service.referrals.signal(leadId, 'contract_signed')
     await stage.partner.endpoint.until((arrivals) => arrivals.length === 2)
+    closedId = await stage.calls.createLead()
+    await stage.calls.post('sandbox/simulate-event', { lead_id: closedId, event_name: 'mortgage_ready' })
+    await stage.calls.post('sandbox/advance-clock', { lead_id: closedId, to: 'end' })
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
     const failing = await stage.calls.createLead()
     await until(async () =>

@@ -97,8 +97,8 @@ function Health({ endpoint }) {
         ${
           error &&
           html`<${Fact} name="Last error"
-            ><span class="sentence">${error.hint ?? error.error_code}</span>${' '}<span class="dim"
-              >· <${Time} at=${error.at} /></span
+            ><span class="sentence">${error.hint ?? error.error_code}</span
+            ><span class="dim"><${Time} at=${error.at} /></span
           ><//>`
         }
         ${next && html`<${Fact} name="Next attempt"><${Time} at=${next} /><//>`}

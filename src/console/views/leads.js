@@ -119,7 +119,9 @@ const LeadRow = ({ lead }) => html`
     <td class="number"><a class="row" href=${link(`leads/${lead.lead_id}`)}>${lead.lead_id}</a></td>
     <td class="id">${lead.partner_lead_id ?? html`<span class="dim">–</span>`}</td>
     <td>
-      <${Badge} state=${lead.status} /> ${lead.closed && html`<${Badge} state="closed" />`}
+      <span class="badges"
+        ><${Badge} state=${lead.status} />${lead.closed && html`<${Badge} state="closed" />`}</span
+      >
       <span class="narrow-only"><${WebhookMark} lead=${lead} /></span>
     </td>
     <td class="wide-only"><${WebhookMark} lead=${lead} /></td>

@@ -130,7 +130,7 @@ const LiveRow = ({
     <td>
       <a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a>
       <span class="narrow-only dim">Lead ${lead} · <${Time} at=${at} as="past" /></span>
-      ${delivery && html`<span class="narrow-only figure"><${LastAttempt} delivery=${delivery} /></span>`}
+      ${(delivery?.attempts.length ?? 0) > 0 && html`<span class="narrow-only figure"><${LastAttempt} delivery=${delivery} /></span>`}
     </td>
     <td class="number figure wide-only">${lead}</td>
     <td>
