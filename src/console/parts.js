@@ -33,7 +33,7 @@ export function Time({ at, as = 'distance' }) {
   const date = parseTime(at)
   const text = {
     distance: () => distance(date, Math.max(now, Date.now()) + ahead),
-    // what has happened on a clock that is ahead
+    // in real time; what has happened on a clock that is ahead is a date
     past: () => (date.getTime() > Date.now() + MINUTE_MS ? dayInZone(date) : distance(date, now)),
     day: () => dayInZone(date),
     clock: () => clockInZone(date),

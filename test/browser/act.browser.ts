@@ -19,6 +19,9 @@ describe('acting on a lead in the console', () => {
     await tab.locator('.event', { hasText: 'Score update' }).getByText('Delivered').waitFor()
     await tab.getByText('Times on this page follow this lead’s clock, which is 45 days ahead').waitFor()
     await tab.getByText('Its clock shows').waitFor()
+    const event = tab.locator('.event', { hasText: 'Score update' })
+    await event.locator('summary').click()
+    expect(await event.locator('.attempts').textContent()).toMatch(/now|seconds ago/)
     expect(await tab.locator('.journey li', { hasText: 'Lead received' }).textContent()).toMatch(
       /45 days ago/,
     )

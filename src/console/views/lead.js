@@ -57,7 +57,8 @@ const LeadPage = ({ data, chosen }) => html`
   ${
     data.ahead > 0 &&
     html`<p class="dim note">
-      Times on this page follow this lead’s clock, which is ${span(data.ahead)} ahead of real time.
+      Times on this page follow this lead’s clock, which is ${span(data.ahead)} ahead of real time. Attempts
+      show real time.
     </p>`
   }
   <${Journey} data=${data} />

@@ -59,7 +59,7 @@ const signed = (name, value) =>
 /** What matters about a webhook at a glance. @param {{ delivery: Delivery, waits: boolean }} props */
 function Summary({ delivery, waits }) {
   const { state, attempts, next_attempt_at: next, resend_requested_at: resend } = delivery
-  if (resend !== null) return html`resend requested <${Time} at=${resend} />`
+  if (resend !== null) return html`resend requested <${Time} at=${resend} as="past" />`
   const last = attempts.at(-1)
   if (state === 'held') return 'endpoint paused'
   if (state === 'pending' && attempts.length === 0)
@@ -114,7 +114,7 @@ function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
             <span class="attempt-number">${attempt.number}</span>
             <${Badge} ...${outcomeOf(attempt)} />
             <span class="figure">${duration(attempt.duration_ms)}</span>
-            <span class="dim"><${Time} at=${attempt.started_at} />${trigger(attempt.trigger)}</span>
+            <span class="dim"><${Time} at=${attempt.started_at} as="past" />${trigger(attempt.trigger)}</span>
             ${attempt.hint && html`<span class="hint-line">${attempt.hint}</span>`}
           </li>
         `,
