@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { RestoreCause } from '../domain/restore.ts'
-import type { Sql } from './orm.ts'
+import type { Sql } from './tables.ts'
 import { codeOf, isDenied } from './role-rights.ts'
 
 /**

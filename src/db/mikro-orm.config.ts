@@ -1,60 +1,10 @@
 import type { Socket } from 'node:net'
 import { defineConfig } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
-import { ApiKey } from './entities/api-key.ts'
-import { Attempt } from './entities/attempt.ts'
-import { AuditEntry } from './entities/audit-entry.ts'
-import { Certification } from './entities/certification.ts'
-import { Delivery } from './entities/delivery.ts'
-import { Deployment } from './entities/deployment.ts'
-import { EncryptionKey } from './entities/encryption-key.ts'
-import { EndpointChange } from './entities/endpoint-change.ts'
-import { EndpointPing } from './entities/endpoint-ping.ts'
-import { EndpointSecret } from './entities/endpoint-secret.ts'
-import { Endpoint } from './entities/endpoint.ts'
-import { Erasure } from './entities/erasure.ts'
-import { IdempotencyKey } from './entities/idempotency-key.ts'
-import { LeadEvent } from './entities/lead-event.ts'
-import { Lead } from './entities/lead.ts'
-import { Loss } from './entities/loss.ts'
-import { Notice } from './entities/notice.ts'
-import { OnboardingMail } from './entities/onboarding-mail.ts'
-import { Partner } from './entities/partner.ts'
-import { PersonalRead } from './entities/personal-read.ts'
-import { Restore } from './entities/restore.ts'
-import { RetentionRun } from './entities/retention-run.ts'
-import { Sink } from './entities/sink.ts'
-import { SinkWebhook } from './entities/sink-webhook.ts'
 import { type Connection, noteCluster } from './generation.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
-
-export const entities = [
-  Partner,
-  ApiKey,
-  Endpoint,
-  EndpointSecret,
-  EndpointChange,
-  EndpointPing,
-  Certification,
-  Lead,
-  LeadEvent,
-  Delivery,
-  Attempt,
-  IdempotencyKey,
-  OnboardingMail,
-  Notice,
-  AuditEntry,
-  PersonalRead,
-  Deployment,
-  Restore,
-  Loss,
-  Sink,
-  SinkWebhook,
-  EncryptionKey,
-  Erasure,
-  RetentionRun,
-] as const
+import { entities } from './tables.ts'
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`
 

@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type EntityManager, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
-import { type Generated, type Kysely, sql as raw } from 'kysely'
+import { type EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import { sql as raw } from 'kysely'
 import { giveKeys } from './migration-keys.ts'
-import { type entities, ormOptions } from './mikro-orm.config.ts'
+import { ormOptions } from './mikro-orm.config.ts'
 import type { Patience } from './session-options.ts'
+import type { Sql, Tables } from './tables.ts'
+
+export type { Sql } from './tables.ts'
 
 /** Connects lazily: the first query opens the first connection. */
 export async function connect(databaseUrl: string, patience?: Patience) {
@@ -24,7 +27,7 @@ const LOCK_POLL_MS = 100
  * @returns how many migrations were applied.
  */
 export async function migrate(orm: Orm, encryptionKeys: readonly Buffer[] = []): Promise<number> {
-  giveKeys(orm, encryptionKeys)
+  giveKeys(orm.config, encryptionKeys)
   const lock = raw<{ locked: boolean }>`select pg_try_advisory_lock(${MIGRATION_LOCK}) as locked`
   return sqlOf(orm)
     .connection()
@@ -37,29 +40,6 @@ export async function migrate(orm: Orm, encryptionKeys: readonly Buffer[] = []):
       }
     })
 }
-
-type Inferred = InferKyselyDB<(typeof entities)[number]>
-
-/** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
-type Tables = Omit<Inferred, keyof Given> & {
-  [Table in keyof Given]: Omit<Inferred[Table], Given[Table]> & {
-    [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
-  }
-}
-interface Given {
-  leads: 'id'
-  endpoint_secrets: 'id'
-  endpoint_changes: 'id'
-  certifications: 'id'
-  endpoint_pings: 'id'
-  audit: 'id' | 'previous_hash' | 'hash'
-  personal_reads: 'id'
-  sink_webhooks: 'id'
-  erasures: 'id'
-}
-
-/** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
-export type Sql = Kysely<Tables>
 
 export function sqlOf(orm: Orm): Sql {
   return orm.em.getKysely<Tables>()

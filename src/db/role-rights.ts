@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from './orm.ts'
+import type { Sql } from './tables.ts'
 
 /** Held while roles are made and get their rights: PostgreSQL fails where two do that at once. */
 export const ROLES_LOCK = 7_247_003

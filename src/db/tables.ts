@@ -1,0 +1,76 @@
+import type { InferKyselyDB } from '@mikro-orm/postgresql'
+import type { Generated, Kysely } from 'kysely'
+import { ApiKey } from './entities/api-key.ts'
+import { Attempt } from './entities/attempt.ts'
+import { AuditEntry } from './entities/audit-entry.ts'
+import { Certification } from './entities/certification.ts'
+import { Delivery } from './entities/delivery.ts'
+import { Deployment } from './entities/deployment.ts'
+import { EncryptionKey } from './entities/encryption-key.ts'
+import { EndpointChange } from './entities/endpoint-change.ts'
+import { EndpointPing } from './entities/endpoint-ping.ts'
+import { EndpointSecret } from './entities/endpoint-secret.ts'
+import { Endpoint } from './entities/endpoint.ts'
+import { Erasure } from './entities/erasure.ts'
+import { IdempotencyKey } from './entities/idempotency-key.ts'
+import { LeadEvent } from './entities/lead-event.ts'
+import { Lead } from './entities/lead.ts'
+import { Loss } from './entities/loss.ts'
+import { Notice } from './entities/notice.ts'
+import { OnboardingMail } from './entities/onboarding-mail.ts'
+import { Partner } from './entities/partner.ts'
+import { PersonalRead } from './entities/personal-read.ts'
+import { Restore } from './entities/restore.ts'
+import { RetentionRun } from './entities/retention-run.ts'
+import { Sink } from './entities/sink.ts'
+import { SinkWebhook } from './entities/sink-webhook.ts'
+
+export const entities = [
+  Partner,
+  ApiKey,
+  Endpoint,
+  EndpointSecret,
+  EndpointChange,
+  EndpointPing,
+  Certification,
+  Lead,
+  LeadEvent,
+  Delivery,
+  Attempt,
+  IdempotencyKey,
+  OnboardingMail,
+  Notice,
+  AuditEntry,
+  PersonalRead,
+  Deployment,
+  Restore,
+  Loss,
+  Sink,
+  SinkWebhook,
+  EncryptionKey,
+  Erasure,
+  RetentionRun,
+] as const
+
+type Inferred = InferKyselyDB<(typeof entities)[number]>
+
+/** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
+export type Tables = Omit<Inferred, keyof Given> & {
+  [Table in keyof Given]: Omit<Inferred[Table], Given[Table]> & {
+    [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
+  }
+}
+interface Given {
+  leads: 'id'
+  endpoint_secrets: 'id'
+  endpoint_changes: 'id'
+  certifications: 'id'
+  endpoint_pings: 'id'
+  audit: 'id' | 'previous_hash' | 'hash'
+  personal_reads: 'id'
+  sink_webhooks: 'id'
+  erasures: 'id'
+}
+
+/** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
+export type Sql = Kysely<Tables>
