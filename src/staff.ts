@@ -39,6 +39,13 @@ const run: Run =
     }
   }
 
+// A reader may go away, as `head` does: nothing is left to say, because the answer comes last.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit()
+  console.error(`The answer cannot be written: ${message}`)
+  process.exit(1)
+})
+
 const program = staffProgram(run)
 try {
   await program.parseAsync()

@@ -5,7 +5,7 @@ import { beginRun } from '../../src/embedded/run.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, contextOf, misuse, staff, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, misuse, staff, staffUnread, withoutTemporal } from './context.ts'
 
 const oneLine = expect.stringMatching(/^[^\n]+\n$/)
 
@@ -142,6 +142,13 @@ describe('the staff command', () => {
     run.ready(environment)
     const { code, stdout } = await staff({}, ['partner', 'list'], folder)
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })
+  })
+
+  it.each([
+    ['a list', ['audit', 'list']],
+    ['an export', ['audit', 'export']],
+  ])('ends quietly when the reader of %s goes away, as head does', async (_, args) => {
+    expect(await staffUnread(environment, args)).toEqual({ code: 0, stderr: '' })
   })
 
   it('says so in one line when PostgreSQL is away', async () => {

@@ -13,13 +13,25 @@ import { preload } from '../support/processes.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** Runs the command as `npm run staff` does, in `cwd`. */
-export async function staff(environment: Record<string, string>, args: string[], cwd = root) {
-  const child = spawn(process.execPath, [...preload, path.join(root, 'src/staff.ts'), ...args], {
+function spawnStaff(environment: Record<string, string>, args: string[], cwd = root) {
+  return spawn(process.execPath, [...preload, path.join(root, 'src/staff.ts'), ...args], {
     cwd,
     env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+/** Runs the command with a reader that goes away before the first byte: its exit code, and what it writes to stderr. */
+export async function staffUnread(environment: Record<string, string>, args: string[]) {
+  const child = spawnStaff(environment, args)
+  child.stdout.destroy()
+  const [[code], stderr] = await Promise.all([once(child, 'exit') as Promise<[number]>, text(child.stderr)])
+  return { code, stderr }
+}
+
+/** Runs the command as `npm run staff` does, in `cwd`. */
+export async function staff(environment: Record<string, string>, args: string[], cwd = root) {
+  const child = spawnStaff(environment, args, cwd)
   const [[code], stdout, stderr] = await Promise.all([
     once(child, 'exit') as Promise<[number]>,
     text(child.stdout),
