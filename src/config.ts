@@ -1,8 +1,11 @@
-import { faultsIn } from './config/rules.ts'
+import { misspellingOf } from './config/misspelt.ts'
+import { type Fault, faultsIn } from './config/rules.ts'
 import { type Config, type Program, programs } from './config/schema.ts'
+import { connectionFaults, flagFaults, loadTemporal, type TemporalSettings } from './config/temporal.ts'
 
 export { misspeltSettings } from './config/misspelt.ts'
 export type { Config } from './config/schema.ts'
+export type { TemporalSettings } from './config/temporal.ts'
 
 /** A wrong or missing setting; `message` is one line that says what to do. */
 export class ConfigError extends Error {}
@@ -21,20 +24,62 @@ export function readConfig<Name extends Program>(
   defaults: Record<string, string> = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): Config<Name> {
-  const set = Object.entries(environment).filter(([, value]) => value !== '')
-  const given: Record<string, string | undefined> = { ...defaults, ...Object.fromEntries(set) }
+  const given: Record<string, string | undefined> = { ...defaults, ...withoutEmpty(environment) }
   const values = { ...(given.ENVIRONMENT === 'production' && inProduction), ...given }
   const result = programs[program].safeParse(values)
-  const issues = result.success
+  const faults = result.success
     ? faultsIn(program, result.data)
     : result.error.issues.map(({ path, code, message }) => {
         const name = String(path[0])
         const isMissing = code !== 'custom' && given[name] === undefined
         return { name, message: isMissing ? 'is not set' : message }
       })
-  if (result.success && issues.length === 0) return result.data as Config<Name>
-  const faults = new Set(issues.map(({ name, message }) => `${name} ${message}`))
-  throw new ConfigError(`Configuration: ${[...faults].join('; ')}. See docs/settings.md.`)
+  if (result.success && faults.length === 0) return result.data as Config<Name>
+  throw refusalOf(faults, given)
+}
+
+/**
+ * Where Temporal is: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the other names of @temporalio/envconfig.
+ *
+ * @param config says whether the connection may be plain; without it, nothing is refused for that.
+ * @throws {ConfigError} one line that says what to change.
+ */
+export function readTemporal(
+  config: Pick<Config<'setup-temporal'>, 'ENVIRONMENT' | 'ALLOW_PLAINTEXT'> | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): TemporalSettings {
+  const given = withoutEmpty(environment)
+  const malformed = flagFaults(given)
+  if (malformed.length > 0) throw refusalOf(malformed, given)
+  const settings = orRefuse(() => loadTemporal(given))
+  const unsafe =
+    config?.ENVIRONMENT === 'production' ? connectionFaults(settings, config.ALLOW_PLAINTEXT) : []
+  if (unsafe.length > 0) throw refusalOf(unsafe, given)
+  return settings
+}
+
+function withoutEmpty(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  )
+}
+
+/** All faults in one line, each with the variable that was probably meant to be the missing one. */
+function refusalOf(faults: Fault[], given: NodeJS.ProcessEnv): ConfigError {
+  const lines = faults.map(({ name, message }) => {
+    const misspelling = given[name] === undefined ? misspellingOf(name, given) : undefined
+    const hint = misspelling === undefined ? '' : ` (${misspelling} is set: did you mean ${name}?)`
+    return `${name} ${message}${hint}`
+  })
+  return new ConfigError(`Configuration: ${[...new Set(lines)].join('; ')}. See docs/settings.md.`)
+}
+
+function orRefuse<Value>(load: () => Value): Value {
+  try {
+    return load()
+  } catch (error) {
+    throw new ConfigError(`Configuration: Temporal’s settings cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /** The environment with `overrides`, for child processes and for libraries that read variables of their own. */

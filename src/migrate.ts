@@ -1,4 +1,4 @@
-import { readConfig } from './config.ts'
+import { misspeltSettings, processEnvironment, readConfig } from './config.ts'
 import { migrateDeployment } from './db/deployment.ts'
 import { applyJournal } from './db/erasures/apply-journal.ts'
 import { erasureTools } from './db/erasures/journal.ts'
@@ -8,6 +8,7 @@ import { provideStaffRoles } from './db/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
 const config = orFail(() => readConfig('migrate'))
+misspeltSettings(processEnvironment()).forEach((line) => process.stderr.write(`${line}\n`))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 const orm = await connect(ownerUrl ?? url)
 try {

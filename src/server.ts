@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createReadLog } from './api/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
-import { type Config, misspeltSettings, processEnvironment, readConfig } from './config.ts'
+import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
 import { lackingKeys } from './db/encryption-keys.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
@@ -16,7 +16,7 @@ import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './temporal/bounded-starts.ts'
 import { createClocks } from './temporal/clocks.ts'
 import { createScenarios } from './temporal/scenarios.ts'
-import { createTemporalClient, temporalSettings } from './temporal/client.ts'
+import { createTemporalClient } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
 import { createErasureStarter } from './temporal/erasures.ts'
@@ -25,6 +25,7 @@ import { createReferrals } from './temporal/referrals.ts'
 import { createResender } from './temporal/resend.ts'
 
 const config = orFail(() => readConfig('api'))
+const temporal = orFail(() => readTemporal(config))
 const log = createLogger(config.LOG_LEVEL, 'api')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const orm = await connect(config.DATABASE_URL, apiPatience)
@@ -39,7 +40,7 @@ await isDatabaseReady().catch((error: unknown) =>
     `the database cannot be used yet, and partners get 503: ${reasonOf(error)}. Check DATABASE_URL, and that PostgreSQL is running.`,
   ),
 )
-const { client } = createTemporalClient(temporalSettings(processEnvironment()), { deployment, log })
+const { client } = createTemporalClient(temporal, { deployment, log })
 
 const referrals = createReferrals({ client, sql })
 const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) => {

@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util'
 import { Connection } from '@temporalio/client'
 import { retryFor } from '../activities/retry-for.ts'
-import { type Config, processEnvironment, readConfig } from './config.ts'
+import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
-import { temporalSettings } from './temporal/client.ts'
 import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-claim.ts'
 import { ensureSearchAttributes } from './temporal/search-attributes.ts'
 
@@ -17,7 +16,8 @@ const takesOver = readOptions()
 const environment = processEnvironment()
 // without a database, the first worker claims the namespace
 const config = environment.DATABASE_URL ? orFail(() => readConfig('setup-temporal')) : undefined
-const { connectionOptions, namespace } = temporalSettings(environment)
+const { connectionOptions, namespace } = orFail(() => readTemporal(config))
+misspeltSettings(environment).forEach((line) => process.stderr.write(`${line}\n`))
 const deployment = config && (await deploymentOf(config))
 try {
   const connection = await Connection.connect(connectionOptions)

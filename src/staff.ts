@@ -1,14 +1,13 @@
 import { once } from 'node:events'
 import { hostname, userInfo } from 'node:os'
 import { CommanderError } from 'commander'
-import { ConfigError, processEnvironment, readConfig } from './config.ts'
+import { ConfigError, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { runningSandbox } from './embedded/run.ts'
 import { openContext, type Run } from './staff/context.ts'
 import { explainDenial } from './staff/permission.ts'
 import { staffProgram } from './staff/program.ts'
 import { failureOf, Refusal } from './staff/refusal.ts'
-import { temporalSettings } from './temporal/client.ts'
 
 const USAGE_ERROR = 2
 const WHO = 'Say who you are, for the audit: export STAFF_NAME=ada with your name, or add --as ada.'
@@ -62,10 +61,9 @@ function settings() {
       'No deployment to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',
     )
   }
-  return {
-    config: readConfig('staff', sandbox),
-    temporal: temporalSettings({ ...environment, ...sandbox }),
-  }
+  misspeltSettings(environment).forEach((line) => console.error(line))
+  const config = readConfig('staff', sandbox)
+  return { config, temporal: readTemporal(config, { ...environment, ...sandbox }) }
 }
 
 async function write(text: string): Promise<void> {

@@ -6,7 +6,7 @@ import { type ActivityDependencies, createActivities } from '../activities/index
 import { createMailer } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
-import { misspeltSettings, processEnvironment, readConfig } from './config.ts'
+import { misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { readBacklog } from './db/deliveries/backlog.ts'
 import { workerPatience } from './db/mikro-orm.config.ts'
 import { erasureTools } from './db/erasures/journal.ts'
@@ -17,7 +17,7 @@ import { fail, orFail, reasonOf } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
-import { createTemporalClient, temporalSettings } from './temporal/client.ts'
+import { createTemporalClient } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
 import { createErasureStarter, createLeadEnder } from './temporal/erasures.ts'
@@ -46,9 +46,9 @@ import {
 const POLL_CHECK_MS = 100
 
 const config = orFail(() => readConfig('worker'))
+const temporal = orFail(() => readTemporal(config))
 const log = createLogger(config.LOG_LEVEL, 'worker')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
-const temporal = temporalSettings(processEnvironment())
 installLogger(log)
 // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
 const bundle = await workflowBundle()

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { programs } from '../src/config/schema.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig, readTemporal } from '../src/config.ts'
 
 interface Container {
   image: string
@@ -85,11 +85,17 @@ describe('docker-compose.yml', () => {
     (program) => {
       const configOf = (variables: Record<string, string>) =>
         readConfig(program, {}, environmentOf(program, variables))
-      const expected = { ALLOW_PLAINTEXT: ['database'] }
+      const expected = { ALLOW_PLAINTEXT: ['database', 'temporal'] }
       expect(configOf(sandbox)).toMatchObject({ ...expected, ENVIRONMENT: 'sandbox' })
       expect(configOf(production)).toMatchObject({ ...expected, ENVIRONMENT: 'production' })
     },
   )
+
+  it.each(['api', 'worker', 'staff'] as const)('lets %s of a production reach Temporal', (program) => {
+    const environment = environmentOf(program, production)
+    const temporal = readTemporal(readConfig(program, {}, environment), environment)
+    expect(temporal.connectionOptions.address).toBe('temporal:7233')
+  })
 
   it('connects the service as a role that is not the owner, which migrate alone knows', () => {
     const { POSTGRES_USER: owner } = environmentOf('postgres', sandbox)
@@ -126,6 +132,6 @@ describe('docker-compose.yml', () => {
 
   it('passes on what .env allows in plain text beside the database', () => {
     const { ALLOW_PLAINTEXT } = environmentOf('worker', { ...production, ALLOW_PLAINTEXT: 'smtp' })
-    expect(ALLOW_PLAINTEXT).toBe('database,smtp')
+    expect(ALLOW_PLAINTEXT).toBe('database,temporal,smtp')
   })
 })

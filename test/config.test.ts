@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Program } from '../src/config/schema.ts'
-import { ConfigError, misspeltSettings, readConfig } from '../src/config.ts'
+import { ConfigError, misspeltSettings, readConfig, readTemporal } from '../src/config.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
@@ -159,7 +159,7 @@ describe('values', () => {
     [
       'plain text in production on each way that is named',
       'worker',
-      { ...production, ...plain(), ALLOW_PLAINTEXT: 'smtp,score_provider,database' },
+      { ...production, ...plain(), ALLOW_PLAINTEXT: 'smtp,score_provider,database,temporal' },
       {},
     ],
     [
@@ -254,12 +254,12 @@ describe('refusals', () => {
     [
       'worker',
       { ALLOW_PLAINTEXT: 'smtp,http' },
-      'ALLOW_PLAINTEXT must be one or more of smtp, score_provider, database',
+      'ALLOW_PLAINTEXT must be one or more of smtp, score_provider, database, temporal',
     ],
     [
       'migrate',
       { ALLOW_PLAINTEXT: 'all' },
-      'ALLOW_PLAINTEXT must be one or more of smtp, score_provider, database',
+      'ALLOW_PLAINTEXT must be one or more of smtp, score_provider, database, temporal',
     ],
   ]
 
@@ -380,6 +380,8 @@ describe('a variable that is no setting', () => {
     ['log_level', 'LOG_LEVEL'],
     ['ENCRYPTON_KEY', 'ENCRYPTION_KEY'],
     ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'WEBHOOK_ALLOW_PRIVATE_NETWORK'],
+    ['TEMPORAL_ADRESS', 'TEMPORAL_ADDRESS'],
+    ['TEMPORAL_NAMESPCE', 'TEMPORAL_NAMESPACE'],
   ])('is named when it reads like one: %s', (given, meant) => {
     expect(misspeltSettings({ [given]: 'x', LOG_LEVEL: 'info' })).toEqual([
       `${given} is not a setting and is ignored. Did you mean ${meant}?`,
@@ -395,6 +397,82 @@ describe('a variable that is no setting', () => {
       PGHOST: 'host',
       NODE_ENV: 'test',
     }
-    expect(misspeltSettings({ ...others, ...production, TEMPORAL_ADDRESS: 'host:7233' })).toEqual([])
+    const temporal = {
+      TEMPORAL_ADDRESS: 'host:7233',
+      TEMPORAL_CODEC_AUTH: 'x',
+      TEMPORAL_GRPC_META_TENANT: 'x',
+      TEMPORAL_CLI_PATH: '/temporal',
+    }
+    expect(misspeltSettings({ ...others, ...production, ...temporal })).toEqual([])
+  })
+
+  test.each<[Program, NodeJS.ProcessEnv, string]>([
+    [
+      'api',
+      { ...sandbox, ENVIRONMENT: undefined, ENVIROMENT: 'sandbox' },
+      'ENVIRONMENT is not set (ENVIROMENT is set: did you mean ENVIRONMENT?)',
+    ],
+    [
+      'worker',
+      { ...production, SMTP_URL: undefined, SMTPURL: 'smtps://mail.example.com' },
+      'onboarding emails need a mail server (SMTPURL is set: did you mean SMTP_URL?)',
+    ],
+  ])('is named beside the setting that %s misses', (program, environment, expected) => {
+    expect(refusalOf(program, environment)).toContain(`${expected}. See docs/settings.md.`)
+  })
+})
+
+describe('the settings of Temporal', () => {
+  const ALLOW_PLAINTEXT: ('temporal' | 'database')[] = []
+  const plain = { TEMPORAL_ADDRESS: 'temporal.internal:7233' }
+  const inProduction = (environment: NodeJS.ProcessEnv, allowed = ALLOW_PLAINTEXT) =>
+    readTemporal({ ENVIRONMENT: 'production', ALLOW_PLAINTEXT: allowed }, environment).connectionOptions
+
+  test('have the defaults of a server on this machine, and an empty variable counts as unset', () => {
+    expect(readTemporal(undefined, { TEMPORAL_ADDRESS: '', TEMPORAL_TLS: '' })).toMatchObject({
+      connectionOptions: { address: '127.0.0.1:7233' },
+      namespace: 'default',
+    })
+  })
+
+  test.each(['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'])('refuse yes for %s', (name) => {
+    const read = () => readTemporal(undefined, { [name]: 'yes' })
+    expect(read).toThrow(
+      new ConfigError(`Configuration: ${name} must be true or false. See docs/settings.md.`),
+    )
+  })
+
+  test('say in one line that the file cannot be read', () => {
+    const read = () => readTemporal(undefined, { TEMPORAL_CONFIG_FILE: '/none.toml' })
+    expect(read).toThrow(/^Configuration: Temporal’s settings cannot be read: ENOENT.*$/)
+  })
+
+  test.each([
+    plain,
+    { ...plain, TEMPORAL_TLS: 'false' },
+    { ...plain, TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: '0' },
+  ])('refuse plain text in production: %j', (environment) => {
+    expect(() => inProduction(environment)).toThrow(
+      /^Configuration: TEMPORAL_ADDRESS temporal\.internal:7233 would be reached in plain text: .*ALLOW_PLAINTEXT=temporal\. See docs\/settings\.md\.$/,
+    )
+    expect(() => inProduction(environment, ['database'])).toThrow(ConfigError)
+  })
+
+  test.each([
+    { ...plain, TEMPORAL_TLS: 'true' },
+    { ...plain, TEMPORAL_TLS: '1' },
+    { ...plain, TEMPORAL_API_KEY: 'key' },
+    { ...plain, TEMPORAL_TLS_SERVER_CA_CERT_DATA: 'certificate' },
+    { TEMPORAL_ADDRESS: '127.0.0.1:7233' },
+    { TEMPORAL_ADDRESS: 'localhost:7233' },
+    { TEMPORAL_ADDRESS: '[::1]:7233' },
+    {},
+  ])('take TLS or this machine in production: %j', (environment) => {
+    expect(() => inProduction(environment)).not.toThrow()
+  })
+
+  test('take plain text where a sandbox likes, or where it is named', () => {
+    expect(inProduction(plain, ['temporal'])).toMatchObject({ address: plain.TEMPORAL_ADDRESS })
+    expect(() => readTemporal({ ENVIRONMENT: 'sandbox', ALLOW_PLAINTEXT }, plain)).not.toThrow()
   })
 })

@@ -1,5 +1,6 @@
 /** The connections that may use plain text, by the names that ALLOW_PLAINTEXT takes. */
-export const plainTextWays = ['smtp', 'score_provider', 'database'] as const
+export const plainTextWays = ['smtp', 'score_provider', 'database', 'temporal'] as const
+export type PlainTextWay = (typeof plainTextWays)[number]
 
 /** Whether a host, in a setting or a URL, is this machine. Names other than localhost are not resolved. */
 export function isLoopback(host: string): boolean {

@@ -4,7 +4,7 @@ import { isLoopback, isPlainDatabase, isPlainSmtp } from './plain-text.ts'
 /** The settings that a program has read. */
 type Settings = Partial<Config<'api'> & Config<'worker'> & Config<'staff'> & Config<'migrate'>>
 
-interface Fault {
+export interface Fault {
   /** The variable to change. */
   name: string
   /** What is wrong and what to do, to follow the name. */

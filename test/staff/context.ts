@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { readConfig } from '../../src/config.ts'
+import { readConfig, readTemporal } from '../../src/config.ts'
 import { type StaffContext, openContext } from '../../src/staff/context.ts'
 import { explainDenial } from '../../src/staff/permission.ts'
 import { staffProgram } from '../../src/staff/program.ts'
 import { failureOf } from '../../src/staff/refusal.ts'
-import { temporalSettings } from '../../src/temporal/client.ts'
 import { atEnd } from '../support/at-end.ts'
 import { preload } from '../support/processes.ts'
 
@@ -68,7 +67,8 @@ export async function carryOut(environment: Record<string, string>, commands: st
 
 /** The context that the commands work with, for calling them as functions. */
 export async function contextOf(environment: Record<string, string>): Promise<StaffContext> {
-  const context = await openContext(readConfig('staff', {}, environment), temporalSettings(environment), {
+  const config = readConfig('staff', {}, environment)
+  const context = await openContext(config, readTemporal(config, environment), {
     name: 'tester',
     osUser: 'test',
     host: 'localhost',

@@ -1,0 +1,57 @@
+import { accessSync } from 'node:fs'
+import { loadClientConnectConfig } from '@temporalio/envconfig'
+import { isLoopback, type PlainTextWay } from './plain-text.ts'
+import type { Fault } from './rules.ts'
+
+const flags = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION']
+
+/** The variables that @temporalio/envconfig reads, beside TEMPORAL_GRPC_META_<NAME>. */
+export const temporalNames = [
+  ...flags,
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_CERT_DATA',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_DATA',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_SERVER_CA_CERT_DATA',
+  'TEMPORAL_TLS_SERVER_NAME',
+  'TEMPORAL_CONFIG_FILE',
+  'TEMPORAL_PROFILE',
+  'TEMPORAL_CODEC_ENDPOINT',
+  'TEMPORAL_CODEC_AUTH',
+]
+
+/** Where Temporal is, and how to connect to it. */
+export type TemporalSettings = ReturnType<typeof loadTemporal>
+
+/** @throws {Error} if the configuration file or a certificate cannot be read. */
+export function loadTemporal(environment: Record<string, string>) {
+  const { TEMPORAL_CONFIG_FILE: file } = environment
+  // envconfig takes a missing file for an empty one
+  if (file !== undefined) accessSync(file)
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({
+    overrideEnvVars: environment,
+    disableFile: file === undefined,
+  })
+  const { address = '127.0.0.1:7233' } = connectionOptions
+  return { connectionOptions: { ...connectionOptions, address }, namespace }
+}
+
+/** The flags that envconfig would take for `false` although they say something else. */
+export function flagFaults(environment: Record<string, string>): Fault[] {
+  const isFaulty = (name: string) => !/^(true|false|1|0)$/.test(environment[name] ?? 'false')
+  return flags.filter(isFaulty).map((name) => ({ name, message: 'must be true or false' }))
+}
+
+/** What is unsafe in the connection of a production. */
+export function connectionFaults(
+  { connectionOptions: { address, tls } }: TemporalSettings,
+  allowed: readonly PlainTextWay[],
+): Fault[] {
+  if (tls || isLoopback(address.replace(/:\d+$/, '')) || allowed.includes('temporal')) return []
+  const message = `${address} would be reached in plain text: set TEMPORAL_TLS=true, or ALLOW_PLAINTEXT=temporal`
+  return [{ name: 'TEMPORAL_ADDRESS', message }]
+}
