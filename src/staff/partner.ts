@@ -106,12 +106,19 @@ export async function selfService(context: StaffContext, partner: number, state:
     return changes
   })
   await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
-  const also = canceled.length > 0 ? ` Canceled ${canceled.length} that had not taken effect.` : ''
   return {
     json: { partner_id: partner, self_service: state === 'on', canceled: canceled.map(({ id }) => id) },
-    text:
-      state === 'on'
-        ? `Partner ${partner} changes its endpoint by API. Each change takes effect 24 hours after the emails about it.`
-        : `Partner ${partner} no longer changes its endpoint by API.${also}`,
+    text: [
+      selfServiceOf(context, partner, state),
+      ...(canceled.length > 0 ? [`Canceled ${canceled.length} that had not taken effect.`] : []),
+    ].join(' '),
   }
+}
+
+function selfServiceOf({ config }: StaffContext, partner: number, state: 'on' | 'off'): string {
+  if (config.ENVIRONMENT === 'sandbox')
+    return `Stored, but this is a sandbox: here every partner changes its endpoint by API, at once. To stop partner ${partner}, revoke its keys.`
+  return state === 'on'
+    ? `Partner ${partner} changes its endpoint by API. Each change takes effect 24 hours after the emails about it.`
+    : `Partner ${partner} no longer changes its endpoint by API.`
 }

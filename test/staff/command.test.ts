@@ -60,10 +60,18 @@ describe('the staff command', () => {
       stdout: 'Mails about the endpoint of Acme go to tech@acme.example.\n',
     })
     expect(JSON.parse((await on()).stdout)).toMatchObject({ self_service: true })
+    expect((await staff(environment, ['partner', 'self-service', partner, 'off'])).stdout).toBe(
+      `Stored, but this is a sandbox: here every partner changes its endpoint by API, at once. To stop partner ${partner}, revoke its keys.\n`,
+    )
     const actions = (await auditOf(await contextOf(environment)))
       .filter(({ partner_id: id }) => String(id) === partner)
       .map(({ action }) => action)
-    expect(actions).toEqual(['partner.add', 'partner.contact', 'partner.self_service'])
+    expect(actions).toEqual([
+      'partner.add',
+      'partner.contact',
+      'partner.self_service',
+      'partner.self_service',
+    ])
   })
 
   it('wants to know who acts, also of who only looks', async () => {
