@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { Config } from './config.ts'
 
 interface Health {
-  isReady: () => Promise<boolean>
+  /** Why it is not ready, in a few words; `undefined` if it is. */
+  findFault: () => Promise<string | undefined>
   /** The Prometheus registry of this process. */
   registry: { contentType: string; metrics(): Promise<string> }
 }
@@ -40,13 +41,13 @@ export async function startHealthServer(
 async function respond(
   path: string | undefined,
   response: ServerResponse,
-  { isReady, registry }: Health,
+  { findFault, registry }: Health,
 ): Promise<void> {
   const send = (status: number, text: string, type = 'text/plain') =>
     void response.writeHead(status, { 'content-type': type }).end(text)
   if (path === '/livez') return send(200, 'live\n')
   if (path === '/metrics') return send(200, await registry.metrics(), registry.contentType)
   if (path !== '/readyz') return send(404, 'not found\n')
-  const ready = await isReady().catch(() => false)
-  return ready ? send(200, 'ready\n') : send(503, 'not ready\n')
+  const fault = await findFault()
+  return fault === undefined ? send(200, 'ready\n') : send(503, `not ready: ${fault}\n`)
 }

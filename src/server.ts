@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createReadLog } from './api/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
+import { isDatabaseAway } from './db/database-away.ts'
 import { remembered, requireDeployment } from './db/deployment.ts'
 import { lackingKeys } from './db/encryption-keys.ts'
 import { connect, isReachable, sqlOf } from './db/orm.ts'
@@ -88,7 +89,7 @@ const app = await buildApp({
 })
 app.server.on('drop', countRefusedConnection)
 const health = await startHealthServer(config, {
-  isReady: async () => (await isDatabaseReady()) && isReachable(sql),
+  findFault: () => findDatabaseFault().catch(sayDatabaseAway),
   registry,
 })
 stopOnSignals()
@@ -107,6 +108,16 @@ async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
   }
   const { port } = app.server.address() as AddressInfo
   process.send?.({ type: 'ready', port, metricsPort: health.port })
+}
+
+async function findDatabaseFault(): Promise<string | undefined> {
+  if (!(await isDatabaseReady())) return 'the schema is older, or a key is missing: see the log'
+  await isReachable(sql)
+  return undefined
+}
+
+function sayDatabaseAway(error: unknown): string {
+  return isDatabaseAway(error) ? 'PostgreSQL does not answer' : 'the database cannot be used: see the log'
 }
 
 /** Where the worker reaches this API: at SINK_URL, or where both are on one machine at the port itself. */

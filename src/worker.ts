@@ -85,7 +85,7 @@ const clockWorker =
     ? await createWorker({ ...clockWorkerOptions(config), activities: { advanceClock } })
     : undefined
 const stopping = new AbortController()
-const health = await startHealthServer(config, { isReady, registry: metrics.registry })
+const health = await startHealthServer(config, { findFault, registry: metrics.registry })
 const sweeping = sweep({
   sql,
   referrals,
@@ -113,7 +113,7 @@ stopOnSignals()
 const running = Promise.all([worker.run(), clockWorker?.run()]).catch((error: unknown) =>
   fail(`The worker cannot continue: ${reasonOf(error)}`),
 )
-while (worker.getState() === 'RUNNING' && !(await isReady())) await delay(POLL_CHECK_MS)
+while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(POLL_CHECK_MS)
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
@@ -178,9 +178,12 @@ function dependencies(): ActivityDependencies {
   }
 }
 
-/** Whether it polls; running is not enough. */
-async function isReady(): Promise<boolean> {
-  return worker.getState() === 'RUNNING' && (await isPolling(client, worker.options.identity))
+/** Running is not enough: it is ready once it polls. */
+async function findFault(): Promise<string | undefined> {
+  const state = worker.getState()
+  if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
+  const polls = await isPolling(client, worker.options.identity)
+  return polls ? undefined : 'Temporal does not answer, or does not see this worker poll'
 }
 
 /** The guard has logged why. */

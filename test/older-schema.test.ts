@@ -27,7 +27,10 @@ describe('a schema that is older than the code', () => {
     ])
   })
 
-  const readyz = async () => (await fetch(`http://127.0.0.1:${api.metricsPort}/readyz`)).status
+  const readyz = async () => {
+    const response = await fetch(`http://127.0.0.1:${api.metricsPort}/readyz`)
+    return `${response.status} ${await response.text()}`
+  }
   const getLead = () => partnerCalls(api.port, partner.key).post('get-lead', { lead_id: 1 })
   const linesOf = (output: string) => output.split('\n').filter((line) => line.includes(REMEDY))
 
@@ -41,7 +44,7 @@ describe('a schema that is older than the code', () => {
 
   it('lets the API wait until it is migrated, answering 503 and saying so once', async () => {
     expect(linesOf(api.output())).toHaveLength(1)
-    expect(await readyz()).toBe(503)
+    expect(await readyz()).toBe('503 not ready: the schema is older, or a key is missing: see the log\n')
     expect(await getLead()).toMatchObject({ status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE' } } })
     const ping = await fetch(`http://127.0.0.1:${api.port}/v1/ping`)
     expect(ping.status).toBe(200)
@@ -49,7 +52,7 @@ describe('a schema that is older than the code', () => {
     const owner = { ...service.environment, DATABASE_URL: service.ownerUrl }
     expect(await runToEnd('src/migrate.ts', owner)).toMatchObject({ code: 0, stderr: '' })
     expect((await getLead()).status).toBe(404)
-    expect(await readyz()).toBe(200)
+    expect(await readyz()).toBe('200 ready\n')
     expect(linesOf(api.output())).toHaveLength(1)
   })
 

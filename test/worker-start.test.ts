@@ -144,10 +144,11 @@ describe('a worker', () => {
       METRICS_PORT: `${metricsPort}`,
     }
     const ready = startProcess('src/worker.ts', environment)
-    const status = async (probe: string) =>
-      (await fetch(`http://127.0.0.1:${metricsPort}/${probe}`).catch(() => undefined))?.status
+    const ask = (probe: string) => fetch(`http://127.0.0.1:${metricsPort}/${probe}`).catch(() => undefined)
+    const status = async (probe: string) => (await ask(probe))?.status
     expect(await until(() => status('livez'))).toBe(200)
     expect(await status('readyz')).toBe(503)
+    expect(await (await ask('readyz'))?.text()).toMatch(/^not ready: [\w ,]+\n$/)
     released.resolve()
     await ready
     expect(await status('readyz')).toBe(200)
