@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config.ts'
+import { fail, reasonOf } from './fail.ts'
 
 interface Health {
   /** Why it is not ready, in a few words; `undefined` if it is. */
@@ -26,7 +27,12 @@ export async function startHealthServer(
   })
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = TIME_LIMITS.requestTimeout
-  await once(server.listen(config.METRICS_PORT, config.HOST), 'listening')
+  const { HOST, METRICS_PORT } = config
+  await once(server.listen(METRICS_PORT, HOST), 'listening').catch((error: unknown) =>
+    fail(
+      `/metrics cannot listen on ${HOST}:${METRICS_PORT}: ${reasonOf(error)}. Free the port, or set METRICS_PORT.`,
+    ),
+  )
   return {
     port: (server.address() as AddressInfo).port,
     // probes may be cut off, and an idle connection would keep the process running

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { createReadLog } from './api/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
@@ -134,9 +135,11 @@ function sinkBaseOf({
 function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {
   if (cert === undefined || key === undefined) return {}
   try {
-    return { tls: { cert: readFileSync(cert), key: readFileSync(key) } }
+    const tls = { cert: readFileSync(cert), key: readFileSync(key) }
+    createSecureContext(tls)
+    return { tls }
   } catch (error) {
-    return fail(`TLS_CERT_FILE or TLS_KEY_FILE cannot be read: ${reasonOf(error)}`)
+    return fail(`TLS_CERT_FILE or TLS_KEY_FILE cannot be used: ${reasonOf(error)}`)
   }
 }
 
