@@ -7,6 +7,8 @@ import { provideServiceRole } from './db/service-role.ts'
 import { provideStaffRoles } from './db/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
+const NO_SUCH_DATABASE = '3D000'
+
 const config = orFail(() => readConfig('migrate'))
 misspeltSettings(processEnvironment()).forEach((line) => process.stderr.write(`${line}\n`))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
@@ -27,7 +29,9 @@ try {
       `Not erased again, because the record says that they are held: leads ${held.join(', ')}. See staff erasure apply.\n`,
     )
 } catch (error) {
-  fail(`The database cannot be migrated: ${reasonOf(error)}`)
+  const isMissing = (error as { code?: unknown }).code === NO_SUCH_DATABASE
+  const remedy = isMissing ? '. Create it first: see “On several machines” in docs/run.md' : ''
+  fail(`The database cannot be migrated: ${reasonOf(error)}${remedy}`)
 } finally {
   await orm.close()
 }

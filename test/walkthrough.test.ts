@@ -173,10 +173,13 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
   })
 
   it('set up a deployment, run its processes and add a partner', async () => {
-    const [setUp = '', processes = ''] = blocksOf(operation, 'On several machines')
-    await run(setUp.replace(/^export .*\n/gm, ''), { MIGRATION_DATABASE_URL: service.ownerUrl })
-    const [server = '', worker = ''] = processes.split('\n')
-    await Promise.all([runs(server, /API is listening/), runs(worker, /worker is polling/)])
+    const [setUp = '', byNpm = '', bySupervisor = ''] = blocksOf(operation, 'On several machines')
+    const withoutValues = setUp.replace(/^export .*\n/gm, '').replace(/^MIGRATION_DATABASE_URL=\S+ /m, '')
+    await run(withoutValues, { MIGRATION_DATABASE_URL: service.ownerUrl })
+    for (const processes of [byNpm, bySupervisor]) {
+      const [server = '', worker = ''] = processes.split('\n')
+      await Promise.all([runs(server, /API is listening/), runs(worker, /worker is polling/)])
+    }
     const [add = ''] = blocksOf(operation, 'Add a partner')
     const output = await run(add)
     expect(output).toMatch(/prs_test_\w+/)

@@ -47,11 +47,17 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
 }
 
 async function refuseOwner(sql: Sql, role: string): Promise<void> {
-  const { rows } = await raw<{ owns: boolean }>`
-    select ${role} = current_user or coalesce((select rolsuper from pg_roles where rolname = ${role}), false)
+  const { rows } = await raw<{ same: boolean; owns: boolean }>`
+    select ${role} = current_user as same,
+      coalesce((select rolsuper from pg_roles where rolname = ${role}), false)
       or exists (select from pg_tables where schemaname = current_schema() and tableowner = ${role})
       as owns`.execute(sql)
-  if (!rows[0]?.owns) return
+  const { same, owns } = rows[0] ?? {}
+  if (!same && !owns) return
+  if (!owns)
+    throw new Error(
+      `MIGRATION_DATABASE_URL names the role ${role}, as DATABASE_URL does: it must name the owner of the tables`,
+    )
   throw new Error(
     `DATABASE_URL names the role ${role}, which owns the tables or everything: name another one for the service, which is created, or unset MIGRATION_DATABASE_URL`,
   )

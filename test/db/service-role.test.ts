@@ -112,6 +112,26 @@ describe('the role that migrate makes for the service', () => {
     })
   })
 
+  it('is not the owner that MIGRATION_DATABASE_URL has to name', async () => {
+    const { code, stderr } = await runToEnd('src/migrate.ts', { ...environment, MIGRATION_DATABASE_URL: url })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `The database cannot be migrated: MIGRATION_DATABASE_URL names the role ${role}, as DATABASE_URL does: it must name the owner of the tables\n`,
+    })
+  })
+
+  it('is made in a database that has to be there', async () => {
+    const missing = withDatabase(server, `${name}_missing`)
+    const { code, stderr } = await runToEnd('src/migrate.ts', {
+      ...environment,
+      MIGRATION_DATABASE_URL: missing,
+    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^The database cannot be migrated: .*does not exist\. Create it first: see .*run\.md\n$/,
+    )
+  })
+
   it('is granted its rights by an owner who may not make roles, where it is there', async () => {
     const plain = `${name}_plain`
     await execute(server, `create role ${plain} login password 'plain'`)
