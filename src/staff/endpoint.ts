@@ -14,7 +14,7 @@ import type { StaffContext, Run } from './context.ts'
 import { describeHealth } from './endpoint-health.ts'
 import { cancelChange, describeChange } from './endpoint-changes.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
-import { test } from './endpoint-test.ts'
+import { orAllowIt, test } from './endpoint-test.ts'
 import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
@@ -50,7 +50,10 @@ export async function set(
 ) {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = context.config
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
-  if (fault !== null) throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
+  if (fault !== null) {
+    const also = orAllowIt(context, fault.errorCode)
+    throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}${also}.`)
+  }
   const name = await requirePartner(context.sql, partner)
   const secret = generateSecret()
   const sealed = sealing(secret, await context.encryptionKeys())

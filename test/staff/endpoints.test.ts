@@ -179,6 +179,19 @@ describe('an endpoint', () => {
     expect(events).toEqual([])
   })
 
+  it('at a private address is called where WEBHOOK_ALLOW_PRIVATE_NETWORK is set, and refusals name it', async () => {
+    await set()
+    const without = await contextOf({ ...service.environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: '' })
+    const { text, failed } = await test(without, id)
+    expect({ failed, text }).toEqual({
+      failed: true,
+      text: expect.stringContaining('set WEBHOOK_ALLOW_PRIVATE_NETWORK=true here'),
+    })
+    await expect(endpoint.set(without, id, receiver.url)).rejects.toThrow(
+      'set WEBHOOK_ALLOW_PRIVATE_NETWORK=true here',
+    )
+  })
+
   it('must have a URL that can be called, and exist', async () => {
     await expect(endpoint.set(context, id, 'ftp://lender.example')).rejects.toThrow(
       'must begin with https://',
