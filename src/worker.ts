@@ -50,6 +50,7 @@ const temporal = orFail(() => readTemporal(config))
 const log = createLogger(config.LOG_LEVEL, 'worker')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 installLogger(log)
+if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
 // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
 const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
@@ -196,8 +197,11 @@ function installLogger(logger: Logger): void {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
-      logger[levels[level]](meta ?? {}, message),
+      // the one for clocks has none by design
+      logger[message.startsWith('No workflows registered') ? 'debug' : levels[level]](meta ?? {}, message),
     ),
+    // else the native part of the SDK writes to the terminal, in colours
+    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
     // signals are handled below
     shutdownSignals: [],
   })

@@ -132,6 +132,16 @@ describe('a worker', () => {
     expect(await worker.stop()).toBe(0)
   })
 
+  it('logs lines of JSON, and warns of nothing but that it sends no emails', async () => {
+    const worker = await service.startWorker()
+    await worker.stop()
+    const lines = worker.output().trim().split('\n')
+    const entries = lines.map((line) => JSON.parse(line) as { level: number; msg: string })
+    expect(entries.filter(({ level }) => level > 30)).toEqual([
+      expect.objectContaining({ msg: 'no emails are sent: SMTP_URL is not set' }),
+    ])
+  })
+
   it('is live from its start, and ready once it polls', async () => {
     const released = Promise.withResolvers<void>()
     const address = await temporalProxy(service.environment.TEMPORAL_ADDRESS, async (call) => {
