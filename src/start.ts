@@ -25,13 +25,14 @@ choose it.
 /** Two signals within this time are one: npm forwards what the terminal has already sent to us. */
 const repeatMs = 500
 
-const options = readOptions()
 const environment = processEnvironment()
+const options = readOptions()
 const say = (line: string) => (options.json ? console.error(line) : console.log(line))
-const run = await beginRun(dataDirectory, (line) => void end(1, line)).catch((error: unknown) =>
+const run = await beginRun(dataDirectory, (line) => void end(1, withComfort(line))).catch((error: unknown) =>
   fail((error as Error).message),
 )
 let ending = false
+let isReady = false
 try {
   endOnSignals()
   if (removeUnusable(dataDirectory, options.fresh === true, environment))
@@ -46,6 +47,8 @@ function readOptions(): { fresh?: boolean; json?: boolean } {
     const flag = { type: 'boolean' } as const
     const { values } = parseArgs({ options: { fresh: flag, json: flag, help: flag } })
     if (values.help) process.exit(console.log(help) ?? 0)
+    if (environment.npm_config_fresh === 'true' && !values.fresh)
+      fail('npm has kept --fresh to itself, and nothing was deleted. Use npm start -- --fresh.')
     return values
   } catch (error) {
     return fail(`${(error as Error).message}. See npm start -- --help.`)
@@ -69,6 +72,7 @@ async function start(): Promise<void> {
     report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
   })
+  isReady = true
   run.ready(sandbox.variables)
   console.log(options.json ? sandboxJson(sandbox) : banner(sandbox))
   print = say
@@ -82,6 +86,12 @@ async function end(code: number, line: string): Promise<void> {
   console.error(withRemedy(line))
   await run.stopAll()
   process.exit(code)
+}
+
+/** For a process that ended by itself once everything ran. */
+function withComfort(line: string): string {
+  if (!isReady) return line
+  return `${line}\nEverything else is being stopped. Nothing is lost: npm start continues where it was.`
 }
 
 /** What helps a deployment does not help a sandbox whose Temporal is in the data directory. */

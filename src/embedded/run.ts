@@ -91,9 +91,9 @@ async function endPrevious(dataDirectory: string): Promise<void> {
     const { starter, processes, environment, stopping } = previous
     if (stopping) await ended(starter)
     if (isRunning(starter)) {
-      const where = environment.API_URL ? `at ${environment.API_URL}` : 'and is starting'
+      const state = environment.API_URL ? `running at ${environment.API_URL}` : 'starting'
       throw new Error(
-        `The sandbox is already running ${where}: stop it with Ctrl-C in its terminal, or with kill ${starter.pid}.`,
+        `The sandbox is already ${state}: stop it with Ctrl-C in its terminal, or with kill ${starter.pid}.`,
       )
     }
     for (const leftover of inStopOrder(processes)) await stopStranger(leftover)

@@ -58,6 +58,9 @@ test('leads other commands to the sandbox while it runs, and only then', async (
 
 test('refuses a second start and says where the first runs and how to stop it', async () => {
   const run = await beginRun(dataDirectory)
+  await expect(beginRun(dataDirectory)).rejects.toThrow(
+    'The sandbox is already starting: stop it with Ctrl-C',
+  )
   run.ready({ API_URL: 'http://127.0.0.1:3000/v1' })
   await expect(beginRun(dataDirectory)).rejects.toThrow(
     `The sandbox is already running at http://127.0.0.1:3000/v1: stop it with Ctrl-C in its terminal, or with kill ${process.pid}.`,

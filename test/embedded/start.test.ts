@@ -48,7 +48,7 @@ async function ready(variables = {}) {
   })
   const [line] = (await Promise.race([once(stdout, 'line'), failed])) as [string]
   failed.catch(() => undefined)
-  return { child, lines, sandbox: JSON.parse(line) as Record<string, unknown> }
+  return { child, lines, errors, sandbox: JSON.parse(line) as Record<string, unknown> }
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
@@ -120,6 +120,26 @@ test('runs everything, refuses a second start, survives being killed and stops w
   expect(existsSync(path.join(dataDirectory, 'run.json'))).toBe(false)
   expect(third.lines).toHaveLength(1)
 }, 90_000)
+
+test('stops everything when a process of its own was killed, and says how to go on', async () => {
+  const { child, errors } = await ready()
+  const running = recorded()
+  process.kill(running.find(({ name }) => name === 'worker')?.pid ?? 0, 'SIGKILL')
+  await once(child, 'close')
+  expect(child.exitCode).toBe(1)
+  expect(errors.slice(-2)).toEqual([
+    expect.stringMatching(/^worker has ended: it was ended by SIGKILL /),
+    'Everything else is being stopped. Nothing is lost: npm start continues where it was.',
+  ])
+  expect(running.filter(isRunning)).toEqual([])
+}, 60_000)
+
+test('deletes nothing, and says why, when npm has kept --fresh', async () => {
+  const { child, errors } = start([], { npm_config_fresh: 'true' })
+  await once(child, 'close')
+  expect(child.exitCode).toBe(1)
+  expect(errors).toEqual([expect.stringContaining('Use npm start -- --fresh.')])
+})
 
 test('has a demo endpoint that passes certification, and verifies with its new secret', async () => {
   const { sandbox } = await ready()
