@@ -23,8 +23,10 @@ export function failIfOtherEnvironment(error: unknown): never {
   throw error
 }
 
-/** Why something failed, in one line; a gRPC error has it without the status code in `details`. */
+/** Why something failed, in one line; a gRPC error has it without the status code in `details`, some with a full stop. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return 'details' in error && typeof error.details === 'string' ? error.details : error.message
+  return 'details' in error && typeof error.details === 'string'
+    ? error.details.replace(/\.$/, '')
+    : error.message
 }

@@ -23,7 +23,7 @@ describe('a worker', () => {
     },
     'there is no such namespace': {
       environment: async () => ({ TEMPORAL_NAMESPACE: 'no-such-namespace' }),
-      says: /^Temporal’s namespace no-such-namespace cannot be used: .+\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE$/,
+      says: /^Temporal’s namespace no-such-namespace cannot be used: .+[^.]\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE$/,
     },
     'the namespace lacks every search attribute': {
       environment: async () => ({

@@ -19,7 +19,7 @@ interface LeadField {
 export const requiredFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
 export const optionalFields = {
-  partner_lead_id: { label: 'partner’s id', changeable: true, returned: true },
+  partner_lead_id: { label: 'partner’s lead id', changeable: true, returned: true },
   fico_range: { label: 'FICO range', changeable: true, returned: true },
   loan_officer_id: { label: 'loan officer', changeable: true, returned: true },
   notes: { label: 'notes', changeable: true, returned: false },

@@ -33,7 +33,12 @@ interface Search {
 export async function findTemporal(search: Search): Promise<string> {
   const { environment, cacheFolder = userCache(environment) } = search
   const given = environment.TEMPORAL_CLI_PATH
-  if (given) return requireVersion(given)
+  if (given)
+    return requireVersion(given).catch((error: unknown) => {
+      throw new Error(`${(error as Error).message}. Correct TEMPORAL_CLI_PATH, or unset it.`, {
+        cause: error,
+      })
+    })
   if (EXPECTED.test(await versionOf('temporal', environment))) return 'temporal'
   const cached = path.join(cacheFolder, `temporal-${VERSION}`)
   if (existsSync(cached)) return cached

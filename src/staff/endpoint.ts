@@ -110,7 +110,7 @@ export async function show({ sql }: StaffContext, partner: number) {
       'open webhooks': endpoint.open_deliveries,
       ...describeHealth(reading),
       'live secrets': secrets.length,
-      'asked for': changes.map(describeChange).join('; ') || null,
+      'requested changes': changes.map(describeChange).join('; ') || null,
     }),
   }
 }

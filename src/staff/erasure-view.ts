@@ -8,7 +8,7 @@ type Erasure = Awaited<ReturnType<typeof erasuresOf>>[number]
 export function erasureFields(erasure: Erasure): string {
   const { canceled_at: canceled, erased_at: erased, erased_by: by } = erasure
   return fields({
-    'erasure of lead': erasure.lead_id,
+    lead: erasure.lead_id,
     partner: erasure.partner_id,
     requested: erasure.requested_at,
     'requested by': erasure.requested_by,

@@ -63,7 +63,7 @@ export async function hold(context: StaffContext, lead: number, { reason }: Opti
   })
   return {
     json: { lead_id: lead, held: true, reason },
-    text: `Lead ${lead} is held: it is not erased before "lead release ${lead}".`,
+    text: `Lead ${lead} is held: it is not erased before "lead release ${lead}". A partner that asks to erase it is shown the reason.`,
   }
 }
 

@@ -73,5 +73,6 @@ function oneLine(text: string): string {
   const line = printable(text)
     .trim()
     .replace(/^error: /, '')
+    .replace(/^command-argument value (.*) is invalid for argument '([^']+)'/, '$1 is not valid as <$2>')
   return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?)]$/.test(line) ? '' : '.'} Add --help for usage.\n`
 }

@@ -70,7 +70,7 @@ test('takes the program that TEMPORAL_CLI_PATH names', async () => {
 test('refuses another version in TEMPORAL_CLI_PATH, whose data file might not open', async () => {
   const given = program(path.join(folder, 'given'), 'temporal version 1.4.0 (Server 1.28.0, UI 2.39.0)')
   await expect(find({ TEMPORAL_CLI_PATH: given }).found).rejects.toThrow(
-    'is not Temporal CLI 1.5.1: temporal version 1.4.0',
+    'is not Temporal CLI 1.5.1: temporal version 1.4.0 (Server 1.28.0, UI 2.39.0). Correct TEMPORAL_CLI_PATH, or unset it.',
   )
 })
 

@@ -119,6 +119,7 @@ describe('the staff command', () => {
       ['delivery', 'replay', '--partner', '1', '--state', 'given-up'],
       'Did you mean given_up?',
     ],
+    ['what is no id', ['partner', 'show', 'x'], "'x' is not valid as <partner>. Use the partner’s number"],
     ['a misspelt class', ['retention', 'run', '--class', 'lead'], 'Did you mean leads?'],
     ['a misspelt stop', ['lead', 'advance', '1', '--to', 'score_update'], 'Did you mean next_score_update?'],
     ['neither on nor off', ['partner', 'self-service', '1', 'yes'], 'Use one of on, off.'],
