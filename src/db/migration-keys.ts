@@ -1,11 +1,12 @@
 import type { Migration } from '@mikro-orm/migrations'
+import type { Configuration } from '@mikro-orm/postgresql'
 import { keyId } from './seal.ts'
 
 /** MikroORM makes the migrations itself, and passes its configuration to each. */
 const keysOf = new WeakMap<object, readonly Buffer[]>()
 
-/** Gives migrations the keys under which they seal what is there; `config` is the ORM's. */
-export function giveKeys(config: object, encryptionKeys: readonly Buffer[]): void {
+/** Gives migrations the keys under which they seal what is there. */
+export function giveKeys(config: Configuration, encryptionKeys: readonly Buffer[]): void {
   keysOf.set(config, encryptionKeys)
 }
 

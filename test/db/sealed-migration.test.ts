@@ -116,7 +116,7 @@ describe('the migration that seals what is there', () => {
       .setIsolationLevel('repeatable read')
       .execute(async (trx) => {
         await raw`select 1`.execute(trx)
-        giveKeys(orm, testKeys)
+        giveKeys(orm.config, testKeys)
         // later ones build indexes concurrently, which waits for such snapshots
         await orm.migrator.up({ to: 'Migration20261122060200_borrowers_sealed' })
       })
