@@ -71,6 +71,11 @@ describe('telling a partner and staff of an endpoint', () => {
       })
       .execute()
 
+  const tell = async () => {
+    await review(endpointId)
+    await notify(endpointId)
+  }
+
   it('mails each kind at most once an hour', async () => {
     for (let count = 1; count <= 3; count += 1) await owe('failing')
     expect(await notify(endpointId)).toBe(1)
@@ -90,10 +95,6 @@ describe('telling a partner and staff of an endpoint', () => {
   })
 
   it('mails that it fails again after it worked again, also within the hour', async () => {
-    const tell = async () => {
-      await review(endpointId)
-      await notify(endpointId)
-    }
     await owe('failing')
     await tell()
     await tell()
@@ -118,8 +119,7 @@ describe('telling a partner and staff of an endpoint', () => {
           since: raw<Date>`clock_timestamp()`,
         })
         .execute()
-      await review(endpointId)
-      await notify(endpointId)
+      await tell()
     }
     expect(subjects('tech@lender.example')).toEqual(Array(5).fill('Webhook endpoint is paused: First Lender'))
     expect((await review(endpointId))?.owed).toBe('paused')
@@ -136,10 +136,6 @@ describe('telling a partner and staff of an endpoint', () => {
   })
 
   it('tells of each recovery that belongs to a mail about a failure, also within the hour', async () => {
-    const tell = async () => {
-      await review(endpointId)
-      await notify(endpointId)
-    }
     await owe('failing')
     await tell()
     await tell()
