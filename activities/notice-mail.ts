@@ -48,7 +48,7 @@ function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
     ],
     paused: [
       `On ${formatTimestamp(since)} UTC, ${where} was paused${reason === 'partner' ? ' with POST /v1/pause-endpoint' : `: ${describeReason(reason)}`}.`,
-      `No webhook is lost. ${webhooks} held, and webhooks for new events are held with them until the endpoint is resumed.`,
+      `No webhook is lost: ${open === 0 ? 'those for new events are held' : `${webhooks} held, as are those for new events,`} until the endpoint is resumed.`,
     ],
     recovered: [`Webhooks to ${where} are accepted again. ${rest}`],
   }
@@ -66,7 +66,7 @@ function latestAttempt(kind: NoticeKind, facts: NoticeFacts): string[] {
       `  event    ${event_id} (${event_name} of lead ${lead_id})`,
       `  attempt  ${number}, on ${formatTimestamp(started_at)} UTC`,
       `  outcome  ${hint ?? error_code}`,
-      ...(next ? [`  next     on ${formatTimestamp(next)} UTC`] : []),
+      ...(next ? [`  next     on ${formatTimestamp(next)} UTC, in real time`] : []),
     ].join('\n'),
   ]
 }
@@ -80,14 +80,14 @@ const adviceForPartner = (reason: string | null): Record<NoticeKind, string> => 
 })
 
 const adviceWhenPausedByService =
-  'What to do: fix your endpoint. We test it with the oldest held webhook after an hour, and then with exponential backoff, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint; if self-service is off for you, contact us.'
+  'What to do: fix your endpoint. We probe it with the oldest held webhook after an hour, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint; if self-service is off for you, contact us.'
 
 /** By the endpoint's reason. */
 const adviceWhenPausedBy: Record<string, string> = {
   partner:
-    'What to do: to send all held webhooks in order, call POST /v1/resume-endpoint. Until then, we do not test the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.',
+    'What to do: to send all held webhooks in order, call POST /v1/resume-endpoint. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.',
   staff:
-    'What to do: contact us. What our staff paused, only our staff can resume, and we do not test the endpoint until then.',
+    'What to do: contact us. What our staff paused, only our staff can resume, and we do not probe the endpoint until then.',
 }
 
 const adviceForStaff = (partnerId: number, { reason, sample }: NoticeFacts): Record<NoticeKind, string> => ({

@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
 import { openSecretOf } from './endpoints/changes.ts'
 import { signingSecrets } from './endpoints/secrets.ts'
+import { nextRevision } from './endpoints/states.ts'
 import type { Sql } from './orm.ts'
+
+/** The path of a sink below `/v1`, before its token. */
+export const SINK_PATH = '/sandbox/sinks/'
 
 /** How many webhooks of a sink are kept. */
 const WEBHOOKS_KEPT = 100
@@ -26,6 +30,20 @@ export async function provideSink(sql: Sql, partnerId: number): Promise<string> 
     .returning('token')
     .executeTakeFirstOrThrow()
   return token
+}
+
+/** Lets the endpoints that are sinks follow the API to `apiUrl`, its address with `/v1`. */
+export async function moveSinks(sql: Sql, apiUrl: string): Promise<void> {
+  const url = raw<string>`${apiUrl + SINK_PATH} || token`
+  await sql
+    .updateTable('endpoints')
+    .from('sinks')
+    .set({ url, url_revision: nextRevision, revision: nextRevision })
+    .whereRef('sinks.partner_id', '=', 'endpoints.partner_id')
+    .where(
+      raw<boolean>`right(url, ${SINK_PATH.length} + length(token)) = ${SINK_PATH} || token and url <> ${url}`,
+    )
+    .execute()
 }
 
 /** @returns false if the partner has no sink. */

@@ -48,7 +48,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ERASURE_JOURNAL: journalOf(options),
   }
   const [provided, services] = await Promise.all([
-    prepareDatabase(database, endpointUrl, encryptionKeys, options),
+    prepareDatabase(
+      database,
+      { endpointUrl, apiUrl: `http://127.0.0.1:${port}/v1` },
+      encryptionKeys,
+      options,
+    ),
     startServices(port, variables, options),
   ])
   return { ...provided, dataDirectory, variables: { ...variables, ...services } }
@@ -103,24 +108,28 @@ async function receiveMails({ dataDirectory, environment }: SandboxOptions): Pro
 
 async function prepareDatabase(
   { url, start }: Awaited<ReturnType<typeof planDatabase>>,
-  endpointUrl: string,
+  { endpointUrl, apiUrl }: { endpointUrl: string; apiUrl: string },
   encryptionKeys: readonly Buffer[],
   { dataDirectory, environment, settings, report }: SandboxOptions,
 ): Promise<Pick<Sandbox, 'demo' | 'webhooksTo'>> {
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
-    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, erasures] = await Promise.all([
-      import('../db/orm.ts'),
-      import('../db/deployment.ts'),
-      import('./demo-partner.ts'),
-      import('../db/erasures/apply-journal.ts'),
-      start(),
-    ])
+    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, { moveSinks }, erasures] =
+      await Promise.all([
+        import('../db/orm.ts'),
+        import('../db/deployment.ts'),
+        import('./demo-partner.ts'),
+        import('../db/sinks.ts'),
+        import('../db/erasures/apply-journal.ts'),
+        start(),
+      ])
     const orm = await connect(url)
     try {
       await migrateDeployment(orm, 'sandbox', encryptionKeys)
       const journal = openJournal(journalOf({ dataDirectory, environment }))
       await erasures.applyJournal(sqlOf(orm), { journal, backupDays: undefined })
+      // the API's port may be another than before
+      await moveSinks(sqlOf(orm), apiUrl)
       const previous = settings.demo
       const provided = await provideDemoPartner(orm, { previous, endpointUrl, encryptionKeys, report })
       settings.demo = provided.demo

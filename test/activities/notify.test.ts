@@ -202,7 +202,7 @@ describe('telling a partner and staff of an endpoint', () => {
       .executeTakeFirstOrThrow()
     await sql.transaction().execute((trx) => oweNotice(trx, partnerId, 'failing', event))
     await notify(endpointId)
-    expect(mailServer.mails[0]?.content).toContain('  next     on 2026-03-02 18:00:00 UTC')
+    expect(mailServer.mails[0]?.content).toContain('  next     on 2026-03-02 18:00:00 UTC, in real time')
     expect(mailServer.mails[0]?.content).toContain(
       'failed 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
     )

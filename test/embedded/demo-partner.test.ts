@@ -3,6 +3,9 @@ import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import type { Orm, Sql } from '../../src/db/orm.ts'
 import { findKeyOwner, hashOf, revokeKey } from '../../src/db/partners/keys.ts'
 import type { DemoPartner } from '../../src/embedded/data-directory.ts'
+import { moveSinks, provideSink } from '../../src/db/sinks.ts'
+import { sealing } from '../../src/db/seal.ts'
+import { generateSecret } from '../../src/webhooks/secrets.ts'
 import { provideDemoPartner } from '../../src/embedded/demo-partner.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { testKeys } from '../support/test-keys.ts'
@@ -70,5 +73,19 @@ describe('the demo partner', () => {
   it('is another one in a database that has none of its keys', async () => {
     const { demo } = await provide({ ...first, key: 'prs_test_of_another_database' })
     expect(demo.partnerId).not.toBe(first.partnerId)
+  })
+
+  it('keeps its sink when the API has another port than before, and others their endpoints', async () => {
+    const token = await provideSink(sql, first.partnerId)
+    const secret = sealing(generateSecret(), testKeys)
+    const urlAfter = async (url: string) => {
+      await setEndpoint(sql, first.partnerId, { url, secret })
+      await moveSinks(sql, 'http://127.0.0.1:3000/v1')
+      return (await provide(first)).webhooksTo
+    }
+    const sink = `/v1/sandbox/sinks/${token}`
+    expect(await urlAfter(`http://127.0.0.1:3001${sink}`)).toBe(`http://127.0.0.1:3000${sink}`)
+    const own = `http://127.0.0.1:3001${sink}s`
+    expect(await urlAfter(own)).toBe(own)
   })
 })

@@ -99,6 +99,7 @@ describe('a sink', () => {
       [200, 3],
     ])
     expect(new Set(arrived.map(({ webhook_id: id, body }) => id + body)).size).toBe(1)
+    expect((await post('get-sink', {})).data).toMatchObject({ status: 200, times: null })
   })
 
   it('answers late as it was told', async () => {

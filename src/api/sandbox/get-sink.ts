@@ -26,6 +26,9 @@ const webhook = z
   })
   .meta({ id: 'SinkWebhook' })
 
+/** How a sink answers that was told nothing else, or no longer. */
+const USUAL = { status: 200, times: null, delay_ms: 0 }
+
 const schema = operation({
   operationId: 'getSink',
   tags: ['Sandbox'],
@@ -90,9 +93,7 @@ export const getSink: FastifyPluginAsyncZod<Pick<SinkOptions, 'sql' | 'sinkBase'
         success: true as const,
         data: {
           url: `${sinkBase()}${sinkPath(token)}`,
-          status,
-          times,
-          delay_ms: delayMs,
+          ...(times === 0 ? USUAL : { status, times, delay_ms: delayMs }),
           webhooks: arrivals.map(({ received_at: receivedAt, problem, ...arrival }) => ({
             ...arrival,
             received_at: formatTimestamp(receivedAt),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
-import { findSinkByToken, keepArrival, takeAnswer } from '../../db/sinks.ts'
+import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../../db/sinks.ts'
 import type { Sql } from '../../db/orm.ts'
 import { problemOf } from '../../webhooks/verify.ts'
 import { ApiError } from '../errors.ts'
@@ -11,7 +11,7 @@ interface Options {
 }
 
 /** The path of a sink, below `/v1`. */
-export const sinkPath = (token: string) => `/sandbox/sinks/${token}`
+export const sinkPath = (token: string) => `${SINK_PATH}${token}`
 
 /**
  * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
