@@ -33,7 +33,8 @@ it('the commands of docs/sandbox.md do what it says', async () => {
   const answers = await run(year)
   lead = Number(/"lead_id":(\d+)/.exec(answers)?.[1])
   expect(answers.match(/"what":"event"/g)).toHaveLength(8)
-  expect(answers.match(/"what":"webhook"/g)).toHaveLength(8)
+  // escrow_funded’s may come before the clock moves, or after
+  expect(answers.match(/"what":"webhook"[^}]*"score_update"/g)).toHaveLength(8)
   expect(await run(clock)).toContain('"moving":false')
   const retried = await run(retries)
   expect(retried.match(/"what":"webhook"[^}]*"status":500/g)).toHaveLength(2)
