@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/environment.ts'
+import { MOST_CHANGES_A_DAY } from '../../domain/endpoint-change.ts'
 import { milestoneNames, milestones } from '../../domain/milestones.ts'
 import { DAY_MS, LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../domain/score-dates.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
@@ -170,8 +171,8 @@ get older ones. On the last page, \`next\` is \`null\`.
 const limits = `# Limits
 
 In production, each partner has 600 requests a minute, unless we have agreed on more; a sandbox has no such limit. In both, a \
-partner can set 20 endpoint URLs or secrets in 24 hours. Beyond that, requests get 429 \`RATE_LIMITED\` with \`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s \
-body has at most 64 KiB.`
+partner can set ${MOST_CHANGES_A_DAY} endpoint URLs or secrets in 24 hours. Beyond that, requests get 429 \`RATE_LIMITED\` with \
+\`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has at most 64 KiB.`
 
 const changes = `# Versions
 

@@ -6,6 +6,7 @@ import {
   hashOf,
   type KeyOwner,
   type KeyRefusal,
+  PREFIXES,
   refuseKey,
   touchKey,
 } from '../../db/partners/keys.ts'
@@ -36,7 +37,6 @@ interface Options {
 const CREDENTIALS = /^(\S+)(?: +(\S+))? *$/
 const OUR_SCHEME = 'service-key'
 const SEND = 'Send "Authorization: Service-Key <API_KEY>"'
-const LIKE_A_KEY = /^prs_(?:test|live)_/
 /** Of a key, as staff see it too. */
 const KEY_END = 4
 /** How long a key is cached: a revoked key works for at most that long. */
@@ -113,8 +113,9 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
 function describeRefusal(reason: KeyRefusal, key: string, environment: Environment): string {
   if (reason === 'wrong_environment')
     return `this is the ${environment} environment, and the key belongs to the other one`
-  if (!LIKE_A_KEY.test(key))
-    return 'keys begin with prs_test_ (sandbox) or prs_live_ (production), and what you sent does not. Send your key in place of <API_KEY>'
+  const { sandbox, production } = PREFIXES
+  if (!key.startsWith(sandbox) && !key.startsWith(production))
+    return `keys begin with ${sandbox} (sandbox) or ${production} (production), and what you sent does not. Send your key in place of <API_KEY>`
   return `the key ending in …${key.slice(-KEY_END)} is unknown, mistyped or no longer valid`
 }
 
