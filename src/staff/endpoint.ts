@@ -15,7 +15,7 @@ import { describeHealth } from './endpoint-health.ts'
 import { cancelChange, describeChange } from './endpoint-changes.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { orAllowIt, test } from './endpoint-test.ts'
-import { requirePartner } from './require-partner.ts'
+import { noSuchPartner, requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 export function addEndpointCommands(program: Command, run: Run): void {
@@ -139,6 +139,6 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
 
 /** Each partner has an endpoint, with or without a URL. */
 function required<Found>(partner: number, endpoint: Found | undefined): Found {
-  if (endpoint === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  if (endpoint === undefined) throw noSuchPartner(partner)
   return endpoint
 }

@@ -4,7 +4,7 @@ import { isFailing } from '../domain/endpoint.ts'
 import { fields, printable, table } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { keyTable, noKeys } from './key.ts'
-import { Refusal } from './refusal.ts'
+import { noSuchPartner } from './require-partner.ts'
 
 type Partner = Awaited<ReturnType<typeof listPartners>>[number]
 
@@ -28,7 +28,7 @@ export async function list({ sql, config }: StaffContext) {
 /** A partner, its endpoint's state and its keys. */
 export async function show({ sql, config }: StaffContext, partner: number) {
   const [row] = await listPartners(sql, partner)
-  if (row === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  if (row === undefined) throw noSuchPartner(partner)
   const keys = await listKeys(sql, partner)
   const about = fields({
     partner,

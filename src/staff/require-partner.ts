@@ -3,9 +3,12 @@ import { findPartner } from '../db/partners/partner.ts'
 import { printable } from './answer.ts'
 import { Refusal } from './refusal.ts'
 
+export const noSuchPartner = (partner: number) =>
+  new Refusal(`There is no partner ${partner}: see "partner list".`)
+
 /** The partner's name. */
 export async function requirePartner(sql: Sql, partner: number): Promise<string> {
   const found = await findPartner(sql, partner)
-  if (found === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
+  if (found === undefined) throw noSuchPartner(partner)
   return printable(found.name)
 }
