@@ -82,8 +82,7 @@ function userName(): string {
 function exitCodeOf(error: unknown): number {
   // commander has printed its line; help is an error with exit code 0
   if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return 0
-    return error.code === 'commander.invalidArgument' ? 1 : USAGE_ERROR
+    return error.exitCode === 0 ? 0 : USAGE_ERROR
   }
   console.error(error instanceof ConfigError ? error.message : failureOf(error).message)
   return 1

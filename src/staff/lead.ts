@@ -31,7 +31,7 @@ export function addLeadCommands(program: Command, run: Run): void {
   const reason = matching(/^[\w .,-]{1,100}$/, rule)
   named('close')
     .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
-    .requiredOption('--reason <text>', 'letters, digits and . , - only; no personal data', reason)
+    .requiredOption('--reason <text>', 'letters, digits, spaces and . , - only; no personal data', reason)
     .action(run(close))
   addAdvanceCommand(named('advance'), run)
   addErasureCommandsOfALead(lead, run)

@@ -33,7 +33,7 @@ export function addMilestoneCommand(program: Command, run: Run): void {
     .argument('<lead>', 'its id', leadId)
     .argument('<name>', 'which milestone', oneOf(signalledMilestones))
     .option('--payload <json>', 'of a score_update; without it the score provider is asked', json)
-    .option('--id <id>', 'idempotency key: a repeating milestone counts once for each id', id)
+    .option('--id <id>', 'idempotency key: the same milestone with the same id is recorded once', id)
     .addHelpText('after', help)
     .action(run(milestone))
 }

@@ -74,5 +74,5 @@ function oneLine(text: string): string {
     .trim()
     .replace(/^error: /, '')
     .replace(/^command-argument value (.*) is invalid for argument '([^']+)'/, '$1 is not valid as <$2>')
-  return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?)]$/.test(line) ? '' : '.'} Add --help for usage.\n`
+  return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?]$/.test(line) ? '' : '.'} Add --help for usage.\n`
 }

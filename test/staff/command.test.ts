@@ -102,8 +102,8 @@ describe('the staff command', () => {
     const cases: [number, string[]][] = [
       [2, ['partner', 'ad', 'Acme']],
       [2, ['milestone', '1']],
-      [1, ['key', 'issue', '4294967296']],
-      [1, ['key', 'rotate', '1', '--overlap', '8d']],
+      [2, ['key', 'issue', '4294967296']],
+      [2, ['key', 'rotate', '1', '--overlap', '8d']],
       [1, ['lead', 'show', '77']],
     ]
     const answers = await Promise.all(cases.map(([, args]) => staff(environment, args)))
