@@ -13,8 +13,8 @@ export interface Arrival {
   /** The header `webhook-replay`, `undefined` when there is none. */
   replay: string | undefined
   body: string
-  /** Whether the public library accepts the signature. */
-  verified: boolean
+  /** Whether the public library accepts the signature with the endpoint's secret, which may have come after it. */
+  readonly verified: boolean
   event: {
     type: string
     timestamp: string
@@ -56,7 +56,7 @@ export async function startPartnerEndpoint() {
       new Promise<void>((resolve) => server.listen(Number(new URL(endpoint.url).port), '127.0.0.1', resolve)),
   }
   const server = createServer((request, response) => {
-    void receive(request, endpoint.secret).then((arrival) => {
+    void receive(request, () => endpoint.secret).then((arrival) => {
       arrivals.push(arrival)
       for (const resolve of waiting) resolve()
       waiting.clear()
@@ -71,7 +71,7 @@ export async function startPartnerEndpoint() {
 
 export type PartnerEndpoint = Awaited<ReturnType<typeof startPartnerEndpoint>>
 
-async function receive(request: IncomingMessage, secret: string): Promise<Arrival> {
+async function receive(request: IncomingMessage, secret: () => string): Promise<Arrival> {
   const body = await text(request)
   const header = (name: string) => String(request.headers[name])
   return {
@@ -81,7 +81,9 @@ async function receive(request: IncomingMessage, secret: string): Promise<Arriva
     signature: header('webhook-signature'),
     replay: request.headers['webhook-replay'] as string | undefined,
     body,
-    verified: isVerified(secret, body, request.headers as Record<string, string>),
+    get verified() {
+      return isVerified(secret(), body, request.headers as Record<string, string>)
+    },
     event: JSON.parse(body) as Arrival['event'],
   }
 }
