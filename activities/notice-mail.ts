@@ -1,6 +1,7 @@
 import type { noticeFacts } from '../src/db/endpoints/notices.ts'
 import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
 import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
+import type { Environment } from '../src/domain/environment.ts'
 import { FAILING_AFTER_MINUTES, PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/domain/retry-schedule.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 
@@ -18,11 +19,17 @@ export function describeNotice(
   partnerId: number,
   kind: NoticeKind,
   facts: NoticeFacts,
+  environment: Environment,
 ): { subject: string; forPartner: string; forStaff: string } {
   const about = [...whatHappened(kind, facts), ...latestAttempt(kind, facts)]
+  // in production, only where staff allowed it
+  const toResume =
+    environment === 'sandbox' || facts.self_service ? 'call POST /v1/resume-endpoint' : 'ask us'
   return {
     subject: `${subjects[kind]}: ${facts.name}`,
-    forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner(facts.reason)[kind]].join('\n\n'),
+    forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner(facts.reason, toResume)[kind]].join(
+      '\n\n',
+    ),
     forStaff: [`Partner ${partnerId}, ${facts.name}.`, ...about, adviceForStaff(partnerId, facts)[kind]].join(
       '\n\n',
     ),
@@ -71,23 +78,20 @@ function latestAttempt(kind: NoticeKind, facts: NoticeFacts): string[] {
   ]
 }
 
-const adviceForPartner = (reason: string | null): Record<NoticeKind, string> => ({
-  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once. If it accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
+const adviceForPartner = (reason: string | null, toResume: string): Record<NoticeKind, string> => ({
+  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, ${toResume} to have all waiting webhooks tried at once. If it accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
   given_up:
     'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To find it and to read its body, call POST /v1/get-deliveries.',
-  paused: (reason !== null && adviceWhenPausedBy[reason]) || adviceWhenPausedByService,
+  paused: adviceWhenPaused(reason, toResume),
   recovered: 'No action is needed.',
 })
 
-const adviceWhenPausedByService =
-  'What to do: fix your endpoint. We probe it with the oldest held webhook after an hour, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint; if self-service is off for you, contact us.'
-
-/** By the endpoint's reason. */
-const adviceWhenPausedBy: Record<string, string> = {
-  partner:
-    'What to do: to send all held webhooks in order, call POST /v1/resume-endpoint. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.',
-  staff:
-    'What to do: contact us. What our staff paused, only our staff can resume, and we do not probe the endpoint until then.',
+function adviceWhenPaused(reason: string | null, toResume: string): string {
+  if (reason === 'partner')
+    return `What to do: to send all held webhooks in order, ${toResume}. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.`
+  if (reason === 'staff')
+    return 'What to do: contact us. What our staff paused, only our staff can resume, and we do not probe the endpoint until then.'
+  return `What to do: fix your endpoint. We probe it with the oldest held webhook after an hour, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, ${toResume}.`
 }
 
 const adviceForStaff = (partnerId: number, { reason, sample }: NoticeFacts): Record<NoticeKind, string> => ({

@@ -2,12 +2,14 @@ import type { Logger } from 'pino'
 import { markSent, noticeFacts, type UnsentNotice, unsentNotices } from '../src/db/endpoints/notices.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { partnerOfEndpoint } from '../src/db/endpoints/review.ts'
+import type { Environment } from '../src/domain/environment.ts'
 import { mailBoth } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'
 import { describeNotice } from './notice-mail.ts'
 
 interface Dependencies {
   sql: Sql
+  environment: Environment
   mailer: Mailer
   staffEmail: string | undefined
   log: Logger
@@ -17,10 +19,10 @@ interface Dependencies {
  * Mails the notices that are owed to an endpoint's partner and to staff. A crash between sending and marking repeats a
  * mail under the same Message-ID.
  */
-export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
+export function notifyActivity({ sql, environment, mailer, staffEmail, log }: Dependencies) {
   const send = async (partnerId: number, notice: UnsentNotice): Promise<void> => {
     const facts = await noticeFacts(sql, partnerId, notice.eventId)
-    const texts = describeNotice(partnerId, notice.kind, facts)
+    const texts = describeNotice(partnerId, notice.kind, facts, environment)
     const id = `notice-${partnerId}-${notice.kind}-${notice.owedAt.getTime()}`
     const mail = await mailBoth(mailer, id, { partner: facts.contact_email, staff: staffEmail }, texts)
     await markSent(sql, partnerId, notice)

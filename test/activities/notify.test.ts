@@ -36,7 +36,13 @@ describe('telling a partner and staff of an endpoint', () => {
       allowDomains: [],
     })
     const log = createLogger('info', 'worker', { write: (line) => void logged.push(line) })
-    notify = notifyActivity({ sql, mailer, staffEmail: 'staff@service.example', log })
+    notify = notifyActivity({
+      sql,
+      environment: 'production',
+      mailer,
+      staffEmail: 'staff@service.example',
+      log,
+    })
     review = (id) => reviewEndpoint(sql, id)
     await sql.updateTable('partners').set({ contact_email: 'tech@lender.example' }).execute()
     const url = 'https://lender.example/hooks?token=secret'
@@ -176,18 +182,29 @@ describe('telling a partner and staff of an endpoint', () => {
   })
 
   it.each([
-    ['pausedByPartner', 'was paused with POST /v1/pause-endpoint.', /call POST \/v1\/resume-endpoint/],
-    ['pausedByStaff', 'was paused: our staff paused it.', /only our staff can resume/],
-    ['gone', 'was paused: it answered 410 Gone.', /To resume sooner, call POST \/v1\/resume-endpoint/],
-  ] as const)('says after %s who can resume the endpoint', async (transition, happened, advice) => {
-    await sql.updateTable('endpoints').set(columnsOf(transition)).execute()
-    await review(endpointId)
-    await notify(endpointId)
-    const [mail] = mailServer.mails
-    expect(mail?.to).toBe('tech@lender.example')
-    expect(mail?.content).toContain(happened)
-    expect(mail?.content).toMatch(advice)
-  })
+    [
+      'pausedByPartner',
+      true,
+      'was paused with POST /v1/pause-endpoint.',
+      /in order, call POST \/v1\/resume-endpoint/,
+    ],
+    ['pausedByPartner', false, 'was paused with POST /v1/pause-endpoint.', /in order, ask us\./],
+    ['pausedByStaff', true, 'was paused: our staff paused it.', /only our staff can resume/],
+    ['gone', true, 'was paused: it answered 410 Gone.', /To resume sooner, call POST \/v1\/resume-endpoint/],
+    ['gone', false, 'was paused: it answered 410 Gone.', /To resume sooner, ask us\./],
+  ] as const)(
+    'says after %s, self-service %s, who resumes',
+    async (transition, selfService, happened, advice) => {
+      await sql.updateTable('partners').set({ self_service: selfService }).execute()
+      await sql.updateTable('endpoints').set(columnsOf(transition)).execute()
+      await review(endpointId)
+      await notify(endpointId)
+      const [mail] = mailServer.mails
+      expect(mail?.to).toBe('tech@lender.example')
+      expect(mail?.content).toContain(happened)
+      expect(mail?.content).toMatch(advice)
+    },
+  )
 
   it('says since when a webhook fails, and when that is told', async () => {
     await insertLead(sql, partnerId, LEAD, () => '{}')

@@ -115,7 +115,13 @@ export async function noticeFacts(sql: Sql, partnerId: number, eventId: string |
   const facts = await sql
     .selectFrom('partners')
     .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
-    .select(['partners.name', 'partners.contact_email', 'endpoints.url', 'endpoints.state'])
+    .select([
+      'partners.name',
+      'partners.contact_email',
+      'partners.self_service',
+      'endpoints.url',
+      'endpoints.state',
+    ])
     .select(['endpoints.reason', 'endpoints.since', 'endpoints.failing_since'])
     .select((eb) =>
       eb
