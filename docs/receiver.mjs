@@ -2,8 +2,10 @@ import Fastify from 'fastify'
 import { Webhook } from 'standardwebhooks'
 
 const secret = process.env.WEBHOOK_SECRET ?? ''
-if (!/^whsec_[\w+/=]+$/.test(secret))
-  throw new Error('Set WEBHOOK_SECRET to the secret that set-endpoint showed')
+if (!/^whsec_[\w+/=]+$/.test(secret)) {
+  console.error('Set WEBHOOK_SECRET to the secret that set-endpoint showed')
+  process.exit(1)
+}
 
 const webhook = new Webhook(secret)
 const handled = new Set() // keep these ids in your database

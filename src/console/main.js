@@ -129,7 +129,11 @@ function View({ route }) {
     heading.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [Loaded])
-  if (failed) return html`<p class="failure">This view could not be loaded. Reload the page.</p>`
+  if (failed)
+    return html`<p class="failure">
+      This view could not be loaded. Check that the service is running and that you are online, then reload
+      the page.
+    </p>`
   if (Loaded === undefined) return html`<${Loading} />`
   return html`<${Loaded} id=${Number(route.id)} query=${route.query} />`
 }

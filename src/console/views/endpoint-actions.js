@@ -101,7 +101,7 @@ export function ChangeUrl({ endpoint: { url: current } }) {
             onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
           />
         </label>
-        <p class="hint">No webhooks are sent to it yet: give it the secret, then certify it.</p>
+        <p class="hint">It gets no webhooks yet: you give it the secret first, and then certify it.</p>
         <div class="actions">
           <button type="submit" disabled=${url === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Set URL'}

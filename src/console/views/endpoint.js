@@ -115,7 +115,8 @@ function Success({ recent: { count, success_rate: rate } }) {
       <figcaption>Success rate</figcaption>
       <p class="dim">No attempt yet</p>
     </figure>`
-  const percent = rate === 1 ? '100%' : `${(Math.floor(rate * 1000) / 10).toFixed(1)}%`
+  // never rounded up to a whole record
+  const percent = rate === 1 ? '100%' : `${Math.min(99.9, rate * 100).toFixed(1)}%`
   return html`
     <figure class="picture">
       <figcaption>Success rate · last ${counted(count, 'attempt')}</figcaption>

@@ -24,7 +24,13 @@ export function Journey({ data: { lead, closedAt, steps, next } }) {
                 ${words(name)}${events.length > 1 && html` <span class="times">×${events.length}</span>`}
               </span>
               <span class="step-when">
-                <${When} name=${name} at=${events.at(-1)?.created_at} state=${state} next=${next} />
+                <${When}
+                  name=${name}
+                  at=${events.at(-1)?.created_at}
+                  state=${state}
+                  next=${next}
+                  isClosed=${closedAt !== null}
+                />
               </span>
             </li>
           `
@@ -34,11 +40,12 @@ export function Journey({ data: { lead, closedAt, steps, next } }) {
   `
 }
 
-/** @param {{ name: string, at: string | undefined, state: string, next: import('../lead-data.js').Due | null }} props */
-function When({ name, at, state, next }) {
+/** @param {{ name: string, at: string | undefined, state: string, next: import('../lead-data.js').Due | null, isClosed: boolean }} props */
+function When({ name, at, state, next, isClosed }) {
   const due = next?.what === name ? html`due <${Time} at=${next.at} />` : undefined
   if (at !== undefined) return html`<${Time} at=${at} />${due && html`<br />next ${due}`}`
   if (due !== undefined) return due
-  if (state === 'passed') return 'Skipped'
+  // a milestone may come after later ones, until the lead is closed
+  if (state === 'passed') return isClosed ? 'Skipped' : 'Not yet'
   return state === 'next' ? 'Next' : ''
 }

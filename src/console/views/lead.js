@@ -48,7 +48,7 @@ export function LeadView({ id, query }) {
 const UnknownLead = () => html`
   <h1 tabindex="-1" class="hidden">Lead not found</h1>
   <${Empty} title="Lead not found" action=${html`<a class="button" href=${link('leads')}>See your leads</a>`}>
-    There is no lead with this id, or it is another partner’s.
+    There is no lead with this id. It may have been erased, or belong to another partner.
   <//>
 `
 
