@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import { hasRetries } from '../db/deliveries/retries.ts'
 import { pauseOrResume } from '../db/endpoints/states.ts'
 import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
 import { describeReason, isFailing } from '../domain/endpoint.ts'
@@ -44,7 +45,7 @@ const resumeSchema = operation({
   operationId: 'resumeEndpoint',
   summary: 'Resume your endpoint',
   description:
-    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. If the endpoint is failing, all webhooks that wait are tried now. If it is active or draining, nothing changes.',
+    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes.',
   responseDescription: 'Held webhooks are being sent.',
   responseExamples: {
     resumed: {
@@ -92,9 +93,10 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')
-          const { state, pausedBy, failingSince } = endpoint
-          const nothingToDo = pausedBy === null && !isFailing(state, failingSince)
-          if (nothingToDo) return { resumed: undefined, audit: null }
+          const { state, failingSince } = endpoint
+          const isActive = state === 'active' && !isFailing(state, failingSince)
+          const nothingWaits = isActive && !(await hasRetries(trx, request.partnerId))
+          if (nothingWaits || state === 'draining') return { resumed: undefined, audit: null }
           await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
           return { resumed: endpoint.id, audit: {} }
         }),

@@ -5,6 +5,8 @@ import { secretPlace, signingSecrets } from '../../src/db/endpoints/secrets.ts'
 import { pauseOrResume } from '../../src/db/endpoints/states.ts'
 import { open, sealing } from '../../src/db/seal.ts'
 import { generateSecret } from '../../src/webhooks/secrets.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 import { testKeys } from '../support/test-keys.ts'
@@ -221,6 +223,21 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     await api.sql.updateTable('endpoints').set({ failing_since: new Date() }).where('id', '=', id).execute()
     const again = await partner.post('resume-endpoint', {})
     expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])
+    expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
+  })
+
+  it('tries all that wait now, also when another webhook was accepted since they failed', async () => {
+    const { id } = await endpointOf(api, partner)
+    const active = { state: 'active' as const, paused_by: null }
+    await api.sql.updateTable('endpoints').set(active).where('id', '=', id).execute()
+    const before = api.requested.length
+    const leadId = await insertLead(api.sql, partner.id, LEAD, () => '{}', testKeys)
+    const idle = await partner.post('resume-endpoint', {})
+    expect([idle.body.data.health, api.requested.length]).toEqual(['active', before])
+    const inAnHour = { failures: 1, next_attempt_at: raw<Date>`now() + interval '1 hour'` }
+    await api.sql.updateTable('deliveries').set(inAnHour).where('lead_id', '=', leadId).execute()
+    const resumed = await partner.post('resume-endpoint', {})
+    expect(resumed.body.data.health).toBe('draining')
     expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
   })
 

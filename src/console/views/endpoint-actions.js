@@ -2,7 +2,7 @@ import { html, useState } from '../preact.js'
 import { call, offers } from '../api.js'
 import { touch } from '../live.js'
 import { Badge, Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
-import { duration } from '../time.js'
+import { duration, parseTime } from '../time.js'
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
 
@@ -21,11 +21,16 @@ const pauseOrResume = (health) =>
     ? { key: 'pause', path: '/resume-endpoint', label: 'Resume' }
     : { key: 'pause', path: '/pause-endpoint', label: 'Pause' }
 
+/** Webhooks that failed wait for their next attempt. @param {string | null} next */
+const isAhead = (next) => next !== null && parseTime(next).getTime() > Date.now()
+
 /** Pause, resume, test, and the sink. @param {{ endpoint: Endpoint }} props */
-export function Switches({ endpoint: { url, health, last_test: test } }) {
+export function Switches({ endpoint: { url, health, next_attempt_at: next, last_test: test } }) {
   const { busy, error, run } = useAction()
   const actions = [
-    ...(health === 'failing' ? [{ key: 'retry', path: '/resume-endpoint', label: 'Retry now' }] : []),
+    ...(health === 'failing' || isAhead(next)
+      ? [{ key: 'retry', path: '/resume-endpoint', label: 'Retry now' }]
+      : []),
     ...(url === null
       ? []
       : [pauseOrResume(health), { key: 'test', path: '/test-endpoint', label: 'Send a test' }]),
