@@ -46,7 +46,7 @@ interface Progress {
  * @param since where the lead's history stood before.
  */
 export function advanceClockActivity(dependencies: Dependencies) {
-  const { sql, environment } = dependencies
+  const { sql, environment, tellClock } = dependencies
 
   /** Waits until all that is due has happened, and adds it to `progress`. */
   async function arrive(leadId: number, progress: Progress): Promise<LeadClock> {
@@ -76,7 +76,10 @@ export function advanceClockActivity(dependencies: Dependencies) {
     for (;;) {
       const clock = await arrive(leadId, progress)
       if (await wouldPause(leadId, clock, progress)) return { happened, stopped: 'endpoint_would_pause' }
-      if (clock.now >= target) return { happened }
+      if (clock.now >= target) {
+        if (!clock.isClosed) await tellClock(leadId, clock.offsetSeconds * SECOND_MS)
+        return { happened }
+      }
       await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
     }
   }

@@ -5,7 +5,7 @@ import { deliveryQueue, type DeliveryQueue } from '../src/db/deliveries/queue.ts
 import { openFailure } from '../src/db/leads/referral-states.ts'
 import { leadPartners } from '../src/db/leads/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { type AttemptTrigger, type DeliveryState, FAILING_AFTER, LEASE_MS } from '../src/domain/delivery.ts'
+import { type AttemptTrigger, type DeliveryState, LEASE_MS } from '../src/domain/delivery.ts'
 import type { DeliveryFailure } from '../src/domain/referral.ts'
 import { again } from './again.ts'
 import type { FirstAttempts } from './first-attempts.ts'
@@ -24,9 +24,6 @@ export interface DeliveryDependencies extends AttemptDependencies {
 
 /** Tells the lead's workflow, for operators, that its webhook fails. Waits for nothing and never throws. */
 export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
-
-/** Failures in a row that operators are told of: the first, and the one that counts as failing. */
-const WORTH_TELLING = [1, FAILING_AFTER]
 
 /**
  * Makes one attempt at a delivery, or says when to come back. "Come back" is a failure with its own delay, so
@@ -47,8 +44,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     if (begun.kind !== 'send') return { outcome: settle(begun), ...(await deliveryQueue(sql, leadId)) }
     const finished = await makeAttempt(dependencies, begun, { partnerId, asked: trigger, until })
     const { retry, reason } = finished
-    if (retry && WORTH_TELLING.includes(retry.failures))
-      tellFailure(leadId, { sequence, failures: retry.failures, reason })
+    if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
     return { outcome: conclude(finished), ...(await deliveryQueue(sql, leadId)) }
   }
 }

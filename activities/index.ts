@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/deliveries/replays.ts'
+import { requestAttempt } from '../src/db/deliveries/resend.ts'
 import { resendPage } from '../src/db/deliveries/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
 import { reviewEndpoint, setNextProbe } from '../src/db/endpoints/review.ts'
@@ -75,6 +76,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...welcomeActivities(dependencies),
     advanceClock: advanceClockActivity(dependencies),
     ...scenarioActivities(dependencies),
+    requestAttempt: async (leadId: number, sequence: number) =>
+      void (await requestAttempt(sql, { leadId, sequence })),
     closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
 
     takeOverRecord: takeOverRecordActivity(dependencies),

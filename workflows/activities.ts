@@ -188,7 +188,14 @@ export function welcomeLead(leadId: number, partnerId: number): Promise<Welcome>
   return patient.welcome.executeWithOptions({ summary }, [leadId, partnerId])
 }
 
-export function closeLead(leadId: number, reason: string): Promise<void> {
+/** Marks the open webhook to be tried now: `deliverWebhook` then makes that attempt, as a resend. */
+export function requestAttempt(leadId: number, sequence: number): Promise<void> {
+  const summary = `ask for webhook ${sequence} to be tried now`
+  return patient.requestAttempt.executeWithOptions({ summary }, [leadId, sequence])
+}
+
+/** Answers by how many milliseconds the lead's clock is ahead. */
+export function closeLead(leadId: number, reason: string): Promise<number> {
   return patient.closeLead.executeWithOptions({ summary: `close the lead: ${reason}` }, [leadId, reason])
 }
 

@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
-import { deliverWebhook } from './activities.ts'
+import { deliverWebhook, requestAttempt } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
 import { show } from './show.ts'
 import { advance, isAnother } from './standing.ts'
@@ -13,6 +13,10 @@ export async function deliverNext(journey: Journey): Promise<void> {
   await condition(() => state.next <= state.last && !journey.welcoming && !journey.restored)
   const { wakes } = journey
   const { last, next } = state
+  if (journey.asked) {
+    await requestAttempt(state.leadId, next)
+    journey.asked = false
+  }
   const answer = await send(journey)
   if (isAnother(journey, answer)) {
     journey.restored = true

@@ -19,7 +19,8 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
   }
   await condition(() => !hasUnrecorded(journey) || journey.restored)
   if (journey.restored) return
-  await closeLead(state.leadId, journey.closeReason ?? 'canceled')
+  // its clock may have moved on without this workflow
+  state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled')
   journey.closed = true
 }
 

@@ -3,13 +3,14 @@ import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { readFailure, readMilestoneArgument, readOffset, readReason } from './arguments.ts'
-import { type Journey, nextKey, note, wake } from './journey.ts'
+import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
   clockMovedSignal,
   readRecordSignal,
   closeSignal,
   deliveryFailedSignal,
   milestoneSignals,
+  sendNowSignal,
   wakeSignal,
 } from './messages.ts'
 import { showSoon } from './show.ts'
@@ -51,8 +52,13 @@ function handlersOf(journey: Journey): SignalHandler[] {
       act: (argument: unknown) => void receive(journey, signal.name, argument),
     })),
     {
+      signal: sendNowSignal,
+      description: 'Try the open webhook now, beside its schedule. No argument',
+      act: () => sendNow(journey),
+    },
+    {
       signal: wakeSignal,
-      description: 'Try the waiting webhook now. No argument',
+      description: 'From the service itself: the open webhook may be due by now',
       act: () => wake(journey),
     },
     {

@@ -17,6 +17,8 @@ export interface Carried {
   notes: Note[]
   /** Names of open webhooks by sequence, for what operators read. */
   names: Record<number, MilestoneName>
+  /** An operator wants the open webhook to be tried now. */
+  asked: boolean
 }
 
 /** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
@@ -28,6 +30,8 @@ export interface Journey extends Carried {
   held: boolean
   /** Closed in the record: nothing is recorded any more. */
   closed: boolean
+  /** The workflow ends now, and nothing changes any more. */
+  over: boolean
   /** The record is to be read again: somebody changed it there. */
   recordChanged: boolean
   /** The record went back, or may have: nothing else is done before it is taken over. */
@@ -54,6 +58,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     closeReason: null,
     notes: [],
     names: state.next === 1 ? { 1: 'lead_received' } : {},
+    asked: false,
     ...carried,
     // started by a version that did not know of it
     state: { ...state, failure: state.failure ?? null },
@@ -61,6 +66,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     welcoming: false,
     held: false,
     closed: false,
+    over: false,
     recordChanged: false,
     restored: false,
     wakes: 0,
@@ -72,8 +78,8 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
 }
 
 export function carriedOf(journey: Journey): Carried {
-  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names } = journey
-  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names }
+  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked } = journey
+  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked }
 }
 
 /** The lead's time: ours, and in a sandbox as far ahead as a tester moved it. */
@@ -86,7 +92,14 @@ export function note(journey: Journey, what: string, why: string): void {
   journey.notes = [...journey.notes, { at: now(journey), what, why }].slice(-NOTES_KEPT)
 }
 
-/** Tries the waiting webhook now. */
+/** Tries the open webhook now, if there is one. */
+export function sendNow(journey: Journey): void {
+  if (journey.state.next > journey.state.last) return
+  journey.asked = true
+  wake(journey)
+}
+
+/** Looks whether the open webhook is due by now. */
 export function wake(journey: Journey): void {
   journey.wakes += 1
   journey.sending?.cancel()

@@ -13,7 +13,9 @@ export const milestoneSignals = signalledMilestones.map((name) =>
   defineSignal<[unknown?], SignalledMilestone>(name),
 )
 
-/** Try the waiting delivery now: its endpoint works again, or somebody asked for a resend. */
+/** From an operator: try the open webhook now, beside its schedule. */
+export const sendNowSignal = defineSignal<[unknown?]>('send_now')
+/** From the service: the open webhook may be due by now, because its endpoint works again or a resend was asked for. */
 export const wakeSignal = defineSignal<[unknown?]>('wake')
 /** Read the record again: the lead was changed there, its clock for example. */
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')

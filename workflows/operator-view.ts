@@ -51,7 +51,7 @@ function describeDeliveries(journey: Journey): string {
     case 'held':
       return `${open}**held** at ${first}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
     case 'failing':
-      return `${open}**failing** at ${first}: ${times(failure?.failures ?? 1)} (${failure?.reason ?? 'unknown'}). It is tried again by itself, and the others wait for it`
+      return `${open}**failing** at ${first}: ${times(failure?.failures ?? 1)} (${failure?.reason ?? 'unknown'}). It is tried again by itself: *Pending Activities* shows when. The others wait for it`
     default:
       return `${open}sending ${first}`
   }
@@ -66,7 +66,11 @@ function describeScoreUpdate(journey: Journey): string {
   return endsAt === null ? 'none before escrow_funded' : 'none, the borrower is mortgage ready'
 }
 
-function describeEnd({ state, closeReason }: Journey): string {
+function describeEnd({ state, closeReason, over, held }: Journey): string {
+  if (over) {
+    const sent = held ? 'what is held is sent once the endpoint is resumed' : 'nothing is left to send'
+    return `it has ended (${closeReason ?? 'canceled'}), and ${sent}`
+  }
   if (state.closing) return `now (${closeReason ?? 'closed in the record'}), once nothing is to be sent`
   return state.endsAt === null
     ? '30 days after mortgage_ready'
@@ -81,11 +85,13 @@ function notes(journey: Journey): string[] {
 
 function whatToDo(journey: Journey): string {
   const { leadId } = journey.state
+  if (journey.over)
+    return `All of it, with every attempt, and webhooks to resend: \`npm run staff -- lead show ${leadId}\``
   return [
     '**What can be done here**',
     [
       `- *Send a Signal* with a milestone’s name when it happened and is missing above. Without an \`{"id": "…"}\`, ${repeatable.join(' and ')} count each time`,
-      '- *Send a Signal* `wake` to try the open webhook now',
+      '- *Send a Signal* `send_now` to try the open webhook now',
       '- *Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
       '- *Terminate* and *Reset* lose and double nothing that is recorded: within five minutes the lead goes on from the record',
       `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,

@@ -14,6 +14,7 @@ import { closeWhenDone, isOver } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
 import { beginJourney, type Carried, carriedOf, type Journey } from './journey.ts'
 import { type ReferralView, stateQuery } from './messages.ts'
+import { describeToOperators } from './operator-view.ts'
 import { recordInbox } from './recording.ts'
 import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 import { show, showSoon } from './show.ts'
@@ -72,7 +73,11 @@ async function run(journey: Journey): Promise<string> {
   } while (!over && !isTimeToContinue(journey))
   const handedOver = plain([journey.state, carriedOf(journey)] as const)
   await end(work)
-  if (over) return journey.closeReason ?? 'canceled'
+  if (over) {
+    journey.over = true
+    describeToOperators(journey)
+    return journey.closeReason ?? 'canceled'
+  }
   return makeContinueAsNewFunc<typeof referral>()(...handedOver)
 }
 

@@ -32,7 +32,8 @@ type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id:
 async function tryNow(context: StaffContext, delivery: Found) {
   const { event_id, lead_id, partner_id, waits_for } = delivery
   await context.act(actionOf(delivery), async () => {
-    if (await requestAttempt(context.sql, event_id)) await context.referrals.signal(lead_id, wakeSignal)
+    if (await requestAttempt(context.sql, { eventId: event_id }))
+      await context.referrals.signal(lead_id, wakeSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
   const endpoint_paused = delivery.endpoint_state === 'paused'

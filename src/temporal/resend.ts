@@ -52,7 +52,7 @@ export function createResender({ client, sql, referrals, onFailure }: Dependenci
     return requested
   })
   return async ({ isOpen, eventId, leadId, partnerId }) => {
-    if (isOpen && (await requestAttempt(sql, eventId))) {
+    if (isOpen && (await requestAttempt(sql, { eventId }))) {
       await referrals.signal(leadId, wakeSignal)
       return 'accepted'
     }

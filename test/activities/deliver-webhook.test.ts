@@ -339,7 +339,7 @@ describe('delivering a webhook', () => {
       .set({ blocked_until: new Date(Date.now() + hour) })
       .execute()
     const { event_id: eventId } = await delivery()
-    const ask = () => requestAttempt(sql, eventId)
+    const ask = () => requestAttempt(sql, { eventId })
     expect([await ask(), await ask()]).toEqual([true, true])
     const { nextRetryDelay } = await refusal()
     expect(Number(nextRetryDelay)).toBeGreaterThan(hour - 60_000)
@@ -383,7 +383,7 @@ describe('delivering a webhook', () => {
   it('does not send again what was asked for while its last attempt was under way', async () => {
     const { event_id: eventId } = await delivery()
     endpoint.answer = (_, response) =>
-      void requestAttempt(sql, eventId).then(() => response.writeHead(200).end())
+      void requestAttempt(sql, { eventId }).then(() => response.writeHead(200).end())
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null })
   })

@@ -51,6 +51,7 @@ describe('whatever is sent to a lead', () => {
         ...signalledMilestones,
         'lead_received',
         'wake',
+        'send_now',
         'delivery_failed',
         'read_record',
         'clock_moved',

@@ -60,7 +60,7 @@ describe('signals are recorded in the order in which the server has them', () =>
     }>('__temporal_workflow_metadata')
     const listed = metadata.definition.signalDefinitions.filter(({ name }) => name)
     expect(listed.map(({ name }) => name)).toEqual(
-      expect.arrayContaining([...signalledMilestones, 'wake', 'close']),
+      expect.arrayContaining([...signalledMilestones, 'send_now', 'close']),
     )
     expect(listed.filter(({ description }) => !description)).toEqual([])
   })

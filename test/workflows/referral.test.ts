@@ -25,6 +25,10 @@ describe('the referral workflow', () => {
   const names = (leadId: number) => leads.names(leadId)
   const recorded = (leadId: number, name: string, count = 1) => leads.recorded(leadId, name, count)
   const arrivalsOf = (leadId: number) => leads.arrivals(leadId)
+  const details = async (leadId: number) => {
+    const metadata = await handleOf(leadId).query<{ currentDetails: string }>('__temporal_workflow_metadata')
+    return metadata.currentDetails
+  }
   const failedTasks = async (leadId: number) => {
     const { events } = await handleOf(leadId).fetchHistory()
     return (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length
@@ -143,11 +147,48 @@ describe('the referral workflow', () => {
     expect(arrivalsOf(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
   })
 
+  it('shows operators the latest failure of a webhook, and tries it when they ask', async () => {
+    let status = 500
+    const accept = partner.endpoint.answer
+    partner.endpoint.answer = (_, response) => void response.writeHead(status).end()
+    const leadId = await newLead()
+    const shows = (text: string) => until(async () => (await details(leadId)).includes(text))
+    await shows('failed once (the endpoint answered 500)')
+    status = 503
+    const deliveries = service.sql.updateTable('deliveries').where('lead_id', '=', leadId)
+    await deliveries.set({ next_attempt_at: new Date() }).execute()
+    await service.referrals.signal(leadId, 'wake')
+    await shows('failed 2 times in a row (the endpoint answered 503)')
+    partner.endpoint.answer = accept
+    await handleOf(leadId).signal('send_now')
+    await shows('all 1 are settled')
+    const attempts = service.sql
+      .selectFrom('attempts')
+      .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    const made = await attempts
+      .select(['trigger', 'status'])
+      .where('lead_id', '=', leadId)
+      .orderBy('number')
+      .execute()
+    expect(made.map((attempt) => [attempt.trigger, attempt.status])).toEqual([
+      ['scheduled', 500],
+      ['scheduled', 503],
+      ['resend', 200],
+    ])
+    // nothing is open: nothing is asked for
+    await handleOf(leadId).signal('send_now')
+    await service.referrals.signal(leadId, 'contract_signed')
+    await partner.endpoint.until(() => arrivalsOf(leadId).length === 4)
+    expect(arrivalsOf(leadId).at(-1)?.event.data.sequence).toBe(2)
+  })
+
   it('closes the lead and completes when an operator requests cancellation', async () => {
     const leadId = await newLead()
     await service.referrals.signal(leadId, 'escrow_funded')
     await handleOf(leadId).cancel()
     await expect(handleOf(leadId).result()).resolves.toBe('canceled')
+    expect(await details(leadId)).toContain('**Ends**: it has ended (canceled), and nothing is left to send')
+    expect(await details(leadId)).not.toContain('Send a Signal')
     const lead = await service.sql
       .selectFrom('leads')
       .selectAll()

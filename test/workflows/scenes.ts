@@ -164,6 +164,15 @@ export const scenes: Record<string, Scene> = {
     await fixture.send(leadId, 'wake')
     await until(async () => (await viewOf(fixture, leadId)).next === 3)
   },
+  async 'webhook-failing-then-sent-now'(fixture, leadId) {
+    await fixture.arrived(leadId, 1)
+    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    await fixture.send(leadId, 'contract_signed')
+    await until(async () => (await viewOf(fixture, leadId)).failure !== null)
+    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await fixture.send(leadId, 'send_now')
+    await until(async () => (await viewOf(fixture, leadId)).next === 3)
+  },
   async 'webhook-held-then-resumed'(fixture, leadId) {
     await fixture.arrived(leadId, 1)
     await fixture.setEndpoint('paused')

@@ -19,11 +19,20 @@ export async function findDelivery(sql: Sql, eventId: string) {
 /**
  * Asks for an attempt at an open delivery now, beside its schedule: see `decideAttempt`. Answers whether it is still open.
  */
-export async function requestAttempt(sql: Sql, eventId: string): Promise<boolean> {
+export async function requestAttempt(
+  sql: Sql,
+  which: { eventId: string } | { leadId: number; sequence: number },
+): Promise<boolean> {
   const { numUpdatedRows } = await sql
     .updateTable('deliveries')
     .set({ resend_requested_at: raw<Date>`coalesce(resend_requested_at, clock_timestamp())` })
-    .where('event_id', '=', eventId)
+    .where((eb) =>
+      eb.and(
+        'eventId' in which
+          ? { event_id: which.eventId }
+          : { lead_id: which.leadId, sequence: which.sequence },
+      ),
+    )
     .where('state', '=', 'pending')
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n

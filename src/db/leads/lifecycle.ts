@@ -3,8 +3,12 @@ import type { Sql } from '../orm.ts'
 import { leadsNow } from './leads-now.ts'
 import { openBorrower } from './sealed-lead.ts'
 
-/** Closes a lead: no more milestones, no more score updates; open deliveries still go out. */
-export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<void> {
+/**
+ * Closes a lead: no more milestones, no more score updates; open deliveries still go out.
+ *
+ * @returns by how many milliseconds its clock is ahead of ours.
+ */
+export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<number> {
   await sql
     .updateTable('leads')
     .set({
@@ -15,6 +19,13 @@ export async function closeLead(sql: Sql, leadId: number, reason: string): Promi
     .where('id', '=', leadId)
     .where('closed_at', 'is', null)
     .execute()
+  const lead = await sql
+    .selectFrom('leads')
+    .select('clock_offset')
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  // a record that was restored may lack the lead
+  return (lead?.clock_offset ?? 0) * 1000
 }
 
 /**
