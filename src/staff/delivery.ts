@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander'
-import { findDeliveries, nextAttemptOf } from '../db/deliveries/list.ts'
+import { findDeliveries } from '../db/deliveries/list.ts'
 import { type DeliveryStatus, deliveryStatuses } from '../domain/delivery.ts'
 import { table } from './answer.ts'
 import { leadId, moment, oneOf, partnerId, rows } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
+import { nextText } from './delivery-next.ts'
 import { replay } from './delivery-replay.ts'
 import { resend } from './delivery-resend.ts'
+import { requireLead } from './require-lead.ts'
+import { requirePartner } from './require-partner.ts'
 
 interface ListOptions {
   partner?: number
@@ -56,6 +59,8 @@ export function addDeliveryCommands(program: Command, run: Run): void {
 
 export async function list({ sql }: StaffContext, options: ListOptions) {
   const { partner, lead, state, limit, since, until } = options
+  if (partner !== undefined) await requirePartner(sql, partner)
+  if (lead !== undefined) await requireLead(sql, lead, { evenErased: true })
   const found = await findDeliveries(sql, {
     ...(partner !== undefined && { partnerId: partner }),
     ...(lead !== undefined && { leadId: lead }),
@@ -73,7 +78,7 @@ export async function list({ sql }: StaffContext, options: ListOptions) {
     name: 'event_name',
     state: 'state',
     attempts: 'attempts',
-    'next or settled': (row) => row.settled_at ?? nextAttemptOf(row),
+    'next or settled': (row) => row.settled_at ?? nextText(row),
     last: (row) => row.last_status ?? row.last_error_code,
     hint: (row) => (row.state === 'delivered' ? null : row.last_hint),
   })

@@ -1,4 +1,4 @@
-import { findDeliveries, nextAttemptOf } from '../db/deliveries/list.ts'
+import { findDeliveries } from '../db/deliveries/list.ts'
 import type { MailRefusal } from '../db/entities/onboarding-mail.ts'
 import { findOnboardingMail } from '../db/leads/onboarding.ts'
 import {
@@ -13,8 +13,10 @@ import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 import { fields, table } from './answer.ts'
 import type { StaffContext } from './context.ts'
+import { nextText } from './delivery-next.ts'
 
 const MOST_DELIVERIES = 10_000
+const DAY_S = 24 * 60 * 60
 
 /** Everything that PostgreSQL and Temporal know of a lead. */
 export async function show(context: StaffContext, record: LeadRecord) {
@@ -58,8 +60,7 @@ export async function show(context: StaffContext, record: LeadRecord) {
       event: 'event_name',
       state: 'state',
       failures: 'failures',
-      'next attempt': (row) =>
-        row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : nextAttemptOf(row),
+      'next attempt': nextText,
       settled: 'settled_at',
     }),
     attempts.length > 0 &&
@@ -110,11 +111,14 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     created: lead.created_at,
     updated: lead.updated_at,
     'onboarding email': mailed,
-    'clock ahead': lead.clock_offset === 0 ? null : `${lead.clock_offset} s`,
+    'clock ahead': lead.clock_offset === 0 ? null : aheadText(lead.clock_offset),
     closed: lead.closed_at,
     'close reason': lead.close_reason,
   })
 }
+
+const aheadText = (seconds: number) =>
+  seconds < DAY_S ? `${seconds} s` : `${Math.round((seconds / DAY_S) * 10) / 10} days`
 
 function urlOf({ config, temporal }: StaffContext, workflowId: string): string | null {
   const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')

@@ -1,20 +1,27 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { StaffContext } from '../../src/staff/context.ts'
+import { leadsEnd } from '../../src/db/leads/leads-now.ts'
 import { advance } from '../../src/staff/lead-advance.ts'
+import { show } from '../../src/staff/lead-view.ts'
+import { requireLead } from '../../src/staff/require-lead.ts'
 import { auditOf, contextOf, staff } from '../staff/context.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service } from '../support/service.ts'
 
+const DAY_MS = 24 * 60 * 60 * 1000
+
 describe('staff lead advance', () => {
   let service: Service
   let context: StaffContext
+  let leads: ReturnType<typeof leadsOf>
   let lead: number
 
   beforeAll(async () => {
     service = await prepareService()
     const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
     context = await contextOf(service.environment)
-    lead = await leadsOf(service, partner).start()
+    leads = leadsOf(service, partner)
+    lead = await leads.start()
     await service.referrals.record(lead, { name: 'escrow_funded' })
   }, 60_000)
 
@@ -37,6 +44,28 @@ describe('staff lead advance', () => {
   it('says when nothing happened', async () => {
     const { json, text } = await advance(context, lead, { to: 'end' })
     expect([json.happened, text]).toEqual([[], expect.stringContaining('score_update')])
+  })
+
+  it('shows when a lead was closed as the API does: on its own clock', async () => {
+    await service.referrals.record(lead, { name: 'mortgage_ready' })
+    await advance(context, lead, { days: 40 })
+    const { text, json } = await show(context, await requireLead(context.sql, lead))
+    const [row] = await service.sql
+      .selectFrom('leads')
+      .select(leadsEnd.as('closed'))
+      .where('id', '=', lead)
+      .execute()
+    expect(json.closed_at).toEqual(row?.closed)
+    expect(json.closed_at!.getTime()).toBeGreaterThan(Date.now() + 74 * DAY_MS)
+    expect(text).toMatch(/^clock ahead +85 days$/m)
+  })
+
+  it('tells operators how far the clock is ahead, though nothing was due on the way', async () => {
+    const other = await leads.start()
+    await advance(context, other, { days: 16 })
+    const handle = service.client.workflow.getHandle(`lead-${other}`)
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')
+    expect(currentDetails).toContain('**Its clock** was moved: it runs 16 days ahead')
   })
 
   it.each([

@@ -119,7 +119,7 @@ describe('staff audit', () => {
 
   it('verify refuses a head that is none', async () => {
     const { code, stderr } = await staff(environment, ['audit', 'verify', '--head', '5:abc'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Use a head as a worker logged it')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Use a head as a worker logged it')])
   })
 
   it('export prints lines that the program of docs/operations.md checks without access', async () => {

@@ -1,18 +1,23 @@
 import type { Sql } from '../orm.ts'
+import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
 /** A lead of any partner with all that is recorded of it, and its erasure; who the borrower is, is sealed. */
 export async function findLeadRecord(sql: Sql, leadId: number) {
-  return sql
-    .selectFrom('leads')
-    .innerJoin('partners', 'partners.id', 'leads.partner_id')
-    .selectAll('leads')
-    .leftJoin('erasures', (join) =>
-      join.onRef('erasures.lead_id', '=', 'leads.id').on('erasures.canceled_at', 'is', null),
-    )
-    .select(['partners.name as partner_name', 'erased_by', 'due_at as erasure_due_at'])
-    .where('leads.id', '=', leadId)
-    .executeTakeFirst()
+  return (
+    sql
+      .selectFrom('leads')
+      .innerJoin('partners', 'partners.id', 'leads.partner_id')
+      .selectAll('leads')
+      // on the lead's own clock, as its events are
+      .select(leadsEnd.as('closed_at'))
+      .leftJoin('erasures', (join) =>
+        join.onRef('erasures.lead_id', '=', 'leads.id').on('erasures.canceled_at', 'is', null),
+      )
+      .select(['partners.name as partner_name', 'erased_by', 'due_at as erasure_due_at'])
+      .where('leads.id', '=', leadId)
+      .executeTakeFirst()
+  )
 }
 
 export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
