@@ -69,7 +69,7 @@ function latestAttempt(kind: NoticeKind, facts: NoticeFacts): string[] {
   const next = kind === 'failing' && facts.next_attempt_at
   return [
     [
-      'Latest failed attempt:',
+      kind === 'paused' ? 'Latest failed attempt at a webhook that waits:' : 'Latest failed attempt:',
       `  event    ${event_id} (${event_name} of lead ${lead_id})`,
       `  attempt  ${number}, on ${formatTimestamp(started_at)} UTC`,
       `  outcome  ${hint ?? error_code}`,

@@ -53,7 +53,9 @@ export const healthFields = {
     .describe('The open delivery that has waited longest; `null` if there is none.'),
   next_attempt_at: timestamp
     .nullable()
-    .describe('When the next open webhook is due; `null` if none is open, or while your endpoint is paused.'),
+    .describe(
+      'When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.',
+    ),
   next_probe_at: timestamp
     .nullable()
     .describe('When the service tries the endpoint again, if it paused it; otherwise `null`.'),
@@ -67,6 +69,13 @@ export const exampleHealth = {
   oldest_waiting: null,
   next_attempt_at: null,
   next_probe_at: null,
+}
+
+/** Of one that nothing was sent to yet. */
+export const exampleUnusedHealth = {
+  ...exampleHealth,
+  recent_attempts: { count: 0, success_rate: null, duration_p50_ms: null, duration_p95_ms: null },
+  last_success_at: null,
 }
 
 /** Of one that accepted no webhook for three days. */

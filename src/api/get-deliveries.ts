@@ -69,7 +69,7 @@ const delivery = z
     created_at: timestamp,
     next_attempt_at: timestamp
       .nullable()
-      .describe('`null` if it is held, settled, or waits for another one.'),
+      .describe('`null` if it is held, settled, being attempted now, or waits for another one.'),
     waits_for: z
       .object({ event_id: ofEvent, sequence: webhookSequence })
       .meta({ id: 'BlockingWebhook' })

@@ -4,6 +4,7 @@ import { openChange } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
+import { exampleUnusedHealth } from './endpoint-health.ts'
 import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { requiredOr } from './fields.ts'
@@ -43,6 +44,7 @@ const schema = operation({
       success: true,
       data: {
         ...exampleView,
+        ...exampleUnusedHealth,
         url: null,
         health: 'paused',
         reason: 'no URL is registered yet',

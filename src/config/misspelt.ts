@@ -3,7 +3,7 @@ import { programs } from './schema.ts'
 import { temporalNames } from './temporal.ts'
 
 /** Short names have neighbours that somebody else's program means. */
-const LONG = 8
+const LONG = 7
 
 const plain = (name: string) => name.toUpperCase().replaceAll('_', '')
 const names = [...Object.values(programs).flatMap(({ shape }) => Object.keys(shape)), ...temporalNames]

@@ -7,7 +7,7 @@ import { ApiFailure, call } from './api.js'
 const WAIT_S = 25
 const MOST_KEPT = 200
 const POLL_MS = 3000
-const LONGEST_PAUSE_MS = 30_000
+const LONGEST_PAUSE_MS = 3000
 
 /** What arrived since the page was opened, newest first. */
 const feed = {

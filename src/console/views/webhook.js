@@ -64,6 +64,8 @@ function Summary({ delivery, waits }) {
   if (state === 'held') return 'endpoint paused'
   if (state === 'pending' && attempts.length === 0)
     return waits ? 'waiting for an earlier webhook' : 'not sent yet'
+  if (state === 'pending' && next === null)
+    return waits ? 'waiting for an earlier webhook' : 'attempt under way'
   if (state === 'pending') return html`next attempt <${Time} at=${next} />`
   if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
   return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')

@@ -9,10 +9,12 @@ export const shownState = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
-/** In the lead's time, as its events are. */
-export const nextAttemptAt = raw<Date>`deliveries.next_attempt_at + leads.clock_offset * interval '1 second'`
+/** In the lead's time, as its events are; `null` while an attempt is in flight, which decides about the next. */
+export const nextAttemptAt = raw<Date | null>`case when coalesce(leased_until <= clock_timestamp(), true)
+  then deliveries.next_attempt_at + leads.clock_offset * interval '1 second'
+end`
 
-/** When a delivery is attempted next; `null` if it is held, settled, or waits for an earlier one of its lead. */
+/** When a delivery is attempted next; `null` if it is held, settled, in flight, or waits for an earlier one of its lead. */
 export function nextAttemptOf<Time>(row: {
   state: DeliveryStatus
   waits_for: unknown

@@ -71,6 +71,7 @@ export async function readHealth(sql: Sql, partnerId: number) {
     left join lateral (
       select next_attempt_at as at from deliveries d
       where partner_id = e.partner_id and state = 'pending' and ${isFirstOpen}
+        and coalesce(leased_until <= clock_timestamp(), true)
       order by next_attempt_at limit 1
     ) next on true
     left join lateral (
