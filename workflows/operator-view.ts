@@ -51,7 +51,7 @@ function describeDeliveries(journey: Journey): string {
     case 'held':
       return `${open}**held** at ${first}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
     case 'failing':
-      return `${open}**failing** at ${first}: ${times(failure?.failures ?? 1)} (${failure?.reason ?? 'unknown'}). It is tried again by itself: *Pending Activities* shows when. The others wait for it`
+      return `${open}**failing** at ${first}: ${times(failure?.failures ?? 1)} (${failure?.reason ?? 'unknown'}). It is tried again by itself: *Pending Activities* shows when${last > next ? '. The others wait for it' : ''}`
     default:
       return `${open}sending ${first}`
   }

@@ -3,6 +3,9 @@ import { counted } from './words.js'
 /** The API's times are `YYYY-MM-DD HH:MM:SS`, UTC. @param {string} text */
 export const parseTime = (text) => new Date(`${text.replace(' ', 'T')}Z`)
 
+/** Whether a time of the API is still to come. @param {string | null} text */
+export const isAhead = (text) => text !== null && parseTime(text).getTime() > Date.now()
+
 /** @param {unknown} value */
 export const isTime = (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)
 

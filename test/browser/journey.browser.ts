@@ -98,13 +98,20 @@ describe('a lead in the console', () => {
 
   it('says why the endpoint fails, and tries all that wait when it is mended', async () => {
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-    await stage.calls.createLead()
+    const failed = await stage.calls.createLead()
     const tab = await stage.open('#/endpoint')
     await tab.getByText('Last error').waitFor()
     await tab.getByText('Next attempt').waitFor()
+    // it accepts another one, and the first still waits
+    stage.partner.endpoint.answer = ({ event }, response) =>
+      void response.writeHead(event.data.lead_id === failed ? 503 : 200).end()
+    await stage.calls.createLead()
+    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    await tab.getByText('Those that failed before wait').waitFor()
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await tab.getByRole('button', { name: 'Retry now' }).click()
-    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    await tab.getByText('Those that failed before wait').waitFor({ state: 'hidden' })
+    await tab.locator('.facts').getByText('None').waitFor()
     expect(await tab.getByText('Last error').count()).toBe(0)
   })
 

@@ -2,7 +2,7 @@ import { html, useState } from '../preact.js'
 import { call, offers } from '../api.js'
 import { touch } from '../live.js'
 import { Badge, Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
-import { duration, parseTime } from '../time.js'
+import { duration, isAhead } from '../time.js'
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
 
@@ -20,9 +20,6 @@ const pauseOrResume = (health) =>
   health === 'paused'
     ? { key: 'pause', path: '/resume-endpoint', label: 'Resume' }
     : { key: 'pause', path: '/pause-endpoint', label: 'Pause' }
-
-/** Webhooks that failed wait for their next attempt. @param {string | null} next */
-const isAhead = (next) => next !== null && parseTime(next).getTime() > Date.now()
 
 /** Pause, resume, test, and the sink. @param {{ endpoint: Endpoint }} props */
 export function Switches({ endpoint: { url, health, next_attempt_at: next, last_test: test } }) {
@@ -106,7 +103,7 @@ export function ChangeUrl({ endpoint: { url: current } }) {
             onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
           />
         </label>
-        <p class="hint">It gets no webhooks yet: you give it the secret first, and then certify it.</p>
+        <p class="hint">A new URL gets webhooks once it has its secret and is certified.</p>
         <div class="actions">
           <button type="submit" disabled=${url === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Set URL'}

@@ -3,7 +3,7 @@ import { call, offers } from '../api.js'
 import { useLoad } from '../live.js'
 import { Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
 import { link } from '../route.js'
-import { duration } from '../time.js'
+import { duration, isAhead } from '../time.js'
 import { counted, words } from '../words.js'
 import { Certification } from './certification.js'
 import { ChangeUrl, Switches, Rotate } from './endpoint-actions.js'
@@ -66,6 +66,8 @@ const sentences = {
   draining: 'Held webhooks are being sent, each lead’s in order.',
 }
 
+const retried = ' Those that failed before wait for their next attempt: “Retry now” tries them at once.'
+
 /** @param {{ endpoint: Endpoint }} props */
 function Health({ endpoint }) {
   const { url, health, reason, since, open_deliveries: open, recent_attempts: recent } = endpoint
@@ -74,7 +76,7 @@ function Health({ endpoint }) {
   return html`
     <section class="card pad" aria-labelledby="health">
       <h2 id="health">${health === 'active' ? 'It works' : words(health)}</h2>
-      <p>${sentences[health]}</p>
+      <p>${sentences[health]}${health === 'active' && isAhead(next) && retried}</p>
       <p class="url figure">${url}</p>
       <div class="pictures">
         <${Success} recent=${recent} />
