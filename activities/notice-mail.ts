@@ -46,7 +46,7 @@ function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
   const rest = open === 0 ? 'No webhook is waiting.' : `${webhooks} waiting for the next attempt.`
   const texts: Record<NoticeKind, string[]> = {
     failing: [
-      `A webhook to ${where} has failed ${FAILING_AFTER} times in a row${first}.${none} We tell you only then, in production at least ${FAILING_AFTER_MINUTES} minutes after the first failure: shorter interruptions need no action.`,
+      `A webhook to ${where} has failed at least ${FAILING_AFTER} times in a row${first}.${none} We tell you only then, in production at least ${FAILING_AFTER_MINUTES} minutes after the first failure: shorter interruptions need no action.`,
       `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
     ],
     given_up: [

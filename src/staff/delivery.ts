@@ -79,7 +79,7 @@ export async function list({ sql }: StaffContext, options: ListOptions) {
     state: 'state',
     attempts: 'attempts',
     'next or settled': (row) => row.settled_at ?? nextText(row),
-    last: (row) => row.last_status ?? row.last_error_code,
+    last: (row) => row.last_status ?? row.last_error_code ?? (row.attempts > 0 ? 'under way' : null),
     hint: (row) => (row.state === 'delivered' ? null : row.last_hint),
   })
   const more = deliveries.length === limit ? `\n\nOnly ${limit} are listed. To see more: --limit.` : ''

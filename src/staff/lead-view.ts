@@ -71,7 +71,7 @@ export async function show(context: StaffContext, record: LeadRecord) {
         at: 'started_at',
         ms: 'duration_ms',
         status: 'status',
-        error: 'error_code',
+        error: (row) => (row.finished_at === null ? 'under way' : row.error_code),
         hint: 'hint',
       }),
     fields({ workflow: workflowId, status, 'Web UI': url }),

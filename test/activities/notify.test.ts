@@ -221,7 +221,7 @@ describe('telling a partner and staff of an endpoint', () => {
     await notify(endpointId)
     expect(mailServer.mails[0]?.content).toContain('  next     on 2026-03-02 18:00:00 UTC, in real time')
     expect(mailServer.mails[0]?.content).toContain(
-      'failed 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
+      'failed at least 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
     )
   })
 

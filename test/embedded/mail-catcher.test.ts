@@ -18,8 +18,8 @@ test('writes each mail into a file of its own', async () => {
   transport.close()
   const files = readdirSync(folder).toSorted()
   expect(files).toEqual([
-    expect.stringMatching(/^\d{4}-.*-1-ada@example\.com\.eml$/),
-    expect.stringMatching(/^\d{4}-.*-2-gr_ace@example\.com\.eml$/),
+    expect.stringMatching(/^\d{4}-.*-0001-ada@example\.com\.eml$/),
+    expect.stringMatching(/^\d{4}-.*-0002-gr_ace@example\.com\.eml$/),
   ])
   expect(readFileSync(path.join(folder, files[0]!), 'utf8')).toContain('Subject: Welcome')
 })
