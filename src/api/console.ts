@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
@@ -6,13 +8,23 @@ import { milestoneNames, milestones } from '../domain/milestones.ts'
 import { DAY_MS, SCORE_PERIOD_MS } from '../domain/score-dates.ts'
 
 const files = path.join(import.meta.dirname, '../console')
-/** Preact with htm in one file; the package names it by a condition that only browsers' bundlers know. */
-const library = path.join(createRequire(import.meta.url).resolve('htm'), '../../preact')
 
-/** Scripts and styles from here only, requests to here only, and no markup from strings (Trusted Types). */
+const { resolve } = createRequire(import.meta.url)
+/** Preact and htm as their packages have them; the page's import map names them. */
+const libraries = [
+  path.join(resolve('preact/package.json'), '../dist/preact.mjs'),
+  path.join(resolve('preact/package.json'), '../hooks/dist/hooks.mjs'),
+  path.join(resolve('htm'), '../htm.mjs'),
+]
+
+const [, importMap = ''] =
+  /<script type="importmap">(.*?)<\/script>/s.exec(readFileSync(path.join(files, 'index.html'), 'utf8')) ?? []
+const importMapHash = createHash('sha256').update(importMap).digest('base64')
+
+/** Scripts and styles from here only, and the import map, which has to be in the page, requests to here only, and no markup from strings (Trusted Types). */
 const policy = [
   "default-src 'none'",
-  "script-src 'self'",
+  `script-src 'self' 'sha256-${importMapHash}'`,
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
@@ -46,7 +58,10 @@ export const consolePage: FastifyPluginAsync = async (app) => {
   })
   const hidden = { schema: { hide: true, 'x-operation': {} } }
   app.get('/console', hidden, (_request, reply) => reply.sendFile('index.html'))
-  app.get('/console/preact.js', hidden, (_request, reply) => reply.sendFile('standalone.module.js', library))
+  for (const file of libraries) {
+    const { dir, base } = path.parse(file)
+    app.get(`/console/${base}`, hidden, (_request, reply) => reply.sendFile(base, dir))
+  }
   let text: string | undefined
   app.get('/console/service.js', hidden, async (_request, reply) => {
     text ??= describeService(Object.keys(app.swagger().paths ?? {}))

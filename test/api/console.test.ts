@@ -1,6 +1,13 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { milestoneNames } from '../../src/domain/milestones.ts'
 import { type Api, prepareApi } from './api.ts'
+
+/** Of the page's import map, as browsers make it. */
+function hashOf(page: string): string {
+  const [, map = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(page) ?? []
+  return createHash('sha256').update(map).digest('base64')
+}
 
 describe('GET /console', () => {
   let api: Api
@@ -12,13 +19,13 @@ describe('GET /console', () => {
     api = await prepareApi()
   })
 
-  it('serves the page without a key, under a policy that allows nothing inline and no other host', async () => {
+  it('serves the page without a key, under a policy that allows no other host, and nothing inline but the import map', async () => {
     for (const url of ['/console', '/console/']) {
       const { status, headers, text } = await get(url)
       expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
       expect(text).toContain('src="/console/main.js"')
       expect(headers['content-security-policy']).toContain(
-        "default-src 'none';script-src 'self';style-src 'self'",
+        `default-src 'none';script-src 'self' 'sha256-${hashOf(text)}';style-src 'self';`,
       )
       expect(headers['content-security-policy']).not.toContain('unsafe')
       expect(headers['cache-control']).toBe('no-cache')
@@ -27,7 +34,15 @@ describe('GET /console', () => {
   })
 
   it('serves its scripts, and no other file', async () => {
-    for (const file of ['main.js', 'views/lead.js', 'preact.js', 'service.js']) {
+    for (const file of [
+      'main.js',
+      'views/lead.js',
+      'preact.js',
+      'preact.mjs',
+      'hooks.mjs',
+      'htm.mjs',
+      'service.js',
+    ]) {
       const { status, headers } = await get(`/console/${file}`)
       expect([file, status]).toEqual([file, 200])
       expect(headers['content-type']).toMatch(/javascript/)
