@@ -21,6 +21,19 @@ export class ApiFailure extends Error {
 /** @param {string} path below `/v1`, such as `/list-leads` */
 export const offers = (path) => paths.includes(path)
 
+/**
+ * Why a key is not used; empty if it may be tried. A production key is never stored or sent.
+ *
+ * @param {string} key
+ */
+export function refuseKey(key) {
+  if (key.startsWith('prs_live_')) {
+    return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
+  }
+  if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
+  return ''
+}
+
 export const readKey = () => sessionStorage.getItem(STORED_KEY)
 /** @param {string} key */
 export const storeKey = (key) => sessionStorage.setItem(STORED_KEY, key)
@@ -32,6 +45,14 @@ let refused = () => {}
 /** @param {(reason: string) => void} handler called when the API does not know the key any more */
 export function onRefused(handler) {
   refused = handler
+}
+
+/** @type {() => void} */
+let unreachable = () => {}
+
+/** @param {() => void} handler called when a call gets no answer */
+export function onUnreachable(handler) {
+  unreachable = handler
 }
 
 /**
@@ -52,6 +73,7 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
     ...(signal && { signal }),
   }).catch((/** @type {unknown} */ error) => {
     if (signal?.aborted) throw error
+    unreachable()
     throw new ApiFailure({ status: 0, code: 'UNREACHABLE', message: 'The API did not answer.' })
   })
   const answer = await response.json().catch(() => undefined)

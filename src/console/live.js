@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from './preact.js'
-import { ApiFailure, call } from './api.js'
+import { ApiFailure, call, onUnreachable } from './api.js'
 
 /** @typedef {{ event_id: string, event_name: string, event_payload: any, created_at: string, lead_id: number, partner_lead_id: string | null, position: number, arrived_at: number }} FeedEvent */
 /** @typedef {'connecting' | 'live' | 'resting' | 'retrying'} LiveState */
@@ -20,6 +20,8 @@ const feed = {
 const watchers = new Set()
 /** @type {AbortController | undefined} */
 let running
+/** @type {ReturnType<typeof whileShown> | undefined} the request that waits for news */
+let waiting
 
 const tell = () => watchers.forEach((watcher) => watcher())
 
@@ -44,6 +46,10 @@ export function startLive() {
   void follow(controller.signal)
 }
 
+/** Something was not answered: the request that waits may wait for nothing, so it is sent again. */
+export const doubt = () => waiting?.lose()
+onUnreachable(doubt)
+
 export function stopLive() {
   running?.abort()
   running = undefined
@@ -59,6 +65,7 @@ async function follow(signal) {
   while (!signal.aborted) {
     if (await rested(signal)) wait = 0
     const shown = whileShown(signal)
+    waiting = shown
     try {
       const { data, next } = await call('/list-events', { after, wait, limit: 100 }, { signal: shown.signal })
       after = next
@@ -68,12 +75,14 @@ async function follow(signal) {
       if (data.length > 0) arrive(data)
       if (wait === 0) await pause(POLL_MS)
     } catch (error) {
-      if (shown.signal.aborted) continue
+      if (shown.signal.aborted && !shown.isLost) continue
       if (isWaitRefused(error)) {
         wait = 0
         continue
       }
       failures += 1
+      // the first answer says that the service is back
+      wait = 0
       become('retrying')
       await pause(Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures))
     } finally {
@@ -85,7 +94,7 @@ async function follow(signal) {
 /** @param {unknown} error */
 const isWaitRefused = (error) => error instanceof ApiFailure && error.status === 429 && feed.state === 'live'
 
-/** A signal that ends a request when the tab is hidden. @param {AbortSignal} signal */
+/** A signal that ends a request when the tab is hidden, or when it was lost. @param {AbortSignal} signal */
 function whileShown(signal) {
   const controller = new AbortController()
   const end = () => (document.hidden || signal.aborted) && controller.abort()
@@ -93,6 +102,11 @@ function whileShown(signal) {
   signal.addEventListener('abort', end)
   return {
     signal: controller.signal,
+    isLost: false,
+    lose() {
+      this.isLost = true
+      controller.abort()
+    },
     end: () => {
       document.removeEventListener('visibilitychange', end)
       signal.removeEventListener('abort', end)

@@ -1,10 +1,9 @@
-import { html, render, useEffect, useState } from './preact.js'
-import { forgetKey, onRefused, readKey, storeKey } from './api.js'
+import { html, render, useEffect, useRef, useState } from './preact.js'
+import { forgetKey, onRefused, readKey, refuseKey, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
-import { startLive, stopLive, useLive } from './live.js'
+import { doubt, startLive, stopLive, useLive } from './live.js'
 import { Loading } from './parts.js'
 import { link, useRoute } from './route.js'
-import { refuseKey, SignIn } from './views/sign-in.js'
 
 const places = [
   { name: 'leads', title: 'Leads' },
@@ -59,7 +58,7 @@ function App({ refusal }) {
   useEffect(() => {
     if (key !== null) startLive()
   }, [key])
-  if (key === null) return html`<${SignIn} reason=${reason} onKey=${setKey} />`
+  if (key === null) return html`<${SignedOut} reason=${reason} onKey=${setKey} />`
   return html`<${Shell} partnerKey=${key} onSignOut=${() => signOut('')} />`
 }
 
@@ -109,18 +108,45 @@ function LiveMark() {
   return html`<span class=${`livemark ${state}`} role="status"><i></i><span>${liveWords[state]}</span></span>`
 }
 
-/** @param {{ route: import('./route.js').Route }} props */
-function View({ route }) {
-  const name = viewOf(route)
+/**
+ * A component whose file is loaded when it is first shown; and whether that failed. What failed to load is not loaded
+ * again within a page: it is reloaded once the service is back.
+ *
+ * @param {(() => Promise<any>) | undefined} load
+ * @returns {[component: any, failed: boolean]}
+ */
+function useLoaded(load) {
   const [Loaded, setLoaded] = useState(/** @type {any} */ (undefined))
   const [failed, setFailed] = useState(false)
   useEffect(() => {
-    const load = Object.hasOwn(views, name) ? views[name] : async () => NoView
     load?.().then(
       (component) => setLoaded(() => component),
-      () => setFailed(true),
+      () => {
+        setFailed(true)
+        doubt()
+      },
     )
   }, [])
+  const { state } = useLive()
+  const wasAway = useRef(false)
+  useEffect(() => {
+    if (failed && state === 'retrying') wasAway.current = true
+    if (wasAway.current && state === 'live') location.reload()
+  }, [failed, state])
+  return [Loaded, failed]
+}
+
+const NotLoaded = () => html`
+  <p class="failure">
+    This view could not be loaded. Check that the service is running and that you are online, then reload the
+    page.
+  </p>
+`
+
+/** @param {{ route: import('./route.js').Route }} props */
+function View({ route }) {
+  const name = viewOf(route)
+  const [Loaded, failed] = useLoaded(Object.hasOwn(views, name) ? views[name] : async () => NoView)
   useEffect(() => {
     // a screen reader hears where it is
     const heading = document.querySelector('h1')
@@ -129,13 +155,16 @@ function View({ route }) {
     heading.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [Loaded])
-  if (failed)
-    return html`<p class="failure">
-      This view could not be loaded. Check that the service is running and that you are online, then reload
-      the page.
-    </p>`
+  if (failed) return html`<${NotLoaded} />`
   if (Loaded === undefined) return html`<${Loading} />`
   return html`<${Loaded} id=${Number(route.id)} query=${route.query} />`
+}
+
+/** @param {{ reason: string, onKey: (key: string) => void }} props */
+function SignedOut(props) {
+  const [SignIn, failed] = useLoaded(async () => (await import('./views/sign-in.js')).SignIn)
+  if (failed) return html`<${NotLoaded} />`
+  return SignIn === undefined ? html`<${Loading} />` : html`<${SignIn} ...${props} />`
 }
 
 const NoView = () => html`

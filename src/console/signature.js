@@ -1,5 +1,8 @@
 /** Signatures of Standard Webhooks: base64 of HMAC-SHA256 over `{id}.{timestamp}.{body}`. */
 
+/** The length of the service's signing secrets, in bytes. */
+const SECRET_BYTES = 32
+
 /** @param {string} base64 */
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
 
@@ -11,15 +14,24 @@ const bytesOf = (base64) => Uint8Array.from(atob(base64), (char) => char.charCod
  * @throws {Error} with a sentence, when the secret is none
  */
 export async function sign({ secret, id, timestamp, body }) {
-  let bytes
-  try {
-    bytes = bytesOf(secret.trim().replace(/^whsec_/, ''))
-  } catch {
-    throw new Error('This is not a signing secret: it is whsec_ and base64.')
-  }
+  const bytes = secretBytes(secret)
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   const signed = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(`${id}.${timestamp}.${body}`))
   return `v1,${btoa(String.fromCharCode(...new Uint8Array(signed)))}`
+}
+
+/** @param {string} secret */
+function secretBytes(secret) {
+  const [, base64 = ''] = /^whsec_([\w+/]+=*)$/.exec(secret.trim()) ?? []
+  let bytes
+  try {
+    bytes = bytesOf(base64)
+  } catch {
+    bytes = new Uint8Array()
+  }
+  if (bytes.length !== SECRET_BYTES)
+    throw new Error('This is not a whole signing secret: it is whsec_ and 44 characters of base64.')
+  return bytes
 }
 
 /** @param {string} text as one word of a shell */

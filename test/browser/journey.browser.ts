@@ -66,6 +66,10 @@ describe('a lead in the console', () => {
     await tab.getByLabel('webhook-timestamp').fill('1')
     await tab.getByRole('button', { name: 'Verify' }).click()
     await tab.getByText('It does not match').waitFor()
+    await tab.getByLabel('Your signing secret').fill(stage.partner.endpoint.secret.slice(0, -4))
+    await tab.getByRole('button', { name: 'Verify' }).click()
+    await tab.getByText('not a whole signing secret').waitFor()
+    expect(await tab.getByText('Reload the page').count()).toBe(0)
     await tab.getByRole('button', { name: 'Copy' }).nth(1).click()
     expect(await tab.evaluate('navigator.clipboard.readText()')).toBe(arrival?.body)
 

@@ -1,19 +1,6 @@
 import { html, useState } from '../preact.js'
-import { call, forgetKey, storeKey } from '../api.js'
+import { call, forgetKey, refuseKey, storeKey } from '../api.js'
 import { Failure, useAction } from '../parts.js'
-
-/**
- * Why a key is not used; empty if it may be tried. A production key is never stored or sent.
- *
- * @param {string} key
- */
-export function refuseKey(key) {
-  if (key.startsWith('prs_live_')) {
-    return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
-  }
-  if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
-  return ''
-}
 
 /** @param {{ reason: string, onKey: (key: string) => void }} props */
 export function SignIn({ reason, onKey }) {

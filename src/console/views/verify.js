@@ -1,5 +1,5 @@
 import { html, useState } from '../preact.js'
-import { Code, Failure } from '../parts.js'
+import { Code } from '../parts.js'
 import { recipes, sign } from '../signature.js'
 import { parseTime } from '../time.js'
 
@@ -105,7 +105,7 @@ function Check({ received }) {
       <button type="button" disabled=${secret === ''} onClick=${check}>Verify</button>
     </div>
     <p class="hint">The secret never leaves this tab. Lost it? Rotate it on the Endpoint page.</p>
-    <${Failure} error=${error} />
+    ${error && html`<p class="bad-line" role="alert">${error.message}</p>`}
     ${verdict && html`<${Result} verdict=${verdict} />`}
   `
 }
