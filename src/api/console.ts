@@ -17,11 +17,15 @@ const libraries = [
   path.join(resolve('htm'), '../htm.mjs'),
 ]
 
-const [, importMap = ''] =
-  /<script type="importmap">(.*?)<\/script>/s.exec(readFileSync(path.join(files, 'index.html'), 'utf8')) ?? []
-const importMapHash = createHash('sha256').update(importMap).digest('base64')
+const page = readFileSync(path.join(files, 'index.html'), 'utf8')
+const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(page) ?? []
+// browsers read every line end as a line feed
+const importMapHash = createHash('sha256').update(importMap.replaceAll('\r\n', '\n')).digest('base64')
 
-/** Scripts and styles from here only, and the import map, which has to be in the page, requests to here only, and no markup from strings (Trusted Types). */
+/**
+ * Scripts and styles from here only, but for the import map, which has to be in the page; requests to here only, and no
+ * markup from strings (Trusted Types).
+ */
 const policy = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${importMapHash}'`,

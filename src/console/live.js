@@ -75,7 +75,7 @@ async function follow(signal) {
       if (data.length > 0) arrive(data)
       if (wait === 0) await pause(POLL_MS)
     } catch (error) {
-      if (shown.signal.aborted && !shown.isLost) continue
+      if (signal.aborted || (shown.signal.aborted && !shown.isLost)) continue
       if (isWaitRefused(error)) {
         wait = 0
         continue
