@@ -108,6 +108,15 @@ export const cross: Scene = async (fixture, leadId) => {
   await handle.result()
 }
 
+/** Leaves the lead with a webhook that failed and waits for its next attempt, at an endpoint that is mended. */
+async function failOnce(fixture: Fixture, leadId: number): Promise<void> {
+  await fixture.arrived(leadId, 1)
+  fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+  await fixture.send(leadId, 'contract_signed')
+  await until(async () => (await viewOf(fixture, leadId)).failure !== null)
+  fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+}
+
 /** Stretches of leads' lives, by the name of the file that holds its history. */
 export const scenes: Record<string, Scene> = {
   async started(fixture, leadId) {
@@ -151,11 +160,7 @@ export const scenes: Record<string, Scene> = {
     await fixture.arrived(leadId, 3)
   },
   async 'webhook-failing-then-woken'(fixture, leadId) {
-    await fixture.arrived(leadId, 1)
-    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-    await fixture.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(fixture, leadId)).failure !== null)
-    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await failOnce(fixture, leadId)
     await fixture.service.sql
       .updateTable('deliveries')
       .set({ next_attempt_at: new Date() })
@@ -165,11 +170,7 @@ export const scenes: Record<string, Scene> = {
     await until(async () => (await viewOf(fixture, leadId)).next === 3)
   },
   async 'webhook-failing-then-sent-now'(fixture, leadId) {
-    await fixture.arrived(leadId, 1)
-    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-    await fixture.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(fixture, leadId)).failure !== null)
-    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await failOnce(fixture, leadId)
     await fixture.send(leadId, 'send_now')
     await until(async () => (await viewOf(fixture, leadId)).next === 3)
   },
