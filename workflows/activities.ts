@@ -53,7 +53,7 @@ export const { recordScoreUpdate } = proxyActivities<Activities>({
 export const { sendOnboardingEmail } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '7 days',
-  retry: { initialInterval: '1 hour', backoffCoefficient: 1 },
+  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
   cancellationType: ABANDON,
   summary: 'onboarding email to the borrower',
 })
