@@ -138,8 +138,8 @@ function useLoaded(load) {
 
 const NotLoaded = () => html`
   <p class="failure">
-    This view could not be loaded. Check that the service is running and that you are online, then reload the
-    page.
+    This view could not be loaded. Check that the service is running and that you are online: the view is
+    loaded once the service answers.
   </p>
 `
 
