@@ -62,10 +62,9 @@ function Summary({ delivery, waits }) {
   if (resend !== null) return html`resend requested <${Time} at=${resend} as="past" />`
   const last = attempts.at(-1)
   if (state === 'held') return 'endpoint paused'
-  if (state === 'pending' && attempts.length === 0)
-    return waits ? 'waiting for an earlier webhook' : 'not sent yet'
-  if (state === 'pending' && next === null)
-    return waits ? 'waiting for an earlier webhook' : 'attempt under way'
+  if (state === 'pending' && waits) return 'waiting for an earlier webhook'
+  if (state === 'pending' && attempts.length === 0) return 'not sent yet'
+  if (state === 'pending' && next === null) return 'attempt under way'
   if (state === 'pending') return html`next attempt <${Time} at=${next} />`
   if (state === 'delivered' && attempts.length === 1) return duration(last?.duration_ms ?? null)
   return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')

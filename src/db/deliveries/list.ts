@@ -9,8 +9,11 @@ export const shownState = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
-/** In the lead's time, as its events are; `null` while an attempt is in flight, which decides about the next. */
-export const nextAttemptAt = raw<Date | null>`case when coalesce(leased_until <= clock_timestamp(), true)
+/** Whether no attempt at a delivery is in flight, which would decide about the next. */
+export const isAtRest = raw<boolean>`coalesce(leased_until <= clock_timestamp(), true)`
+
+/** In the lead's time, as its events are; `null` while an attempt is in flight. */
+export const nextAttemptAt = raw<Date | null>`case when ${isAtRest}
   then deliveries.next_attempt_at + leads.clock_offset * interval '1 second'
 end`
 

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../../domain/milestones.ts'
 import { isFirstOpen } from '../deliveries/first-open.ts'
+import { isAtRest } from '../deliveries/list.ts'
 import { AFTER_ALL } from '../deliveries/page.ts'
 import { recordedAt } from '../leads/new-lead.ts'
 import type { Sql } from '../orm.ts'
@@ -71,7 +72,7 @@ export async function readHealth(sql: Sql, partnerId: number) {
     left join lateral (
       select next_attempt_at as at from deliveries d
       where partner_id = e.partner_id and state = 'pending' and ${isFirstOpen}
-        and coalesce(leased_until <= clock_timestamp(), true)
+        and ${isAtRest}
       order by next_attempt_at limit 1
     ) next on true
     left join lateral (
