@@ -115,7 +115,7 @@ const Result = ({ verdict: { expected, isMatch } }) => html`
   <div role="status">
     <${Code} text=${expected} label="Expected signature" />
     ${isMatch === true && html`<p class="good-line">It matches: the signature is valid.</p>`}
-    ${isMatch === false && html`<p class="bad-line">It does not match: the secret, the timestamp, the body or the signature is another one.</p>`}
+    ${isMatch === false && html`<p class="bad-line">It does not match: check the secret, the timestamp, the body and the signature.</p>`}
   </div>
 `
 
