@@ -1,9 +1,20 @@
 import { generateSecret } from '../src/webhooks/secrets.ts'
-import { type CertificationCheck, type CheckReport, judgeCheck } from '../src/domain/certification.ts'
+import {
+  type CertificationCheck,
+  type CheckReport,
+  judgeCheck,
+  notSent,
+} from '../src/domain/certification.ts'
 import type { Environment } from '../src/domain/environment.ts'
-import { candidateOf, endCertification, writeReport } from '../src/db/endpoints/certifications.ts'
+import { candidateOf, endCertification, writeReports } from '../src/db/endpoints/certifications.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { CERTIFICATION_TYPE, serviceCallBody, UNKNOWN_TYPE } from '../src/webhooks/service-calls.ts'
+import { clockAdvice } from '../src/webhooks/diagnosis.ts'
+import {
+  CERTIFICATION_TYPE,
+  certificationBody,
+  UNKNOWN_TYPE,
+  withOneByteChanged,
+} from '../src/webhooks/service-calls.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
 import type { SendWebhook } from './make-attempt.ts'
 
@@ -21,8 +32,8 @@ const TOO_OLD_MS = 10 * 60 * 1000
 
 type Candidate = NonNullable<Awaited<ReturnType<typeof candidateOf>>>
 
-/** What an operator sees of a check: no URL, no body. */
-export type CheckOutcome = Pick<CheckReport, 'passed' | 'received'>
+/** What an operator sees of a check: no URL, no body. Without a response, the checks after it are not sent. */
+export type CheckOutcome = Pick<CheckReport, 'result' | 'received'> & { isAnswered: boolean }
 
 export function certificationActivities(dependencies: Dependencies) {
   const { sql, environment, send, encryptionKeys, startEndpoint } = dependencies
@@ -36,9 +47,11 @@ export function certificationActivities(dependencies: Dependencies) {
       const candidate = await candidateOf(sql, certificationId, encryptionKeys)
       if (candidate === undefined) return null
       const outcome = await send(callOf(check, { ...candidate, certificationId, environment }))
-      const report = judgeCheck(check, outcome)
-      await writeReport(sql, certificationId, report)
-      return { passed: report.passed, received: report.received }
+      const isAnswered = outcome.status !== null
+      const clock = clockAdvice(outcome.responseHeaders?.date, Date.now())
+      const report = judgeCheck(check, outcome, { valid: candidate.reports.valid?.result, clock })
+      await writeReports(sql, certificationId, isAnswered ? [report] : [report, ...notSent(check)])
+      return { result: report.result, received: report.received, isAnswered }
     },
 
     /** Ends a certification; in a sandbox, the URL changes over. */
@@ -60,7 +73,7 @@ function callOf(
 ) {
   const id = `cert_${certificationId}_${check === 'repeated' ? 'valid' : check}`
   const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
-  const body = serviceCallBody(type, requestedAt, { partner_id: partnerId, environment })
+  const body = certificationBody(type, requestedAt, { partner_id: partnerId, environment })
   const at = new Date(Date.now() - (check === 'old_timestamp' ? TOO_OLD_MS : 0))
   const secrets = [check === 'forged_signature' ? generateSecret() : secret]
   const headers = signedHeaders({ id, body, at, secrets })
@@ -70,9 +83,4 @@ function callOf(
 interface CallFacts {
   certificationId: number
   environment: Environment
-}
-
-/** Still JSON, so that only the signature tells. */
-function withOneByteChanged(body: string): string {
-  return body.replace('"environment":"', '"Environment":"')
 }

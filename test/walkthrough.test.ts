@@ -110,7 +110,7 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
     const report = await certified(read)
     expect(report).toContain(`"url":"${receiver.url}"`)
     expect(report).toContain('"state":"passed"')
-    expect(report.match(/"passed":true/g)).toHaveLength(6)
+    expect(report.match(/"result":"passed"/g)).toHaveLength(6)
     expect(receiver.lines).toEqual([
       'Waiting for webhooks',
       expect.stringMatching(/^endpoint\.certification \{"partner_id":\d+,/),

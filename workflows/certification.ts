@@ -17,18 +17,21 @@ export async function certification(certificationId: number): Promise<string> {
     const outcome = await certify.executeWithOptions({ summary }, [certificationId, check])
     if (outcome === null) break
     outcomes.set(check, outcome)
+    if (!outcome.isAnswered) break
   }
   const result = await endCertification(certificationId)
   show(certificationId, outcomes, result)
   return result
 }
 
+const marks = { passed: '✓', failed: '✗', not_judged: '?' }
+
 /** What an operator reads in the Temporal Web UI. */
 function show(certificationId: number, outcomes: Map<CertificationCheck, Outcome>, result = 'running'): void {
   const lines = certificationChecks.map((check) => {
     const outcome = outcomes.get(check)
     if (outcome === undefined) return `- … ${check}: ${describeCheck(check)}`
-    return `- ${outcome.passed ? '✓' : '✗'} ${check}: ${describeCheck(check)}: ${outcome.received}`
+    return `- ${marks[outcome.result]} ${check}: ${describeCheck(check)}: ${outcome.received}`
   })
   setCurrentDetails(
     [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { requestsOf } from '../db/endpoints/own-endpoint.ts'
-import { certificationChecks, certificationResults } from '../domain/certification.ts'
+import { certificationChecks, certificationResults, checkResults } from '../domain/certification.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { timestamp } from './fields.ts'
 import { errorCode, httpStatus } from './response-fields.ts'
@@ -21,10 +21,17 @@ const certification = z
           .object({
             check: z.enum(certificationChecks).describe('Which check it is.'),
             sent: z.string().describe('For people: what we sent.'),
-            passed: z.boolean().describe('Whether your endpoint responded as expected.'),
+            result: z
+              .enum(checkResults)
+              .describe(
+                '`not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed.',
+              ),
             expected: z.string().describe('For people: what your endpoint must respond.'),
             received: z.string().describe('For people: what it responded.'),
-            duration_ms: z.int().describe('How long the response took.'),
+            duration_ms: z
+              .int()
+              .nullable()
+              .describe('How long the response took; `null` if the check was not sent.'),
             hint: z.string().nullable().describe('What to change; `null` if the check passed.'),
           })
           .meta({ id: 'CertificationCheck' }),

@@ -35,6 +35,7 @@ const states = {
   passed: { text: 'Passed', tone: 'good' },
   accepted: { text: 'Accepted', tone: 'good' },
   failed: { text: 'Failed', tone: 'bad' },
+  not_judged: { text: 'Not judged', tone: 'quiet' },
   superseded: { text: 'Superseded', tone: 'quiet' },
   // leads
   closed: { text: 'Closed', tone: 'quiet' },

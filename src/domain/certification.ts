@@ -53,23 +53,36 @@ export const certificationChecks = Object.keys(checks) as CertificationCheck[]
 
 export const describeCheck = (check: CertificationCheck): string => checks[check].sends
 
+/** `not_judged`: the response says nothing about the check, or there was none. */
+export const checkResults = ['passed', 'failed', 'not_judged'] as const
+export type CheckResult = (typeof checkResults)[number]
+
 /** What came of a check. */
 export interface CheckReport {
   check: CertificationCheck
   /** For people. */
   sent: string
-  passed: boolean
+  result: CheckResult
   /** For people. */
   expected: string
   /** For people: the status, or why there was none. */
   received: string
-  duration_ms: number
+  /** `null` if it was not sent. */
+  duration_ms: number | null
   /** What to change; `null` if it passed. */
   hint: string | null
 }
 
 const NO_ANSWER =
   'No response came, so the check says nothing yet. See what was received, repair that, and certify again.'
+
+const NOT_SENT = 'Repair the check that got no response, and certify again.'
+
+const REFUSES_ALL =
+  'Your endpoint did not accept the valid webhook, so a refusal does not show that it verifies. Repair that first, and certify again.'
+
+/** 4xx statuses of a path, a proxy or a framework, which answers them before a signature is verified. */
+const NOT_ABOUT_SIGNATURES = [404, 405, 406, 408, 410, 411, 413, 414, 415, 417, 421, 426, 429, 431]
 
 /** For a status from 500 on. */
 const ERRORS = {
@@ -81,25 +94,79 @@ const ERRORS = {
 
 const EXPECTED = { accepted: 'a 2xx status', refused: 'a 4xx status' }
 
-export function judgeCheck(check: CertificationCheck, outcome: AttemptOutcome): CheckReport {
+/** Whether the response came from something before the receiver: a redirect, a missing path, a limit. */
+const isAnotherMatter = (status: number) =>
+  (status >= 300 && status < 400) || NOT_ABOUT_SIGNATURES.includes(status)
+
+/**
+ * Judges the response to a check.
+ *
+ * | expected | response                        | result                                              |
+ * | -------- | ------------------------------- | --------------------------------------------------- |
+ * | accepted | a complete 2xx                  | passed                                              |
+ * | accepted | anything else                   | failed                                              |
+ * | refused  | a complete 2xx                  | failed                                              |
+ * | refused  | none, a redirect, 404 and alike | not judged                                          |
+ * | refused  | another 4xx                     | passed if `valid` was accepted, otherwise not judged |
+ * | refused  | anything else                   | failed                                              |
+ *
+ * @param seen what else is known: what came of the check `valid`, unless this is it, and what is wrong with the
+ *   receiver's clock, in words.
+ */
+export function judgeCheck(
+  check: CertificationCheck,
+  outcome: AttemptOutcome,
+  { valid, clock }: { valid?: CheckResult | undefined; clock?: string | undefined } = {},
+): CheckReport {
   const { sends, expects } = checks[check]
   const { ok, status, hint, durationMs } = outcome
-  const isRefusal = status !== null && status >= 400 && status <= 499
-  const passed = expects === 'accepted' ? ok : isRefusal
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
+  const result = expects === 'accepted' ? judgeAcceptance(outcome) : judgeRefusal(outcome, valid)
   return {
     check,
     sent: sends,
-    passed,
+    result,
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    hint: passed ? null : hintFor(check, status),
+    hint: result === 'passed' ? null : hintFor(check, outcome, result, clock),
   }
 }
 
-function hintFor(check: CertificationCheck, status: number | null): string {
-  const { expects, hint } = checks[check]
-  if (status === null) return NO_ANSWER
-  return status < 500 ? hint : ERRORS[expects]
+/** The reports of the checks that are not sent, because the one before them got no response. */
+export function notSent(after: CertificationCheck): CheckReport[] {
+  return certificationChecks.slice(certificationChecks.indexOf(after) + 1).map((check) => ({
+    check,
+    sent: checks[check].sends,
+    result: 'not_judged',
+    expected: EXPECTED[checks[check].expects],
+    received: `not sent: the check ${after} got no response`,
+    duration_ms: null,
+    hint: NOT_SENT,
+  }))
 }
+
+const judgeAcceptance = ({ ok }: AttemptOutcome): CheckResult => (ok ? 'passed' : 'failed')
+
+function judgeRefusal({ ok, status }: AttemptOutcome, valid: CheckResult | undefined): CheckResult {
+  if (ok) return 'failed'
+  if (status === null || isAnotherMatter(status)) return 'not_judged'
+  if (status < 400 || status > 499) return 'failed'
+  return valid === 'passed' ? 'passed' : 'not_judged'
+}
+
+function hintFor(
+  check: CertificationCheck,
+  { status, hint }: AttemptOutcome,
+  result: CheckResult,
+  clock: string | undefined,
+): string {
+  const { expects, hint: ofCheck } = checks[check]
+  if (status === null) return NO_ANSWER
+  if (hint !== null && isAnotherMatter(status)) return sentence(hint)
+  if (result === 'not_judged') return REFUSES_ALL
+  if (status >= 500) return ERRORS[expects]
+  return expects === 'accepted' && clock !== undefined ? sentence(clock) : ofCheck
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -79,10 +79,31 @@ function causeOf(error: unknown): Diagnosis {
   return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
 }
 
-/** A response with a status other than 2xx. */
-export function diagnoseStatus(status: number): Diagnosis {
+/**
+ * A response with a status other than 2xx.
+ *
+ * @param clock what is wrong with the receiver's clock, in words.
+ */
+export function diagnoseStatus(status: number, clock?: string): Diagnosis {
   const errorCode = status >= 300 && status < 400 ? 'redirect' : 'http_error'
-  return { errorCode, hint: `your endpoint answered ${status}: ${advice(status)}` }
+  const isRefusal = status === 400 || status === 401 || status === 403
+  return { errorCode, hint: `your endpoint answered ${status}: ${(isRefusal && clock) || advice(status)}` }
+}
+
+/** Receivers refuse a `webhook-timestamp` that is further than this from their clock. */
+const TOLERANCE_MS = 5 * 60 * 1000
+
+/**
+ * What is wrong with a receiver's clock, by the `date` header of its response; `undefined` if that is right or missing.
+ *
+ * @param at when the response came, in milliseconds.
+ */
+export function clockAdvice(date: string | undefined, at: number): string | undefined {
+  const off = Date.parse(date ?? '') - at
+  if (!(Math.abs(off) > TOLERANCE_MS)) return undefined
+  const minutes = Math.round(Math.abs(off) / 60_000)
+  const direction = off < 0 ? 'behind' : 'ahead of'
+  return `by its date header, the clock of your server is ${minutes} minutes ${direction} ours, so it refuses every webhook-timestamp: correct the clock`
 }
 
 /** What receivers answer that refuse a signature. */

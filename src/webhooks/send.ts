@@ -5,7 +5,7 @@ import type { Answer, AttemptOutcome } from '../domain/attempt-outcome.ts'
 import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { guardedConnector } from './address-guard.ts'
 import { trackConnectedAddresses } from './connected-address.ts'
-import { type Diagnosis, diagnose, diagnoseStatus, diagnosis } from './diagnosis.ts'
+import { clockAdvice, type Diagnosis, diagnose, diagnoseStatus, diagnosis } from './diagnosis.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
 import { resolverLookup } from './resolver-lookup.ts'
 import { headerValue, keptHeaders, readBody } from './response.ts'
@@ -64,7 +64,7 @@ export function createSender(options: SenderOptions) {
       }
     }
     return {
-      ...judge(answer.status, failure),
+      ...judge(answer, failure),
       ...answer,
       address: tracking.addressOf(bytes) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
@@ -115,9 +115,10 @@ async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<
 
 /** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
 function judge(
-  status: number | null,
+  { status, responseHeaders }: Answer,
   failure: Diagnosis | null,
 ): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
-  const reason = status !== null && (status < 200 || status > 299) ? diagnoseStatus(status) : failure
+  const clock = clockAdvice(responseHeaders?.date, Date.now())
+  const reason = status !== null && (status < 200 || status > 299) ? diagnoseStatus(status, clock) : failure
   return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
 }

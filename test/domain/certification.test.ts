@@ -10,7 +10,7 @@ const hintOf = (check: 'valid' | 'unknown_type' | 'forged_signature', status: nu
     hint: null,
     durationMs: 5,
   }
-  return judgeCheck(check, outcome as Parameters<typeof judgeCheck>[1]).hint
+  return judgeCheck(check, outcome as Parameters<typeof judgeCheck>[1], { valid: 'passed' }).hint
 }
 
 test.each([

@@ -1,10 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { certificationChecks, type CheckReport } from '../../src/domain/certification.ts'
+import { certificationChecks, type CheckReport, type CheckResult } from '../../src/domain/certification.ts'
 import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
-import { type Arrival, type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import {
+  type Arrival,
+  isVerified,
+  type PartnerEndpoint,
+  startPartnerEndpoint,
+} from '../support/partner-endpoint.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+const REST = certificationChecks.filter((check) => check !== 'valid')
 
 interface View {
   url: string
@@ -40,7 +47,9 @@ describe('certification', () => {
       const { certification } = await post('get-endpoint', {})
       return certification !== null && certification.state !== 'running' && certification
     })
-    return { ...report, failed: report.checks.filter(({ passed }) => !passed).map(({ check }) => check) }
+    const withResult = (wanted: CheckResult) =>
+      report.checks.filter(({ result }) => result === wanted).map(({ check }) => check)
+    return { ...report, failed: withResult('failed'), notJudged: withResult('not_judged') }
   }
   const certify = async (body: object = {}) => {
     await propose()
@@ -55,7 +64,7 @@ describe('certification', () => {
     expect(checks[0]).toEqual({
       check: 'valid',
       sent: 'a webhook with a valid signature',
-      passed: true,
+      result: 'passed',
       expected: 'a 2xx status',
       received: 'status 200',
       duration_ms: expect.any(Number),
@@ -109,7 +118,7 @@ describe('certification', () => {
     const { state, failed, checks } = await certify()
     expect([state, failed]).toEqual(['failed', ['forged_signature', 'old_timestamp', 'changed_body']])
     expect(checks.every(({ received }) => received === 'status 200')).toBe(true)
-    for (const { passed, hint } of checks) expect(hint === null).toBe(passed)
+    for (const { result, hint } of checks) expect(hint === null).toBe(result === 'passed')
     expect(await post('get-endpoint', {})).toMatchObject({
       url: partner.endpoint.url,
       candidate: { url: next.url },
@@ -136,9 +145,78 @@ describe('certification', () => {
     await propose()
     await next.close()
     await post('certify-endpoint', {})
-    const { failed, checks } = await ended()
-    expect(failed).toEqual(certificationChecks)
+    const { failed, notJudged, checks } = await ended()
+    expect([failed, notJudged]).toEqual([['valid'], REST])
     expect(checks[0]?.received).toContain('refused the connection')
+  })
+
+  it('sends nothing more to an endpoint that does not respond', async () => {
+    next.answer = (_, response) => void response.socket?.destroy()
+    const { failed, notJudged, checks } = await certify()
+    expect(next.arrivals).toHaveLength(1)
+    expect([failed, notJudged]).toEqual([['valid'], REST])
+    expect(checks[5]).toMatchObject({
+      received: 'not sent: the check valid got no response',
+      duration_ms: null,
+      hint: 'Repair the check that got no response, and certify again.',
+    })
+  })
+
+  it('fails an endpoint that verifies what it has parsed and written again', async () => {
+    next.answer = ({ body, ...arrival }, response) => {
+      const rewritten = JSON.stringify(JSON.parse(body))
+      const headers = {
+        'webhook-id': arrival.id,
+        'webhook-timestamp': String(arrival.timestamp),
+        'webhook-signature': arrival.signature,
+      }
+      response.writeHead(isVerified(next.secret, rewritten, headers) ? 200 : 400).end()
+    }
+    const { failed, notJudged, checks } = await certify()
+    expect([failed, notJudged]).toEqual([
+      ['valid', 'repeated', 'unknown_type'],
+      ['forged_signature', 'old_timestamp', 'changed_body'],
+    ])
+    expect(checks[0]?.hint).toContain('over the raw bytes of the request body')
+  })
+
+  it('changes a body so that it means the same, and has as many bytes', async () => {
+    await certify()
+    const [valid, , , , , changed] = next.arrivals as [Arrival, Arrival, Arrival, Arrival, Arrival, Arrival]
+    expect(changed.body).not.toBe(valid.body)
+    expect(changed.body).toHaveLength(valid.body.length)
+    expect(changed.event).toEqual(valid.event)
+    expect(JSON.stringify(valid.event)).not.toContain('\\u')
+  })
+
+  it.each([
+    [404, 'Your endpoint answered 404: check the path of the registered URL.'],
+    [301, 'Your endpoint answered 301: we do not follow redirects; register the final URL.'],
+    [410, 'Your endpoint answered 410: for a webhook, this pauses the endpoint until it accepts a probe.'],
+  ])('does not take %d for a refusal, and says what to change as for a webhook', async (status, hint) => {
+    next.answer = (_, response) => void response.writeHead(status, { location: next.url }).end()
+    const { failed, notJudged, checks } = await certify()
+    expect([failed, notJudged]).toEqual([
+      ['valid', 'repeated', 'unknown_type'],
+      ['forged_signature', 'old_timestamp', 'changed_body'],
+    ])
+    expect(new Set(checks.map((check) => check.hint))).toEqual(new Set([hint]))
+  })
+
+  it('does not judge the refusals of an endpoint that refuses everything', async () => {
+    next.answer = (_, response) => void response.writeHead(400).end()
+    const { notJudged, checks } = await certify()
+    expect(notJudged).toEqual(['forged_signature', 'old_timestamp', 'changed_body'])
+    expect(checks[3]?.hint).toMatch(/^Your endpoint did not accept the valid webhook/)
+  })
+
+  it('says that the clock of a receiver is off, by its date header', async () => {
+    const date = new Date(Date.now() - 12 * 60_000).toUTCString()
+    next.answer = (_, response) => void response.writeHead(400, { date }).end()
+    const { checks } = await certify()
+    expect(checks[0]?.hint).toBe(
+      'By its date header, the clock of your server is 12 minutes behind ours, so it refuses every webhook-timestamp: correct the clock.',
+    )
   })
 
   it('changes over all the same where a sandbox asks for it', async () => {

@@ -54,6 +54,16 @@ describe('a webhook that arrives', () => {
     })
   })
 
+  test.each([
+    [-12, 'the clock of your server is 12 minutes behind ours'],
+    [60, 'the clock of your server is 60 minutes ahead of ours'],
+    [-4, 'is the secret the current one'],
+  ])('says why it was refused by a receiver whose clock is %i minutes off', async (minutes, reason) => {
+    const date = new Date(Date.now() + minutes * 60_000).toUTCString()
+    const { url } = await startReceiver((_request, response) => response.writeHead(400, { date }).end())
+    expect((await post(url)).hint).toContain(reason)
+  })
+
   test.each([200, 201, 202, 204])('counts as delivered when answered %i', async (status) => {
     const { url } = await startReceiver((_request, response) => response.writeHead(status).end())
     expect(await post(url)).toMatchObject({ ok: true, status, address: '127.0.0.1', responseBody: '' })

@@ -56,11 +56,11 @@ const Report = ({ certification: { url, state, requested_at: requested, checks }
   </p>
   <ol class="checks">
     ${checks.map(
-      (/** @type {any} */ { check, sent, passed, expected, received, duration_ms: ms, hint }) => html`
+      (/** @type {any} */ { check, sent, result, expected, received, duration_ms: ms, hint }) => html`
         <li key=${check}>
-          <${Badge} state=${passed ? 'passed' : 'failed'} />
+          <${Badge} state=${result} />
           <span class="check-name">${words(check)}</span>
-          <span class="dim figure">${received} · ${duration(ms)}</span>
+          <span class="dim figure">${received}${ms !== null && ` · ${duration(ms)}`}</span>
           <span class="dim check-more">We sent ${sent}, and expected ${expected}.</span>
           ${hint && html`<span class="hint-line">${hint}</span>`}
         </li>

@@ -35,7 +35,7 @@ export async function requestCertification(
 }
 
 /**
- * Where the calls of a running certification go, and their secret; `undefined` if it has ended, or its candidate is one no
+ * Where the calls of a running certification go, their secret, and what came of those so far; `undefined` if it has ended, or its candidate is one no
  * longer.
  *
  * @throws {SealError}
@@ -46,7 +46,7 @@ export async function candidateOf(sql: Sql, certificationId: number, encryptionK
     .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
     .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
     .select(['certifications.requested_at as requestedAt', 'endpoints.partner_id as partnerId'])
-    .select(['change_id as changeId', 'endpoint_changes.url', 'ciphertext'])
+    .select(['change_id as changeId', 'endpoint_changes.url', 'ciphertext', 'reports'])
     .$narrowType<{ url: string }>()
     .where('certifications.id', '=', certificationId)
     .where('result', 'is', null)
@@ -57,11 +57,16 @@ export async function candidateOf(sql: Sql, certificationId: number, encryptionK
   return { ...candidate, secret: openSecretOf({ id, ciphertext }, encryptionKeys) }
 }
 
-/** Writes down what came of a check; repeated after a crash, the later one counts. */
-export async function writeReport(sql: Sql, certificationId: number, report: CheckReport): Promise<void> {
+/** Writes down what came of checks; repeated after a crash, the later one counts. */
+export async function writeReports(
+  sql: Sql,
+  certificationId: number,
+  reports: readonly CheckReport[],
+): Promise<void> {
+  const byCheck = Object.fromEntries(reports.map((report) => [report.check, report]))
   await sql
     .updateTable('certifications')
-    .set({ reports: raw`reports || ${jsonb({ [report.check]: report })}` })
+    .set({ reports: raw`reports || ${jsonb(byCheck)}` })
     .where('id', '=', certificationId)
     .where('result', 'is', null)
     .execute()
@@ -91,7 +96,7 @@ export async function endCertification(
     const endpointId = await lockEndpointOf(trx, changeId)
     const { state, result: known, ...row } = await readForEnd(trx, certificationId)
     if (known !== null) return { result: known }
-    const failed = certificationChecks.filter((check) => row.reports[check]?.passed !== true)
+    const failed = certificationChecks.filter((check) => row.reports[check]?.result !== 'passed')
     const verdict = failed.length === 0 ? 'passed' : 'failed'
     const result = state === 'candidate' ? verdict : 'superseded'
     await trx

@@ -22,7 +22,7 @@ function inOrder(reports: Partial<Record<string, CheckReport>>): CheckReport[] {
     const report = reports[name]
     if (report === undefined) return []
     // jsonb sorts the names of fields
-    const { check, sent, passed, expected, received, duration_ms, hint } = report
-    return [{ check, sent, passed, expected, received, duration_ms, hint }]
+    const { check, sent, result, expected, received, duration_ms, hint } = report
+    return [{ check, sent, result, expected, received, duration_ms, hint }]
   })
 }
