@@ -57,6 +57,9 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
   }
 }
 
+/** In examples only: what the reference signs its example webhooks with. */
+export const EXAMPLE_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
+
 /** An endpoint in its simplest state, for examples. */
 export const exampleView: EndpointView = {
   url: 'https://lender.example.com/webhooks',

@@ -37,7 +37,14 @@ const leadReceivedPayload = z
 
 export const eventName = z
   .enum(milestoneNames)
-  .meta({ id: 'EventName', description: 'A milestone. New ones may be added.' })
+  .meta({ id: 'EventName', description: 'A milestone. New ones may be added.', open: true })
+
+/** The name of an event that is added later, for readers that know today's only. */
+export const laterName = (known: readonly string[]) =>
+  z.string().meta({ description: 'One that was added later.', not: { enum: known } })
+
+/** Its payload. */
+const laterPayload = z.record(z.string(), z.unknown()).nullable()
 
 const payloads = [
   { prefix: 'LeadReceived', kind: 'lead_received', payload: leadReceivedPayload.nullable() },
@@ -72,7 +79,8 @@ export const simulatedKinds = eventKinds.filter(({ names }) => !names.includes('
 
 /**
  * Describes `events` in the reference as one of several schemas that `event_name` tells apart, so that generated clients
- * know the payload of each. Responses are written with the plain schema, which is returned.
+ * know the payload of each, and take those that are added later. Responses are written with the plain schema, which is
+ * returned.
  */
 export function tellApart<Shape extends z.ZodRawShape>(
   id: string,
@@ -82,7 +90,13 @@ export function tellApart<Shape extends z.ZodRawShape>(
   const each = kinds.map(({ prefix, fields }): z.ZodObject =>
     z.object({ ...events.shape, ...fields }).meta({ id: `${prefix}${id}` }),
   )
-  z.discriminatedUnion('event_name', each as [z.ZodObject, ...z.ZodObject[]]).meta({ id })
+  const others = `Other${id}`
+  z.object({
+    ...events.shape,
+    event_name: laterName(kinds.flatMap(({ names }) => names)),
+    event_payload: laterPayload,
+  }).meta({ id: others })
+  z.discriminatedUnion('event_name', each as [z.ZodObject, ...z.ZodObject[]]).meta({ id, others })
   return events.meta({ describedAs: id })
 }
 

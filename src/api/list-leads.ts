@@ -39,7 +39,6 @@ const body = strictBody({
     .describe('The `next` of the previous response: only older leads. `null` is the first page.'),
   status: z
     .enum(statuses, { error: oneOf(statuses) })
-    .meta({ describedAs: 'LeadStatus' })
     .optional()
     .describe('Only leads with this status.'),
   partner_lead_id: optionalRules.partner_lead_id.rule

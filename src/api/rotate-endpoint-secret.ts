@@ -5,7 +5,7 @@ import { rotateSecret } from '../db/endpoints/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
-import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
@@ -46,7 +46,7 @@ const schema = operation({
   responseExamples: {
     rotated: {
       success: true,
-      data: { ...exampleView, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' },
+      data: { ...exampleView, secret: EXAMPLE_SECRET },
     },
   },
   errors: [

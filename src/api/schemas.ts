@@ -32,9 +32,11 @@ export const pageLimit = z
 
 export const messageResponse = z.object({ success, message })
 
-export const leadStatus = z
-  .enum(statuses)
-  .meta({ id: 'LeadStatus', description: 'The furthest milestone reached.' })
+export const leadStatus = z.enum(statuses).meta({
+  id: 'LeadStatus',
+  description: 'The furthest milestone reached. New ones may be added.',
+  open: true,
+})
 
 /** Of the field that says when a lead was closed. */
 export const whatClosed =

@@ -5,7 +5,7 @@ import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
-import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { requiredOr } from './fields.ts'
 import { operation } from './openapi/operation.ts'
@@ -54,7 +54,7 @@ const schema = operation({
           requested_at: '2026-03-02 09:00:00',
           takes_effect_at: null,
         },
-        secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+        secret: EXAMPLE_SECRET,
       },
     },
   },

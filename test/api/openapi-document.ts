@@ -34,7 +34,7 @@ export interface Operation {
   operationId: string
   requestBody?: Content
   responses: Record<string, Response>
-  parameters: { name: string }[]
+  parameters: { name: string; example?: string }[]
 }
 
 export interface Document {

@@ -21,6 +21,8 @@ export function describeSchema({ zodSchema: { _zod }, jsonSchema }: Described): 
       mapping: mappingOf(discriminator, options, jsonSchema),
     }
   }
+  if (typeof jsonSchema['others'] === 'string') addOthers(jsonSchema, jsonSchema['others'])
+  if (jsonSchema['open'] === true) openEnum(jsonSchema)
   // descriptions say it, and generated clients would take such fields for required
   delete jsonSchema.default
   // the bounds of all integers say nothing
@@ -38,6 +40,19 @@ export function describeSchema({ zodSchema: { _zod }, jsonSchema }: Described): 
 function describeAs(jsonSchema: Described['jsonSchema'], id: string): void {
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
   jsonSchema.$ref = refTo(id)
+}
+
+/** A union that gains members later: what is none of today's is of the schema `id`, which no value is mapped to. */
+function addOthers(jsonSchema: Described['jsonSchema'], id: string): void {
+  delete jsonSchema['others']
+  jsonSchema.oneOf?.push({ $ref: refTo(id) })
+}
+
+/** Values that are added later: a generated client that knows today's only would refuse a whole response. */
+function openEnum(jsonSchema: Described['jsonSchema']): void {
+  const { type = 'string', enum: known = [] } = jsonSchema
+  for (const key of ['open', 'type', 'enum']) delete jsonSchema[key]
+  jsonSchema.anyOf = [{ type, enum: known }, { type }]
 }
 
 /** Which schema belongs to each value of the field that tells them apart. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { milestoneNames, milestones } from '../../domain/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../webhooks/service-calls.ts'
-import { event, kindsOf } from '../events.ts'
+import { event, kindsOf, laterName } from '../events.ts'
 import { environment } from '../schemas.ts'
 import { ofLead, ofPartner, webhookSequence } from '../response-fields.ts'
 
@@ -54,9 +54,17 @@ export const serviceCalls = [
   return { type, schemaId, description, schema }
 })
 
+const OTHERS = 'OtherWebhook'
+z.object({
+  type: laterName([...webhookNames, ...serviceCalls.map(({ type }) => type)]),
+  timestamp: sentAt,
+  data: z.record(z.string(), z.unknown()),
+}).meta({ id: OTHERS })
+
 const all = [...milestoneWebhooks, ...serviceCalls].map(({ schema }): z.ZodObject => schema)
 z.discriminatedUnion('type', all as [z.ZodObject, ...z.ZodObject[]]).meta({
   id: WEBHOOK_EVENT,
+  others: OTHERS,
   description:
     'Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.',
 })

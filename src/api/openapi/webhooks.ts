@@ -2,11 +2,15 @@ import { REQUEST_LIMIT_MS } from '../../domain/delivery.ts'
 import { type MilestoneName, milestones } from '../../domain/milestones.ts'
 import { webhookBody } from '../../webhooks/body.ts'
 import { serviceCallBody } from '../../webhooks/service-calls.ts'
+import { signedHeaders } from '../../webhooks/signature.ts'
+import { EXAMPLE_SECRET } from '../endpoint-view.ts'
 import { refTo } from './json-schema.ts'
 import { milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
 
 const EVENT_ID = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
 const EXAMPLE_DATE = new Date('2026-03-02T15:04:05Z')
+/** Of the attempt. */
+const SENT_AT = new Date('2026-03-02T15:04:06Z')
 /** By the milestone table's kinds of payload. */
 const examplePayloads = {
   lead_received: { partner_lead_id: 'LOAN-2026-118' },
@@ -27,24 +31,28 @@ const header = (name: string, description: string, example: string) => ({
   example,
 })
 
-/** The headers of every request: Standard Webhooks. */
-const parameters = [
-  header(
-    'webhook-id',
-    'The event’s id, the same on every attempt. Use it to ignore webhooks that you have already processed.',
-    EVENT_ID,
-  ),
-  header(
-    'webhook-timestamp',
-    'When this attempt was sent, in seconds since 1970. Reject timestamps older than 5 minutes.',
-    '1772463846',
-  ),
-  header(
-    'webhook-signature',
-    'One `v1,<base64>` for each active secret, separated by spaces: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the secret (base64 after `whsec_`). Compute it over the raw body, and accept the webhook if one signature matches.',
-    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
-  ),
-]
+/** The headers of every request: Standard Webhooks. Those of the example verify with the example's secret. */
+function parametersOf(body: string) {
+  const signed = signedHeaders({ id: EVENT_ID, body, at: SENT_AT, secrets: [EXAMPLE_SECRET] })
+  const example = (name: string) => signed[name] ?? ''
+  return [
+    header(
+      'webhook-id',
+      'The event’s id, the same on every attempt. Use it to ignore webhooks that you have already processed.',
+      example('webhook-id'),
+    ),
+    header(
+      'webhook-timestamp',
+      'When this attempt was sent, in seconds since 1970. Reject timestamps older than 5 minutes.',
+      example('webhook-timestamp'),
+    ),
+    header(
+      'webhook-signature',
+      `One \`v1,<base64>\` for each active secret, separated by spaces: HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\`, keyed with the secret (base64 after \`whsec_\`). Compute it over the raw body, and accept the webhook if one signature matches. The example is that of the example body without white space between its tokens, made with \`${EXAMPLE_SECRET}\`.`,
+      example('webhook-signature'),
+    ),
+  ]
+}
 
 /** Beside them, of a milestone's webhook. */
 const replay = {
@@ -71,8 +79,8 @@ export const webhooks: Record<string, object> = {
       describe(name, {
         description: sentence(milestones[name].meaning),
         schemaId: milestoneWebhooks.find(({ names }) => names.includes(name))?.schemaId ?? '',
-        example: exampleOf(name, index + 1),
-        parameters: [...parameters, replay],
+        body: exampleOf(name, index + 1),
+        more: [replay],
         responses,
       }),
     ]),
@@ -83,8 +91,7 @@ export const webhooks: Record<string, object> = {
       describe(type, {
         description,
         schemaId,
-        example: JSON.parse(serviceCallBody(type, EXAMPLE_DATE, { partner_id: 1, environment: 'sandbox' })),
-        parameters,
+        body: serviceCallBody(type, EXAMPLE_DATE, { partner_id: 1, environment: 'sandbox' }),
         responses: { 200: responses[200] },
       }),
     ]),
@@ -94,22 +101,31 @@ export const webhooks: Record<string, object> = {
 interface Description {
   description: string
   schemaId: string
-  example: unknown
-  parameters: object[]
+  /** Of the example, as it is sent. */
+  body: string
+  /** Parameters beside those of every request. */
+  more?: object[]
   responses: object
 }
 
-function describe(type: string, { schemaId, example, ...more }: Description) {
+function describe(
+  type: string,
+  { description, schemaId, body, more = [], responses: possible }: Description,
+) {
   return {
     post: {
       operationId: `webhook_${type.replaceAll('.', '_')}`,
       summary: type,
+      description,
       security: [],
-      ...more,
+      parameters: [...parametersOf(body), ...more],
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: { $ref: refTo(schemaId) }, example } },
+        content: {
+          'application/json': { schema: { $ref: refTo(schemaId) }, example: JSON.parse(body) as unknown },
+        },
       },
+      responses: possible,
     },
   }
 }
@@ -118,18 +134,16 @@ function sentence(text: string): string {
   return `${text.replace(/^./, (first) => first.toUpperCase())}.`
 }
 
-function exampleOf(eventName: MilestoneName, sequence: number): unknown {
+function exampleOf(eventName: MilestoneName, sequence: number): string {
   const { payload } = milestones[eventName]
-  return JSON.parse(
-    webhookBody({
-      eventId: EVENT_ID,
-      eventName,
-      eventPayload: payload === null ? null : examplePayloads[payload],
-      createdAt: EXAMPLE_DATE,
-      leadId: 1042,
-      partnerLeadId: 'LOAN-2026-118',
-      sequence,
-      environment: 'sandbox',
-    }),
-  )
+  return webhookBody({
+    eventId: EVENT_ID,
+    eventName,
+    eventPayload: payload === null ? null : examplePayloads[payload],
+    createdAt: EXAMPLE_DATE,
+    leadId: 1042,
+    partnerLeadId: 'LOAN-2026-118',
+    sequence,
+    environment: 'sandbox',
+  })
 }
