@@ -56,9 +56,11 @@ Try it in another terminal:
     -H 'Idempotency-Key: loan-1' \\
     -d '${JSON.stringify({ ...lead, partner_lead_id: 'LOAN-1' })}'
 
-  # its borrower signs the contract: 1 is the lead_id of the answer, STAFF_NAME your name, for the audit
-  export STAFF_NAME=ada
-  npm run staff -- milestone 1 contract_signed
+  # its borrower signs the contract: 1 is the lead_id of the answer
+  curl $API/sandbox/simulate-event \\
+    -H "Authorization: Service-Key $KEY" \\
+    -H 'Content-Type: application/json' \\
+    -d '{"lead_id":1,"event_name":"contract_signed"}'
 
   # look at it in the Temporal Web UI: ${ui ?? '<your Web UI>'}/namespaces/${namespace}/workflows/lead-1
 

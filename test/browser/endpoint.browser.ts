@@ -80,6 +80,16 @@ describe('the endpoint in the console', () => {
     await tab.getByText('The sink answers 503 to the next 2 webhooks, then 200.').waitFor()
     const id = await stage.calls.createLead()
     await tab.getByText('answered 503 · attempt 1').waitFor()
+    // what it answers now, not what was chosen before
+    const answer = tab.getByLabel('How it answers')
+    await answer
+      .locator('option:checked', { hasText: /^Answer 503 to the next 1 webhook$/ })
+      .waitFor({ state: 'attached' })
+    await answer.selectOption('Always fail')
+    await tab.getByRole('button', { name: 'Set answer' }).click()
+    await tab.getByText('The sink answers 503').waitFor()
+    await tab.reload()
+    await answer.locator('option:checked', { hasText: /^Always fail$/ }).waitFor({ state: 'attached' })
     await tab.goto(`${stage.url}#/leads/${id}`)
     const event = tab.locator('.event', { hasText: 'Lead received' })
     await event.getByText('Retrying').waitFor()

@@ -17,6 +17,12 @@ it('has the address and the key as lines for a shell, and calls that use them', 
   expect(text).toContain('-H "Authorization: Service-Key $KEY"')
 })
 
+it('goes on with a call of the API, not with a command of the staff', () => {
+  const text = textFor(demo.endpointUrl)
+  expect(text).toContain('curl $API/sandbox/simulate-event')
+  expect(text).not.toContain('npm run staff')
+})
+
 it('says that webhooks are listed below only if they come here', () => {
   expect(textFor(demo.endpointUrl)).toContain(`${demo.endpointUrl}: verifies webhooks and lists them below`)
   const moved = textFor('http://127.0.0.1:4000/webhooks')

@@ -61,7 +61,7 @@ const Page = ({ endpoint }) => html`
 /** @type {Record<string, string>} */
 const sentences = {
   active: 'Webhooks are sent as they happen.',
-  failing: 'Every recent attempt failed. Webhooks are retried with exponential backoff.',
+  failing: 'Its latest attempts failed. Webhooks are retried with exponential backoff.',
   paused: 'Webhooks are held. None is lost: they are sent when the endpoint is resumed.',
   draining: 'Held webhooks are being sent, each lead’s in order.',
 }

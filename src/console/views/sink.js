@@ -3,7 +3,8 @@ import { call } from '../api.js'
 import { isSink } from '../lead-data.js'
 import { useLoad } from '../live.js'
 import { Badge, Curl, Done, Failure, Time, useAction } from '../parts.js'
-import { words } from '../words.js'
+import { duration } from '../time.js'
+import { counted, words } from '../words.js'
 
 /** How the sink can be told to answer. */
 const answers = [
@@ -14,23 +15,50 @@ const answers = [
   { label: 'Time out', body: { delay_ms: 20_000 } },
 ]
 
+/** @typedef {{ status?: number, times?: number | null, delay_ms?: number }} Answer */
+
+/** @param {Answer} answer */
+const complete = ({ status = 200, times = null, delay_ms: delay = 0 }) => ({ status, times, delay })
+
+/** Whether both are the same answer. @param {Answer} one @param {Answer} other */
+const isSame = (one, other) => JSON.stringify(complete(one)) === JSON.stringify(complete(other))
+
+/** What the sink answers now, in words. @param {Answer} answer */
+function describe(answer) {
+  const { status, times, delay } = complete(answer)
+  const known = answers.find(({ body }) => isSame(body, answer))
+  if (known !== undefined) return known.label
+  const after = delay === 0 ? '' : ` after ${duration(delay)}`
+  return `Answer ${status}${after}${times === null ? '' : ` to the next ${counted(times, 'webhook')}`}`
+}
+
+/** The part of an answer that set-sink takes. @param {Answer} answer */
+const onlySet = ({ status, times, delay_ms }) => ({ status, ...(times !== null && { times }), delay_ms })
+
 /** Our own endpoint, if the partner uses it: how it answers, and what it received. @param {{ endpoint: import('./endpoint.js').Endpoint }} props */
 export function Sink({ endpoint: { url } }) {
   return isSink(url) ? html`<${SinkCard} />` : null
 }
 
 function SinkCard() {
-  const [chosen, choose] = useState(0)
+  const [chosen, choose] = useState(/** @type {number | undefined} */ (undefined))
   const { busy, error, done, run } = useAction()
   const { data, reload } = useLoad(
     async (signal) => (await call('/sandbox/get-sink', {}, { signal })).data,
     [],
     () => 2000,
   )
-  const body = answers[chosen]?.body ?? {}
+  // until another answer is chosen, the one that it gives
+  const options =
+    data === undefined || answers.some(({ body }) => isSame(body, data))
+      ? answers
+      : [...answers, { label: describe(data), body: onlySet(data) }]
+  const index = chosen ?? options.findIndex(({ body }) => data !== undefined && isSame(body, data))
+  const body = options[index]?.body ?? {}
   const set = () =>
     run('set', async () => {
       const { message } = await call('/sandbox/set-sink', body)
+      choose(undefined)
       reload()
       return message
     })
@@ -43,7 +71,7 @@ function SinkCard() {
         <select
           onChange=${(/** @type {Event} */ event) => choose(Number(/** @type {HTMLSelectElement} */ (event.currentTarget).value))}
         >
-          ${answers.map(({ label }, index) => html`<option value=${index} selected=${index === chosen}>${label}</option>`)}
+          ${options.map(({ label }, at) => html`<option value=${at} selected=${at === index}>${label}</option>`)}
         </select>
       </label>
       <div class="actions">
