@@ -31,23 +31,38 @@ describe('what waits', () => {
   })
 
   it('counts as due the first open webhook of each lead', async () => {
-    const { oldestDueSeconds, oldestUnstartedSeconds, ...counts } = await readBacklog(sql)
+    const { oldestDueSeconds, oldestUnstartedSeconds, oldestUndeliveredSeconds, ...counts } =
+      await readBacklog(sql)
     expect(counts).toEqual({
       due: 2,
       held: 0,
+      retrying: 0,
       resends: 0,
-      endpoints: { active: 1, paused: 0, draining: 0 },
+      endpoints: { active: 1, failing: 0, paused: 0, draining: 0 },
       unstarted: 2,
     })
     expect(oldestDueSeconds).toBeGreaterThan(3590)
     expect(oldestDueSeconds).toBeLessThan(3700)
+    expect(oldestUndeliveredSeconds).toBeGreaterThan(0)
+    expect(oldestUndeliveredSeconds).toBeLessThan(60)
     expect(oldestUnstartedSeconds).toBeGreaterThan(0)
     expect(oldestUnstartedSeconds).toBeLessThan(60)
   })
 
+  it('counts the age of a webhook that waits for its retry from its event', async () => {
+    const hourAhead = new Date(Date.now() + 3_600_000)
+    await sql.updateTable('deliveries').set({ next_attempt_at: hourAhead, failures: 3 }).execute()
+    await sql.updateTable('endpoints').set({ failing_since: new Date() }).execute()
+    const backlog = await readBacklog(sql)
+    expect(backlog).toMatchObject({ due: 0, oldestDueSeconds: 0, retrying: 2 })
+    expect(backlog.oldestUndeliveredSeconds).toBeGreaterThan(0)
+    expect(backlog.endpoints).toEqual({ active: 0, failing: 1, paused: 0, draining: 0 })
+  })
+
   it('counts all open webhooks to a paused endpoint as held', async () => {
     await pauseEndpoint(sql, partnerId)
-    expect(await readBacklog(sql)).toMatchObject({ due: 0, oldestDueSeconds: 0, held: 3 })
+    const none = { due: 0, oldestDueSeconds: 0, retrying: 0, oldestUndeliveredSeconds: 0 }
+    expect(await readBacklog(sql)).toMatchObject({ ...none, held: 3 })
   })
 
   it.each([

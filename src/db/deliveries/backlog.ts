@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { recordedAt } from '../leads/new-lead.ts'
 import type { Sql } from '../orm.ts'
 
 /** What waits, over all partners. */
@@ -7,11 +8,19 @@ export interface Backlog {
   due: number
   /** How long the oldest of them has been due, in seconds; 0 when there is none. */
   oldestDueSeconds: number
+  /** Those of them, due or not, that have failed and wait for their next attempt. */
+  retrying: number
+  /**
+   * Since when the oldest open delivery of them has waited, in seconds since its event was recorded, whatever it waits
+   * for; 0 when there is none. Deliveries that are held do not count.
+   */
+  oldestUndeliveredSeconds: number
   /** Open deliveries to endpoints that are paused. */
   held: number
   /** Settled deliveries that wait to be sent once more. */
   resends: number
-  endpoints: { active: number; paused: number; draining: number }
+  /** `failing`: active, and every attempt since then has failed. */
+  endpoints: { active: number; failing: number; paused: number; draining: number }
   /** Open leads whose workflow is not known to be started. */
   unstarted: number
   /** How long the oldest of them has waited, in seconds; 0 when there is none. */
@@ -20,24 +29,29 @@ export interface Backlog {
 
 /** Counts what waits, in one statement on the partial indexes of what is open. */
 export async function readBacklog(sql: Sql): Promise<Backlog> {
-  const { rows } = await raw<Backlog>`
+  const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
     with open as materialized (
-      select d.lead_id, d.sequence, d.next_attempt_at, e.state = 'paused' as held
+      select d.lead_id, d.sequence, d.event_id, d.failures, d.next_attempt_at, e.state = 'paused' as held
       from deliveries d join endpoints e on e.partner_id = d.partner_id
       where d.state = 'pending'
     ), first as (
       -- those after a lead's first wait for it, however old they are
-      select distinct on (lead_id) next_attempt_at from open where not held order by lead_id, sequence
+      select distinct on (lead_id) next_attempt_at, event_id, failures from open where not held order by lead_id, sequence
     ), due as (
       select count(*)::int as due,
         coalesce(extract(epoch from clock_timestamp() - min(next_attempt_at)), 0)::float8 as oldest
       from first where next_attempt_at <= clock_timestamp()
     )
     select due.due, due.oldest as "oldestDueSeconds",
+      clock_timestamp() as now,
+      (select count(*)::int from first where failures > 0) as retrying,
+      -- ids of events are in the order of their time
+      (select min(event_id) from first) as "oldestId",
       (select count(*)::int from open where held) as held,
       (select count(*)::int from deliveries where resend_requested_at is not null and state <> 'pending') as resends,
       (select json_build_object(
-        'active', count(*) filter (where state = 'active'),
+        'active', count(*) filter (where state = 'active' and failing_since is null),
+        'failing', count(*) filter (where state = 'active' and failing_since is not null),
         'paused', count(*) filter (where state = 'paused'),
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
@@ -50,5 +64,12 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
   `.execute(sql)
   const [backlog] = rows
   if (backlog === undefined) throw new Error('a count has no row')
-  return backlog
+  const { oldestId, now, ...counts } = backlog
+  const ageMs = oldestId === null ? 0 : now.getTime() - recordedAt(oldestId).getTime()
+  return { ...counts, oldestUndeliveredSeconds: Math.max(0, ageMs / 1000) }
+}
+
+interface Oldest {
+  oldestId: string | null
+  now: Date
 }
