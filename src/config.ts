@@ -1,7 +1,13 @@
 import { misspellingOf } from './config/misspelt.ts'
 import { type Fault, faultsIn } from './config/rules.ts'
 import { type Config, type Program, programs } from './config/schema.ts'
-import { connectionFaults, flagFaults, loadTemporal, type TemporalSettings } from './config/temporal.ts'
+import {
+  connectionFaults,
+  flagFaults,
+  loadTemporal,
+  MissingAddress,
+  type TemporalSettings,
+} from './config/temporal.ts'
 
 export { misspeltSettings } from './config/misspelt.ts'
 export type { Config } from './config/schema.ts'
@@ -51,7 +57,7 @@ export function readTemporal(
   const given = withoutEmpty(environment)
   const malformed = flagFaults(given)
   if (malformed.length > 0) throw refusalOf(malformed, given)
-  const settings = orRefuse(() => loadTemporal(given))
+  const settings = orRefuse(() => loadTemporal(given), given)
   const unsafe =
     config?.ENVIRONMENT === 'production' ? connectionFaults(settings, config.ALLOW_PLAINTEXT) : []
   if (unsafe.length > 0) throw refusalOf(unsafe, given)
@@ -74,10 +80,12 @@ function refusalOf(faults: Fault[], given: NodeJS.ProcessEnv): ConfigError {
   return new ConfigError(`Configuration: ${[...new Set(lines)].join('; ')}. See docs/settings.md.`)
 }
 
-function orRefuse<Value>(load: () => Value): Value {
+function orRefuse<Value>(load: () => Value, given: NodeJS.ProcessEnv): Value {
   try {
     return load()
   } catch (error) {
+    if (error instanceof MissingAddress)
+      throw refusalOf([{ name: 'TEMPORAL_ADDRESS', message: 'is not set' }], given)
     throw new ConfigError(`Configuration: Temporal’s settings cannot be read: ${(error as Error).message}`)
   }
 }

@@ -33,6 +33,7 @@ import { keepReconciled } from './jobs/reconcile-loop.ts'
 import { keepRetention } from './jobs/retention-loop.ts'
 import { sweep } from './jobs/sweep.ts'
 import { clockWorkerOptions, workerOptions } from './temporal/worker-options.ts'
+import { idleVersion } from './temporal/worker-version.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
 import { createSender } from './webhooks/send.ts'
@@ -44,6 +45,8 @@ import {
 } from './worker-requirements.ts'
 
 const POLL_CHECK_MS = 100
+/** How often a worker that is not ready yet says what it waits for. */
+const WAITING_LOG_MS = 5000
 
 const config = orFail(() => readConfig('worker'))
 const temporal = orFail(() => readTemporal(config))
@@ -51,6 +54,7 @@ const log = createLogger(config.LOG_LEVEL, 'worker')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 installLogger(log)
 if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
+log.info({ address: temporal.connectionOptions.address, namespace: temporal.namespace }, 'worker is starting')
 // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
 const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
@@ -114,8 +118,10 @@ stopOnSignals()
 const running = Promise.all([worker.run(), clockWorker?.run()]).catch((error: unknown) =>
   fail(`The worker cannot continue: ${reasonOf(error)}`),
 )
-while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(POLL_CHECK_MS)
+await untilPolling()
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
+const idle = await findIdleVersion()
+if (idle !== undefined) log.warn(idle)
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
@@ -179,12 +185,36 @@ function dependencies(): ActivityDependencies {
   }
 }
 
-/** Running is not enough: it is ready once it polls. */
+/** Running is not enough: it is ready once it polls, and gets work. */
 async function findFault(): Promise<string | undefined> {
+  return (await findPollingFault()) ?? findIdleVersion()
+}
+
+async function findPollingFault(): Promise<string | undefined> {
   const state = worker.getState()
   if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
   const polls = await isPolling(client, worker.options.identity)
   return polls ? undefined : 'Temporal does not answer, or does not see this worker poll'
+}
+
+async function findIdleVersion(): Promise<string | undefined> {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config
+  if (deploymentName === undefined || buildId === undefined) return undefined
+  return idleVersion(client, { deploymentName, buildId })
+}
+
+/** A cluster may take a minute to see a new worker poll, which would look like one that hangs. */
+async function untilPolling(): Promise<void> {
+  let saidAt = performance.now()
+  for (;;) {
+    const fault = worker.getState() === 'RUNNING' ? await findPollingFault() : undefined
+    if (fault === undefined) return
+    if (performance.now() - saidAt > WAITING_LOG_MS) {
+      saidAt = performance.now()
+      log.info({ waits_for: fault }, 'worker is not ready yet')
+    }
+    await delay(POLL_CHECK_MS)
+  }
 }
 
 /** The guard has logged why. */

@@ -204,7 +204,7 @@ describe('refusals', () => {
     ['api', { DATABASE_URL: undefined }, 'DATABASE_URL is not set'],
     ['api', { DATABASE_URL: 'mysql://localhost/x' }, 'DATABASE_URL must be a postgresql:// URL'],
     ['worker', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
-    ['staff', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
+    ['api', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
     ['worker', { ENCRYPTION_KEY: 'c2hvcnQ=' }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
     ['worker', { ENCRYPTION_KEY: `${key(1)},` }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
     ['api', { PORT: '70000' }, 'PORT must be a port number from 0 to 65535'],
@@ -428,11 +428,22 @@ describe('the settings of Temporal', () => {
   const inProduction = (environment: NodeJS.ProcessEnv, allowed = ALLOW_PLAINTEXT) =>
     readTemporal({ ENVIRONMENT: 'production', ALLOW_PLAINTEXT: allowed }, environment).connectionOptions
 
-  test('have the defaults of a server on this machine, and an empty variable counts as unset', () => {
-    expect(readTemporal(undefined, { TEMPORAL_ADDRESS: '', TEMPORAL_TLS: '' })).toMatchObject({
-      connectionOptions: { address: '127.0.0.1:7233' },
+  test('have a default for the namespace, and an empty variable counts as unset', () => {
+    expect(readTemporal(undefined, { ...plain, TEMPORAL_NAMESPACE: '', TEMPORAL_TLS: '' })).toMatchObject({
+      connectionOptions: { address: 'temporal.internal:7233' },
       namespace: 'default',
     })
+  })
+
+  test.each([{}, { TEMPORAL_ADDRESS: '' }])('name the address that is missing: %j', (environment) => {
+    const missing = 'Configuration: TEMPORAL_ADDRESS is not set. See docs/settings.md.'
+    expect(() => readTemporal(undefined, environment)).toThrow(new ConfigError(missing))
+  })
+
+  test('say which name was probably meant for the address', () => {
+    expect(() => readTemporal(undefined, { TEMPORAL_ADRESS: 'x:7233' })).toThrow(
+      '(TEMPORAL_ADRESS is set: did you mean TEMPORAL_ADDRESS?)',
+    )
   })
 
   test.each(['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'])('refuse yes for %s', (name) => {
@@ -466,7 +477,6 @@ describe('the settings of Temporal', () => {
     { TEMPORAL_ADDRESS: '127.0.0.1:7233' },
     { TEMPORAL_ADDRESS: 'localhost:7233' },
     { TEMPORAL_ADDRESS: '[::1]:7233' },
-    {},
   ])('take TLS or this machine in production: %j', (environment) => {
     expect(() => inProduction(environment)).not.toThrow()
   })

@@ -60,7 +60,7 @@ describe('the optional fields of a lead', () => {
     })
     expect(await read()).toEqual(returned({ ...first, ...changes }))
     const record = await requireLead(context.sql, leadId)
-    expect(openRecord(record, context.config.ENCRYPTION_KEY)).toMatchObject({
+    expect(openRecord(record, context.ownKeys())).toMatchObject({
       ...first,
       ...changes,
       metadata: {},

@@ -1,8 +1,14 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { findTemporal } from '../src/embedded/temporal-program.ts'
 import { leadsOf } from './support/leads.ts'
+import type { ServiceProcess } from './support/processes.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { until } from './support/until.ts'
 
+const execute = promisify(execFile)
 const deploymentName = 'referrals'
 
 describe('Worker Versioning', () => {
@@ -12,7 +18,7 @@ describe('Worker Versioning', () => {
   let leadId: number
 
   beforeAll(async () => {
-    service = await prepareService()
+    service = await prepareService({ METRICS_PORT: '0' })
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
     leadId = await leads.commit()
@@ -35,6 +41,27 @@ describe('Worker Versioning', () => {
       buildId,
       identity: 'test',
     })
+  const ready = async (worker: ServiceProcess) => {
+    const answer = await fetch(`http://127.0.0.1:${worker.metricsPort}/readyz`)
+    return { status: answer.status, text: await answer.text() }
+  }
+  /** Runs commands of the documentation, as they stand there, against this test's server. */
+  const runDocumented = async (lines: string[], builds: { OLD: string; NEW: string }) => {
+    for (const line of lines) {
+      const [program = '', ...args] = line
+        .replace(/\b(OLD|NEW)\b/g, (name) => builds[name as 'OLD'])
+        .split(' ')
+      const where = ['--address', service.environment.TEMPORAL_ADDRESS, '--namespace', service.namespace]
+      const command =
+        program === 'temporal' ? await findTemporal({ environment: process.env, report: () => {} }) : ''
+      await execute(command, [...args, ...where])
+    }
+  }
+  const documented = () => {
+    const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('### Use Worker Versioning')
+    const [text = ''] = section.split('\n## ')
+    return [...text.matchAll(/^temporal .*$/gm)].map(([line]) => line)
+  }
   const arrived = (count: number) => partner.endpoint.until(() => leads.arrivals(leadId).length >= count)
   /** The build of each workflow task of the lead, in order. */
   const builds = async () => {
@@ -45,15 +72,23 @@ describe('Worker Versioning', () => {
   }
 
   it('registers a build that polls, which gets no work until it is made current', async () => {
-    await startBuild('one')
+    const worker = await startBuild('one')
     expect(await until(async () => (await registered().catch(() => undefined))?.includes('one'))).toBe(true)
     await until(async () => {
       const started = service.sql.selectFrom('leads').select('workflow_started_at').where('id', '=', leadId)
       return (await started.executeTakeFirst())?.workflow_started_at !== null
     })
     expect(await builds()).toEqual([])
+    expect(await ready(worker)).toEqual({
+      status: 503,
+      text: expect.stringContaining('version one of referrals is neither current nor ramping'),
+    })
+    expect(worker.output()).toContain(
+      'so it gets no work: temporal worker deployment set-current-version --yes',
+    )
     await makeCurrent('one')
     await arrived(1)
+    expect(await until(async () => (await ready(worker)).status === 200)).toBe(true)
     expect(new Set(await builds())).toEqual(new Set(['one']))
   })
 
@@ -72,5 +107,25 @@ describe('Worker Versioning', () => {
     expect(new Set((await builds()).slice(before))).toEqual(new Set(['two']))
     expect(leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2])
     expect(await leads.names(leadId)).toEqual(['lead_received', 'contract_signed'])
+  })
+
+  it('rolls out and back by the commands of the documentation, unattended, and leaves no ramp', async () => {
+    const { client, namespace } = service
+    const routing = async () => {
+      const answer = await client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
+      const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } =
+        answer.workerDeploymentInfo?.routingConfig ?? {}
+      const ramp = rampingVersionPercentage === 0 ? undefined : rampingDeploymentVersion?.buildId
+      return [currentDeploymentVersion?.buildId, ramp]
+    }
+    const commands = documented()
+    expect(commands).toHaveLength(4)
+    const roll = { OLD: 'two', NEW: 'one' }
+    await runDocumented(commands.slice(0, 1), roll)
+    expect(await routing()).toEqual(['two', 'one'])
+    await runDocumented(commands.slice(2), roll)
+    expect(await routing()).toEqual(['two', undefined])
+    await runDocumented(commands.slice(1, 2), roll)
+    expect(await routing()).toEqual(['one', undefined])
   })
 })

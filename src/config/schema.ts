@@ -146,6 +146,8 @@ export const programs = {
   staff: z.object({
     ...everywhere,
     ...endpoints,
+    // most commands decrypt nothing: who only looks after keys and partners needs none
+    ENCRYPTION_KEY: encryptionKeys.optional(),
     STAFF_NAME: z.string().regex(STAFF_NAME, { error: 'must be a name of 1 to 100 characters' }).optional(),
     ...erasing,
     ...retaining,

@@ -27,7 +27,7 @@ export const temporalNames = [
 /** Where Temporal is, and how to connect to it. */
 export type TemporalSettings = ReturnType<typeof loadTemporal>
 
-/** @throws {Error} if the configuration file or a certificate cannot be read. */
+/** @throws {Error} if the configuration file or a certificate cannot be read; {MissingAddress}. */
 export function loadTemporal(environment: Record<string, string>) {
   const { TEMPORAL_CONFIG_FILE: file } = environment
   // envconfig takes a missing file for an empty one
@@ -36,9 +36,13 @@ export function loadTemporal(environment: Record<string, string>) {
     overrideEnvVars: environment,
     disableFile: file === undefined,
   })
-  const { address = '127.0.0.1:7233' } = connectionOptions
+  const { address } = connectionOptions
+  // the client's default is whatever listens on this machine
+  if (address === undefined) throw new MissingAddress()
   return { connectionOptions: { ...connectionOptions, address }, namespace }
 }
+
+export class MissingAddress extends Error {}
 
 /** The flags that envconfig would take for `false` although they say something else. */
 export function flagFaults(environment: Record<string, string>): Fault[] {

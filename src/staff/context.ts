@@ -19,6 +19,9 @@ import { Refusal } from './refusal.ts'
 /** Whoever typed a command learns after this long that Temporal does not answer. */
 const TEMPORAL_LIMIT_MS = 3000
 
+const NO_KEY =
+  'ENCRYPTION_KEY is not set: this command reads or writes what is encrypted. Set it as API and worker have it; see docs/settings.md.'
+
 /** What the commands work with. */
 export type StaffContext = Awaited<ReturnType<typeof openContext>>
 
@@ -38,17 +41,23 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
   /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))
   const { client, guard } = createTemporalClient(temporal, { deployment })
+  /** Those of ENCRYPTION_KEY, whatever data is stored under. */
+  const ownKeys = (): readonly Buffer[] => {
+    if (config.ENCRYPTION_KEY === undefined) throw new Refusal(NO_KEY)
+    return config.ENCRYPTION_KEY
+  }
   return {
     config,
     sql,
     actor,
     erasure: erasureTools(config),
     deployment,
+    ownKeys,
     /** For whatever seals or opens; rejects when a key is missing under which data is stored. */
     encryptionKeys: async (): Promise<readonly Buffer[]> => {
-      const remedy = await lackingKeys(sql, config.ENCRYPTION_KEY)
+      const remedy = await lackingKeys(sql, ownKeys())
       if (remedy !== undefined) throw new Refusal(remedy)
-      return config.ENCRYPTION_KEY
+      return ownKeys()
     },
     /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,

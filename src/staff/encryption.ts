@@ -26,17 +26,17 @@ export function addEncryptionCommands(program: Command, run: Run): void {
     .action(run(forget))
 }
 
-export async function show({ sql, config }: StaffContext) {
+export async function show({ sql, ownKeys }: StaffContext) {
   const uses = await countValues(sql)
   const needed = await keysInUse(sql)
   return {
-    json: { newest_key: newestOf(config.ENCRYPTION_KEY), needed_keys: needed, values: uses.map(toJson) },
+    json: { newest_key: newestOf(ownKeys()), needed_keys: needed, values: uses.map(toJson) },
     text:
       uses.length === 0
         ? 'Nothing is encrypted yet.'
         : table(uses, {
             key: 'keyId',
-            'in ENCRYPTION_KEY': ({ keyId: id }) => placeOf(id, config.ENCRYPTION_KEY),
+            'in ENCRYPTION_KEY': ({ keyId: id }) => placeOf(id, ownKeys()),
             in: 'where',
             values: 'values',
           }),
@@ -44,8 +44,8 @@ export async function show({ sql, config }: StaffContext) {
 }
 
 export async function rewrite(context: StaffContext) {
-  const { sql, config } = context
-  const newest = newestOf(config.ENCRYPTION_KEY)
+  const { sql, ownKeys } = context
+  const newest = newestOf(ownKeys())
   const needed = await keysInUse(sql)
   // staff may be the first to have a key that the processes lack: they could not read what it moves
   if (needed.length > 0 && !needed.includes(newest)) {
@@ -55,7 +55,7 @@ export async function rewrite(context: StaffContext) {
   }
   const action = { action: 'encryption.rewrite', detail: { key: newest } }
   const { moved, unreadable, left } = await context.act(action, async () => {
-    const rewritten = await rewriteValues(sql, config.ENCRYPTION_KEY)
+    const rewritten = await rewriteValues(sql, ownKeys())
     const uses = await countValues(sql)
     const others = uses.filter(({ keyId: id }) => id !== newest)
     const retired = needed.filter((id) => id !== newest && others.every((use) => use.keyId !== id))
@@ -68,17 +68,15 @@ export async function rewrite(context: StaffContext) {
     json: { key: newest, moved, unreadable, left: left.map(toJson) },
     text: [
       `Moved ${moved} ${moved === 1 ? 'value' : 'values'} to the key ${newest}.`,
-      isDone
-        ? done(config.ENCRYPTION_KEY)
-        : `${notDone(unreadable)}\n\n${remaining(left, config.ENCRYPTION_KEY)}`,
+      isDone ? done(ownKeys()) : `${notDone(unreadable)}\n\n${remaining(left, ownKeys())}`,
     ].join(' '),
     failed: !isDone,
   }
 }
 
 export async function forget(context: StaffContext, key: string) {
-  const { sql, config } = context
-  if (config.ENCRYPTION_KEY.some((own) => keyId(own) === key)) {
+  const { sql, ownKeys } = context
+  if (ownKeys().some((own) => keyId(own) === key)) {
     throw new Refusal(`ENCRYPTION_KEY has the key ${key}: move what is under it with "encryption rewrite".`)
   }
   if (!(await keysInUse(sql)).includes(key)) throw new Refusal(`No process needs the key ${key}.`)

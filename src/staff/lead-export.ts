@@ -7,8 +7,8 @@ import type { StaffContext } from './context.ts'
 import { noSuchLead } from './require-lead.ts'
 
 /** Prints everything that is kept of a lead as one JSON document, with `--json` or without. */
-export async function exportLead({ sql, config, noteRead }: StaffContext, id: number): Promise<Printed> {
-  const lead = await findWholeLead({ sql, encryptionKeys: config.ENCRYPTION_KEY }, id)
+export async function exportLead({ sql, ownKeys, noteRead }: StaffContext, id: number): Promise<Printed> {
+  const lead = await findWholeLead({ sql, encryptionKeys: ownKeys() }, id)
   if (lead === undefined) throw noSuchLead(id)
   return {
     print: async (_, write) => {

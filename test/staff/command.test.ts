@@ -45,6 +45,24 @@ describe('the staff command', () => {
     expect(JSON.stringify(second)).not.toContain('prs_test_')
   })
 
+  it('needs ENCRYPTION_KEY only for what is encrypted', async () => {
+    const without = { ...environment, ENCRYPTION_KEY: '' }
+    const added = await staff(without, ['partner', 'add', 'Acme', '--json'])
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    const partner = String(JSON.parse(added.stdout).partner_id)
+    for (const reading of [
+      ['partner', 'list'],
+      ['key', 'list', partner],
+      ['audit', 'list'],
+    ])
+      expect(await staff(without, reading)).toMatchObject({ code: 0, stderr: '' })
+    expect(await staff(without, ['endpoint', 'set', partner, 'https://lender.example.com'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^ENCRYPTION_KEY is not set: this command reads or writes .*\n$/),
+    })
+  })
+
   it('sets whom mails about an endpoint go to, which self-service needs', async () => {
     const { stdout } = await staff(environment, ['partner', 'add', 'Acme', '--json'])
     const partner = String(JSON.parse(stdout).partner_id)

@@ -1,0 +1,30 @@
+import type { Client } from '@temporalio/client'
+
+const CALL_LIMIT_MS = 2000
+
+/** The version of a worker that uses Worker Versioning. */
+export interface WorkerVersion {
+  deploymentName: string
+  buildId: string
+}
+
+/**
+ * Why a worker of this version gets no work, with the command that changes it; `undefined` if it gets some, or if Temporal
+ * does not say.
+ */
+export async function idleVersion(client: Client, version: WorkerVersion): Promise<string | undefined> {
+  const { deploymentName, buildId } = version
+  const { namespace } = client.options
+  const ask = () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
+  const { workerDeploymentInfo: info } = await client
+    .withDeadline(Date.now() + CALL_LIMIT_MS, ask)
+    .catch(() => ({ workerDeploymentInfo: undefined }))
+  const { routingConfig: routing } = info ?? {}
+  if (!routing) return undefined
+  const isCurrent = routing.currentDeploymentVersion?.buildId === buildId
+  // a ramp that was removed keeps its version, with a share of 0
+  const isRamping =
+    routing.rampingDeploymentVersion?.buildId === buildId && Number(routing.rampingVersionPercentage) > 0
+  if (isCurrent || isRamping) return undefined
+  return `version ${buildId} of ${deploymentName} is neither current nor ramping, so it gets no work: temporal worker deployment set-current-version --yes --deployment-name ${deploymentName} --build-id ${buildId}`
+}
