@@ -3,7 +3,7 @@ import { migrateDeployment } from './db/deployment.ts'
 import { applyJournal } from './db/erasures/apply-journal.ts'
 import { erasureTools } from './db/erasures/journal.ts'
 import { connect, sqlOf } from './db/orm.ts'
-import { provideServiceRole } from './db/service-role.ts'
+import { provideServiceRole, requireTwoRoles } from './db/service-role.ts'
 import { provideStaffRoles } from './db/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
@@ -13,9 +13,11 @@ const config = orFail(() => readConfig('migrate'))
 misspeltSettings(processEnvironment()).forEach((line) => process.stderr.write(`${line}\n`))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 const orm = await connect(ownerUrl ?? url)
+const say = (line: string) => void process.stdout.write(`${line}\n`)
 try {
+  if (ownerUrl !== undefined) await requireTwoRoles(orm, url)
   const { ENVIRONMENT: environment, ENCRYPTION_KEY: keys } = config
-  const applied = await migrateDeployment(orm, environment, keys).catch(failIfOtherEnvironment)
+  const applied = await migrateDeployment(orm, environment, keys, say).catch(failIfOtherEnvironment)
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   const fault = await provideStaffRoles(orm)
   if (fault !== undefined) process.stdout.write(`${fault}\n`)

@@ -43,7 +43,10 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
   const id = await retryFor(deployment, PATIENCE_MS).catch((error: unknown) =>
     fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
   )
-  const remedy = await lackingKeys(sql, config.ENCRYPTION_KEY)
+  const remedy = await retryFor(() => lackingKeys(sql, config.ENCRYPTION_KEY), PATIENCE_MS).catch(
+    (error: unknown) =>
+      fail(`The encryption keys in use cannot be checked: ${reasonOf(error)}. Start it again`),
+  )
   if (remedy !== undefined) fail(remedy)
   return id
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import { LARGEST_ID } from './leads/ids.ts'
 import type { Sql } from './orm.ts'
 import { pages } from './pages.ts'
 
@@ -27,6 +26,7 @@ export interface AuditLine {
   partner_id: number | null
   /** In hexadecimal, as `hash`. */
   previous_hash: string
+  staff_name: string | null
   hash: string
 }
 
@@ -43,7 +43,11 @@ export function hashOf({ hash: _, ...fields }: AuditLine): string {
 }
 
 /** The rows after one and up to another, in order, read in pages. */
-export async function* auditLines(sql: Sql, after = 0, last = LARGEST_ID): AsyncGenerator<AuditLine> {
+export async function* auditLines(
+  sql: Sql,
+  after = 0,
+  last = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<AuditLine> {
   const read = (from: number, limit: number) => readPage(sql, from, last, limit)
   for await (const page of pages(PAGE, after, read, ({ id }) => id)) yield* page
 }
@@ -65,6 +69,7 @@ async function readPage(sql: Sql, after: number, last: number, limit: number): P
       'outcome',
       'partner_id',
       raw<string>`encode(previous_hash, 'hex')`.as('previous_hash'),
+      'staff_name',
       raw<string>`encode(hash, 'hex')`.as('hash'),
     ])
     .where('id', '>', after)

@@ -1,4 +1,5 @@
 import type { auditOutcomes } from './entities/audit-entry.ts'
+import { sql as raw } from 'kysely'
 import { jsonb } from './jsonb.ts'
 import type { Sql } from './orm.ts'
 
@@ -25,7 +26,8 @@ export interface ActingFrom {
 /**
  * To be the last that a transaction does: all rows of the audit are chained, so it locks the audit until the transaction ends.
  *
- * @param actor who acts; staff with where they act from.
+ * @param actor who acts; staff with where they act from. Of staff with a login of their own, PostgreSQL takes the login, and
+ *   keeps this name beside it.
  * @returns the row's id.
  */
 export async function recordAudit(
@@ -34,22 +36,11 @@ export async function recordAudit(
   { action, outcome, begunId, partnerId, leadId, detail }: AuditRow,
 ): Promise<number> {
   const { name, osUser, host } = typeof actor === 'string' ? { name: actor, osUser: null, host: null } : actor
-  const { id } = await sql
-    .insertInto('audit')
-    .values({
-      actor: name,
-      os_user: osUser,
-      host,
-      action,
-      outcome,
-      begun_id: begunId ?? null,
-      partner_id: partnerId ?? null,
-      lead_id: leadId ?? null,
-      detail: jsonb(detail ?? null),
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+  const { rows } = await raw<{ id: number }>`
+    select write_audit(${name}, ${action}, ${outcome}, ${begunId ?? null}, ${partnerId ?? null}, ${leadId ?? null},
+      ${jsonb(detail ?? null)}, ${osUser}, ${host}) as id`.execute(sql)
+  if (rows[0] === undefined) throw new Error('the audit answered no id')
+  return rows[0].id
 }
 
 export interface AuditFilter {
@@ -68,7 +59,7 @@ export async function findAudit(sql: Sql, filter: AuditFilter) {
   let query = sql
     .selectFrom('audit')
     .select(['id', 'at', 'actor', 'action', 'outcome', 'begun_id', 'partner_id', 'lead_id', 'detail'])
-    .select(['os_user', 'host', 'database_user'])
+    .select(['os_user', 'host', 'database_user', 'staff_name'])
   if (partner !== undefined) query = query.where('partner_id', '=', partner)
   if (lead !== undefined) query = query.where('lead_id', '=', lead)
   if (actor !== undefined) query = query.where('actor', '=', actor)

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
 import type { Environment } from '../domain/environment.ts'
-import { migrate, type Orm, type Sql, sqlOf } from './orm.ts'
+import { migrate } from './migrating.ts'
+import { type Orm, type Sql, sqlOf } from './orm.ts'
 
 /** The database holds the record of the other environment; `message` is one line that says what to do. */
 export class OtherEnvironment extends Error {
@@ -52,6 +53,7 @@ export function remembered(require: () => Promise<string>): () => Promise<string
 /**
  * Brings the schema of a deployment's database up to date; that of the other environment stays untouched.
  *
+ * @param report gets a line that says what is waited for.
  * @returns how many migrations were applied.
  * @throws {OtherEnvironment}
  */
@@ -59,12 +61,13 @@ export async function migrateDeployment(
   orm: Orm,
   environment: Environment,
   encryptionKeys: readonly Buffer[] = [],
+  report?: (line: string) => void,
 ): Promise<number> {
   const sql = sqlOf(orm)
   const { rows } = await raw<{ known: boolean }>`
     select to_regclass('deployment') is not null as known`.execute(sql)
   if (rows[0]?.known) await requireDeployment(sql, environment)
-  const applied = await migrate(orm, encryptionKeys)
+  const applied = await migrate(orm, encryptionKeys, report && { report })
   await requireDeployment(sql, environment)
   return applied
 }

@@ -1,8 +1,7 @@
 import { sql as raw } from 'kysely'
+import { takeLock } from './locks.ts'
 import type { Sql } from './orm.ts'
 import { keyId } from './seal.ts'
-
-const LOCK = 7_247_004
 
 /**
  * What `keys` lack to read all that is sealed, in one line that says what to do; `undefined` if nothing. Then the first of
@@ -17,7 +16,7 @@ export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<st
   if (newest === undefined || known.includes(newest)) return undefined
   return sql.transaction().execute(async (trx) => {
     // of two processes that begin with different keys, one finds out
-    await raw`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    await takeLock(trx, 'encryption_keys')
     const others = (await keysInUse(trx)).filter((id) => !ours.includes(id))
     if (others.length > 0) return remedyFor(others)
     await noteKey(trx, newest)

@@ -2,18 +2,20 @@ import type { Socket } from 'node:net'
 import { defineConfig } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
 import { type Connection, noteCluster } from './generation.ts'
+import { LOCK_TABLES } from './locks.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 import { entities } from './tables.ts'
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`
 
-/** PostgreSQL's type timestamptz. */
+/** PostgreSQL's types timestamptz and bigint. */
 const TIMESTAMPTZ = 1184
+const INT8 = 20
 
 interface PostgresClient {
   query: (statement: unknown, ...rest: unknown[]) => unknown
-  setTypeParser(type: number, parse: (text: string) => Date): void
+  setTypeParser(type: number, parse: (text: string) => Date | number): void
   connection: { stream: Socket }
 }
 
@@ -22,9 +24,15 @@ interface PostgresPool {
   on(event: 'release', listener: (error: unknown, client: PostgresClient) => void): void
 }
 
-/** MikroORM reads moments as text and parses them in its entities; typed SQL wants them parsed at once. */
-function parseMoments(pool: PostgresPool): void {
-  pool.on('connect', (client) => client.setTypeParser(TIMESTAMPTZ, (text) => new Date(text)))
+/**
+ * MikroORM reads moments as text and parses them in its entities; typed SQL wants them parsed at once. Ids and counts
+ * stay below 2^53.
+ */
+function parseValues(pool: PostgresPool): void {
+  pool.on('connect', (client) => {
+    client.setTypeParser(TIMESTAMPTZ, (text) => new Date(text))
+    client.setTypeParser(INT8, Number)
+  })
 }
 
 /**
@@ -41,7 +49,7 @@ function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('release', (_error, { connection }) => connection.stream.setTimeout(0))
 }
 
-/** A migration may take long, and waits for the locks that it needs, whatever limits its role has. */
+/** For what is done to the database as a whole, which may take long, whatever limits its role has. */
 const UNLIMITED: Patience = { connectMs: 2000, lockMs: 0, statementMs: 0, idleInTransactionMs: 0 }
 
 /** Staff: their statements may take a while, but a network that swallows packets is noticed. */
@@ -67,7 +75,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
     // each in a transaction of its own: one that makes an index concurrently would wait for all before it
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
     // the audit's are in its migration
-    schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true },
+    schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true, skipTables: [LOCK_TABLES] },
     pool: { min: 0, max: 20 },
     driverOptions: {
       // with the query, and `sslmode` in it, which MikroORM leaves out
@@ -79,7 +87,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
       verify: (client: Connection, done: (error?: Error) => void) =>
         void noteCluster(client).then(() => done(), done),
       onPoolCreated: (pool: PostgresPool) => {
-        parseMoments(pool)
+        parseValues(pool)
         pool.on('connect', createStatementNames())
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)
       },

@@ -1,8 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from './tables.ts'
 
-/** Held while roles are made and get their rights: PostgreSQL fails where two do that at once. */
-export const ROLES_LOCK = 7_247_003
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** A table's rights, as `grant` takes them. */
@@ -26,6 +24,16 @@ export async function grantRights(trx: Sql, role: string, rightsOf: RightsOf): P
 export async function grantSequences(trx: Sql, role: string): Promise<void> {
   const { schema } = await readNames(trx)
   await raw`grant usage, update on all sequences in schema ${raw.id(schema)} to ${raw.id(role)}`.execute(trx)
+}
+
+/** What writes the audit, and staff's reads of personal data, with the owner's rights. */
+export const WRITE_AUDIT = 'write_audit'
+export const WRITE_STAFF_READ = 'write_staff_read'
+
+/** Lets a role call functions that nobody may call by default. */
+export async function grantFunctions(trx: Sql, role: string, ...functions: string[]): Promise<void> {
+  for (const name of functions)
+    await raw`grant execute on function ${raw.id(name)} to ${raw.id(role)}`.execute(trx)
 }
 
 interface Names {

@@ -1,20 +1,32 @@
 import { sql as raw } from 'kysely'
+import { takeLock } from './locks.ts'
 import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
-import { codeOf, grantRights, grantSequences, isDenied, ROLES_LOCK } from './role-rights.ts'
+import {
+  codeOf,
+  grantFunctions,
+  grantRights,
+  grantSequences,
+  isDenied,
+  WRITE_AUDIT,
+  WRITE_STAFF_READ,
+} from './role-rights.ts'
 import { scramVerifier } from './scram.ts'
 
 /** What the service deletes expires, or is for tests. */
 const RIGHTS = 'select, insert, update'
 /** Tables on which the service has others: what is written there mostly stays as it is. */
 const OTHER_RIGHTS: Record<string, string> = {
-  audit: 'select, insert',
+  audit: 'select',
   deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
+  lock_audit: 'select',
+  lock_migration: 'select',
+  lock_roles: 'select',
   mikro_orm_migrations: 'select',
   notices: 'select, insert, update, delete',
   onboarding_mails: 'select, insert, update (address_hash)',
-  personal_reads: 'select, insert',
+  personal_reads: 'select, insert (at, lead_id, partner_id, key_id, what)',
   sink_webhooks: 'select, insert, delete',
 }
 const AUTHENTICATION_FAILED = ['28P01', '28000']
@@ -38,12 +50,22 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
   const sql = sqlOf(owner)
   await refuseOwner(sql, role)
   await sql.transaction().execute(async (trx) => {
-    await raw`select pg_advisory_xact_lock(${ROLES_LOCK})`.execute(trx)
+    await takeLock(trx, 'roles')
     await giveLogin(trx, role, decodeURIComponent(password), serviceUrl)
     await grantRights(trx, role, serviceRights)
     await grantSequences(trx, role)
+    await grantFunctions(trx, role, WRITE_AUDIT, WRITE_STAFF_READ)
   })
   await requireSameDatabase(sql, serviceUrl)
+}
+
+/**
+ * Refuses two roles that are one, or are the wrong way round.
+ *
+ * @throws {Error} one line that says what to do.
+ */
+export async function requireTwoRoles(owner: Orm, serviceUrl: string): Promise<void> {
+  await refuseOwner(sqlOf(owner), decodeURIComponent(new URL(serviceUrl).username))
 }
 
 async function refuseOwner(sql: Sql, role: string): Promise<void> {

@@ -9,6 +9,8 @@ export interface Patience {
   idleInTransactionMs?: number
   /** How long a connection may be silent; longer than `statementMs`, which keeps the connection. */
   silenceMs?: number
+  /** What PostgreSQL shows the session as. */
+  application?: string
 }
 
 export const IDLE_IN_TRANSACTION_MS = 10_000
@@ -27,13 +29,14 @@ const KEEPALIVE = {
  */
 export function sessionOptions(
   databaseUrl: string,
-  { lockMs, statementMs, idleInTransactionMs }: Patience,
+  { lockMs, statementMs, idleInTransactionMs, application }: Patience,
 ): { connectionString: string; options: string } {
   const settings = {
     ...KEEPALIVE,
     lock_timeout: lockMs,
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
+    application_name: application,
   }
   const ours = Object.entries(settings).flatMap(([name, value]) =>
     value === undefined ? [] : [`-c ${name}=${value}`],

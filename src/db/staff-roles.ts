@@ -1,6 +1,15 @@
 import { sql as raw } from 'kysely'
+import { takeLock } from './locks.ts'
 import { type Orm, type Sql, sqlOf } from './orm.ts'
-import { grantRights, grantSequences, isDenied, type RightsOf, ROLES_LOCK } from './role-rights.ts'
+import {
+  grantFunctions,
+  grantRights,
+  grantSequences,
+  isDenied,
+  type RightsOf,
+  WRITE_AUDIT,
+  WRITE_STAFF_READ,
+} from './role-rights.ts'
 import { serviceRights } from './service-role.ts'
 
 /** The roles that people's own logins are members of. They cannot log in themselves. */
@@ -22,18 +31,24 @@ const HIDDEN: Record<string, string[]> = {
   onboarding_mails: ['address_hash'],
   sinks: ['token'],
 }
-/** Who looks at what is written down by whoever looks. */
-const APPENDED = ['audit', 'personal_reads']
 
 const viewerRights: RightsOf = (table, columns) => {
   const hidden = HIDDEN[table]
-  if (hidden === undefined) return APPENDED.includes(table) ? 'select, insert' : 'select'
+  if (hidden === undefined) return 'select'
   const shown = columns.filter((column) => !hidden.includes(column))
   return `select (${shown.map((column) => `"${column}"`).join(', ')})`
 }
 
 /** Written by the service alone; all else staff write as it does. */
-const SERVICES_OWN = ['certifications', 'endpoint_pings', 'lead_events', 'losses', 'sinks', 'sink_webhooks']
+const SERVICES_OWN = [
+  'certifications',
+  'endpoint_pings',
+  'lead_events',
+  'losses',
+  'personal_reads',
+  'sinks',
+  'sink_webhooks',
+]
 const staffRights: RightsOf = (table) => (SERVICES_OWN.includes(table) ? 'select' : serviceRights(table))
 
 /**
@@ -45,14 +60,15 @@ export async function provideStaffRoles(owner: Orm): Promise<string | undefined>
   return sqlOf(owner)
     .transaction()
     .execute(async (trx) => {
-      await raw`select pg_advisory_xact_lock(${ROLES_LOCK})`.execute(trx)
+      await takeLock(trx, 'roles')
       const { viewer, staff } = await staffRoles(trx)
       const fault = await faultOf(trx, viewer, staff)
       if (fault !== undefined) return fault
       await grantRights(trx, viewer, viewerRights)
-      await raw`grant usage on sequence audit_id_seq to ${raw.id(viewer)}`.execute(trx)
+      await grantFunctions(trx, viewer, WRITE_STAFF_READ)
       await grantRights(trx, staff, staffRights)
       await grantSequences(trx, staff)
+      await grantFunctions(trx, staff, WRITE_AUDIT, WRITE_STAFF_READ)
       return undefined
     })
 }

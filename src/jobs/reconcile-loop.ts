@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Sql } from '../db/orm.ts'
-import { RECONCILE_LOCK, sweepAlone } from '../db/sweep-lock.ts'
+import { alone } from '../db/alone.ts'
 import { forgetMailedAddresses } from '../db/leads/onboarding.ts'
 import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
 import type { Referrals } from '../temporal/referrals.ts'
@@ -42,7 +42,7 @@ export async function keepReconciled(options: Options): Promise<void> {
       return repaired
     }
     try {
-      const repaired = await sweepAlone(sql, turn, RECONCILE_LOCK)
+      const repaired = await alone(sql, 'comparison', turn)
       if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
       if (isFull) fullAt = Date.now() + (isDone ? FULL_EVERY_MS : FULL_AGAIN_MS)
     } catch (error) {

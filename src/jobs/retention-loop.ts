@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { ErasureTools } from '../db/erasures/journal.ts'
 import type { Sql } from '../db/orm.ts'
 import { dueClasses, runRetention } from '../db/retention/runs.ts'
-import { RETENTION_LOCK, sweepAlone } from '../db/sweep-lock.ts'
+import { alone } from '../db/alone.ts'
 import type { RetentionDays } from '../domain/retention.ts'
 import type { WorkerObserver } from '../metrics/worker.ts'
 
@@ -29,7 +29,7 @@ export async function keepRetention(options: Options): Promise<void> {
   while (!signal.aborted) {
     try {
       const due = await dueClasses(sql, days)
-      if (due.length > 0) await sweepAlone(sql, () => runDue(options), RETENTION_LOCK)
+      if (due.length > 0) await alone(sql, 'retention', () => runDue(options))
       failing = false
     } catch (error) {
       if (!failing) log.warn({ err: error }, 'cannot remove what is old; trying again every minute')

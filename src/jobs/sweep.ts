@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { sweepAlone } from '../db/sweep-lock.ts'
+import { alone } from '../db/alone.ts'
 import { turnIncidents } from '../db/endpoints/incidents.ts'
 import { runningCertifications } from '../db/endpoints/certifications.ts'
 import { announcedChanges } from '../db/endpoints/announced-changes.ts'
@@ -54,7 +54,7 @@ export async function sweep(options: SweepOptions): Promise<void> {
   let failing = false
   for (let turn = 0; !signal.aborted; turn += 1) {
     try {
-      const started = await sweepAlone(sql, () => turns.take(turn % ENDPOINTS_EVERY === 0))
+      const started = await alone(sql, 'sweep', () => turns.take(turn % ENDPOINTS_EVERY === 0))
       if (started > 0) log.info({ started }, 'started workflows that were left out')
       failing = false
     } catch (error) {

@@ -131,8 +131,12 @@ const line = (lead: string, reads: string, first: string, last: string, rest: st
 
 const COLUMNS = line('lead', 'reads', 'first', 'last', 'by')
 
+/** The login, which PostgreSQL checked, before what they called themselves. */
+const staffOf = ({ database_user: login, staff, os_user: osUser }: ReadLead) =>
+  `${login ?? ''} as ${staff ?? ''} (${osUser ?? ''})`
+
 function lineOf(row: ReadLead): string {
-  const by = row.key_id === null ? `${row.staff ?? ''} (${row.os_user ?? ''})` : `key ${row.key_id}`
+  const by = row.key_id === null ? staffOf(row) : `key ${row.key_id}`
   const [first, last] = [formatTimestamp(row.first_at), formatTimestamp(row.last_at)]
   return line(String(row.lead_id), String(row.reads), first, last, `${by}: ${row.what.join(', ')}`)
 }

@@ -22,7 +22,7 @@ const MOST_FINDINGS = 20
 
 /** `ID:HASH`, for an option that can be given more than once. */
 export function addHead(text: string, others: Head[] = []): Head[] {
-  const [, id, hash] = /^([1-9]\d{0,9}):([\da-f]{64})$/.exec(text) ?? []
+  const [, id, hash] = /^([1-9]\d{0,15}):([\da-f]{64})$/.exec(text) ?? []
   if (id === undefined || hash === undefined)
     throw new InvalidArgumentError('Use a head as a worker logged it (audit_head): ID:HASH.')
   return [...others, { id: Number(id), hash }]

@@ -48,6 +48,7 @@ async function list({ sql }: StaffContext, filter: AuditFilter) {
     detail: ({ detail }) => detail && JSON.stringify(detail),
     from: ({ os_user: user, host }) => user && `${user}@${host}`,
     login: 'database_user',
+    as: 'staff_name',
   })
   const more =
     found.length === filter.limit ? `\n\nOnly ${filter.limit} are listed. To see more: --limit.` : ''

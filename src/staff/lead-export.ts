@@ -12,7 +12,7 @@ export async function exportLead({ sql, ownKeys, noteRead }: StaffContext, id: n
   if (lead === undefined) throw noSuchLead(id)
   return {
     print: async (_, write) => {
-      await noteRead({ leadId: id, partnerId: lead.partner_id, what: 'lead export' })
+      await noteRead({ leadId: id, what: 'lead export' })
       const parts = await exportedLead(sql, lead, { viewer: 'staff', workflowId: referralId(id) })
       for await (const piece of jsonPieces(parts)) await write(piece)
       await write('\n')

@@ -24,7 +24,7 @@ export async function show(context: StaffContext, record: LeadRecord) {
   const { id, ...lead } = openRecord(record, await context.encryptionKeys())
   // first: it rejects when the namespace is another deployment's
   const { workflowId, status, notes } = await describeReferral(context.client, id)
-  await context.noteRead({ leadId: id, partnerId: lead.partner_id, what: 'lead show' })
+  await context.noteRead({ leadId: id, what: 'lead show' })
   const [events, deliveries, attempts, mail] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),

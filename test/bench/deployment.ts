@@ -3,7 +3,8 @@ import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
-import { connect, migrate, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { migrate } from '../../src/db/migrating.ts'
+import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { type SealAt, sealing } from '../../src/db/seal.ts'
@@ -36,6 +37,7 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    DRAIN_SECONDS: '0',
     LOG_LEVEL: 'info',
     // as npm start and a deployment have it
     STARTS_IN_FLIGHT: servers.isDevelopmentServer ? '1' : '8',

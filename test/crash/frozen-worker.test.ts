@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Client } from '@temporalio/client'
 import { sql as raw } from 'kysely'
-import { SWEEP_LOCK } from '../../src/db/sweep-lock.ts'
 import { createReferrals } from '../../src/temporal/referrals.ts'
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -57,7 +56,7 @@ describe('a worker that is frozen', () => {
   /** Whether somebody has held the sweep's lock for so long that the first sign of life went over its connection. */
   async function sweepStandsStill(): Promise<boolean> {
     const { rows } = await raw`select from pg_locks join pg_stat_activity using (pid)
-      where datname = current_database() and objid = ${SWEEP_LOCK} and query = 'select 1'`.execute(
+      where datname = current_database() and relation = 'lock_sweep'::regclass and query = 'select 1'`.execute(
       service.sql,
     )
     return rows.length > 0

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { recordAudit } from '../../src/db/audit.ts'
-import { migrate, type Orm, type Sql } from '../../src/db/orm.ts'
+import { migrate } from '../../src/db/migrating.ts'
+import { type Orm, type Sql } from '../../src/db/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const WRITERS = 8

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { connect, migrate, type Orm, type Sql } from '../../src/db/orm.ts'
+import { apiPatience } from '../../src/app.ts'
+import { migrate } from '../../src/db/migrating.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { atEnd } from '../support/at-end.ts'
 import { LEAD } from '../support/leads.ts'
@@ -54,18 +56,96 @@ describe('the migrations', () => {
     await until(
       async () => (await sessionsWith('create index concurrently%', `wait_event_type = 'Lock'`)) > 0,
     )
-    const second = migrate(other)
-    await until(async () => (await sessionsWith('%_advisory_lock%')) === 2)
+    const waits = Promise.withResolvers<string>()
+    const second = migrate(other, [], { report: waits.resolve })
+    expect(await waits.promise).toBe('Another process applies migrations: waiting until it has ended.')
     written.resolve()
     await writing
     expect(await Promise.all([first, second])).toEqual([1, 0])
     expect(await difference()).toBe('')
   })
 
-  it('give attempts from before the partner of their delivery', async () => {
-    const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+  /** Takes the database back to where a column is still to be added to a table that the service uses. */
+  async function withoutColumn(): Promise<void> {
     await raw`alter table attempts drop column partner_id`.execute(sql)
     await raw`delete from mikro_orm_migrations where name ~ 'attempts_(of_a|by)_partner'`.execute(sql)
+  }
+  /** Reads a table as a dump does, in a transaction that is open until `end`. */
+  async function dumping() {
+    const dumper = await connect(url, { connectMs: 2000, application: 'pg_dump' })
+    atEnd(() => dumper.close())
+    const [begun, ended] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
+    const dump = sqlOf(dumper)
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (trx) => {
+        const { rows } = await raw<{ pid: number }>`
+          select pg_backend_pid() as pid from (select count(*) from attempts) as all_of_them`.execute(trx)
+        begun.resolve(rows[0]?.pid ?? 0)
+        await ended.promise
+      })
+    return { pid: await begun.promise, end: async () => (ended.resolve(), dump) }
+  }
+
+  it('give way to the service while a dump reads a table that has to change, and go on after it', async () => {
+    await withoutColumn()
+    const { end } = await dumping()
+    const service = await connect(url, apiPatience)
+    atEnd(() => service.close())
+    const lines: string[] = []
+    const migrating = migrate(orm, [], { report: (line) => lines.push(line) })
+    const read = () => raw`select count(*) from attempts`.execute(sqlOf(service))
+    await until(async () => {
+      // at any moment, whether the migration waits or rests
+      await read()
+      return lines.length > 0
+    })
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^pg_dump \(login postgres, process \d+, for \d+ s\) uses a table that has to change: trying again for 300 s\.$/,
+      ),
+    ])
+    await end()
+    expect(await migrating).toBe(2)
+    expect(lines).toHaveLength(1)
+    expect(await difference()).toBe('')
+  })
+
+  it('say in one line whom they waited for when they give up', async () => {
+    await withoutColumn()
+    const { pid, end } = await dumping()
+    const migrating = migrate(orm, [], { patienceMs: 100 })
+    await expect(migrating).rejects.toThrow(
+      new RegExp(
+        `^pg_dump \\(login postgres, process ${pid}, for \\d+ s\\) uses a table that has to change: wait until it has ended, or end it with pg_terminate_backend, then run npm run migrate again\\. What was applied stays$`,
+      ),
+    )
+    await end()
+    expect(await migrate(orm)).toBe(2)
+  })
+
+  it('wait for a dump as long as it takes where nobody waits behind them: for an index', async () => {
+    await withoutIndex()
+    const { end } = await dumping()
+    const migrating = migrate(orm, [], { patienceMs: 0 })
+    await until(
+      async () => (await sessionsWith('create index concurrently%', `wait_event_type = 'Lock'`)) > 0,
+    )
+    // longer than any other statement of a migration waits for a lock
+    await until(
+      async () =>
+        (await sessionsWith(
+          'create index concurrently%',
+          `clock_timestamp() - query_start > interval '1 second'`,
+        )) > 0,
+    )
+    await end()
+    expect(await migrating).toBe(1)
+  })
+
+  it('give attempts from before the partner of their delivery', async () => {
+    const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+    await withoutColumn()
     await raw`insert into attempts (id, event_id, number, trigger, endpoint_revision)
       select 'att_1', event_id, 1, 'scheduled', 1 from deliveries where lead_id = ${leadId}`.execute(sql)
     expect(await migrate(orm)).toBe(2)

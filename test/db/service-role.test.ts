@@ -63,12 +63,14 @@ describe('the role that migrate makes for the service', () => {
     'drop index leads_partner_id_index',
     'truncate attempts',
     'delete from audit',
+    "insert into audit (actor, action, outcome) values ('key 1', 'test', 'done')",
     'truncate audit',
     'delete from leads',
     'delete from erasures',
     'delete from attempts',
     "update audit set actor = 'nobody'",
     'delete from personal_reads',
+    "insert into personal_reads (lead_id, partner_id, staff, what) values (1, 1, 'ada', 'lead show')",
     'update personal_reads set key_id = 1',
     'update lead_events set created_at = now()',
     "update deployment set environment = 'production'",
@@ -88,8 +90,10 @@ describe('the role that migrate makes for the service', () => {
   })
 
   it('may write to the audit and read it', async () => {
-    await run("insert into audit (actor, action, outcome) values ('somebody', 'test', 'done')")
-    expect((await run('select actor from audit')).rows).toEqual([{ actor: 'somebody' }])
+    await run("select write_audit('key 1', 'test', 'done', null, null, null, null, null, null)")
+    expect((await run('select actor, staff_name from audit')).rows).toEqual([
+      { actor: 'key 1', staff_name: null },
+    ])
   })
 
   it('gets the password of DATABASE_URL when that was changed', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
-import { sweepAlone } from '../../src/db/sweep-lock.ts'
+import { alone } from '../../src/db/alone.ts'
 import { switchableProxy } from '../api/switchable-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -26,11 +26,11 @@ describe('a connection in use that says nothing', () => {
   it('keeps its advisory lock for work that takes longer than that', async () => {
     const sql = sqlOf(orm)
     const taken = Promise.withResolvers<void>()
-    const first = sweepAlone(sql, async () => {
+    const first = alone(sql, 'sweep', async () => {
       taken.resolve()
       await delay(2 * SILENCE_MS)
       // another process still does not get it
-      return sweepAlone(sql, async () => 2).then((second) => (second === 0 ? 1 : -1))
+      return alone(sql, 'sweep', async () => 2).then((second) => (second === 0 ? 1 : -1))
     })
     await taken.promise
     expect(await first).toBe(1)

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { alone } from '../../src/db/alone.ts'
+import { recordAudit } from '../../src/db/audit.ts'
 import { auditHead } from '../../src/db/audit-chain.ts'
+import { locks } from '../../src/db/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { provideStaffRoles } from '../../src/db/staff-roles.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -131,15 +134,17 @@ describe('with a login of their own, staff', () => {
     expect(await carryOut(logins.staff, [...commandsThatAct(), ...commandsThatRead()])).toEqual([])
     const who = await service.sql
       .selectFrom('audit')
-      .select(['actor', 'database_user', 'os_user', 'host'])
+      .select(['actor', 'staff_name', 'database_user', 'os_user', 'host'])
       .orderBy('id')
       .execute()
     expect(who[0]).toEqual({
-      actor: 'staff',
+      actor: `${database}_staff_login`,
+      staff_name: 'staff',
       database_user: `${database}_staff_login`,
       os_user: userInfo().username,
       host: hostname(),
     })
+    expect(new Set(who.map(({ actor }) => actor))).toEqual(new Set([`${database}_staff_login`]))
     expect(new Set(who.map(({ database_user: login }) => login))).toEqual(
       new Set([`${database}_staff_login`]),
     )
@@ -169,6 +174,82 @@ describe('with a login of their own, staff', () => {
     for (const statement of statements)
       await expect(raw.raw(statement).execute(sql)).rejects.toThrow(/permission denied|must be owner/)
   })
+
+  it.each([
+    "insert into audit (actor, action, outcome) values ('key 1', 'key.issue', 'done')",
+    "select write_audit('key 1', 'key.issue', 'done', null, null, null, null, null, null)",
+    "select nextval('audit_id_seq')",
+    'lock table lock_audit in share update exclusive mode',
+    'lock table lock_sweep in row share mode',
+    "select try_lock('lock_sweep')",
+    'select from lock_slots for update',
+    'select from partners for share',
+    'lock table audit in share mode',
+    "insert into personal_reads (at, lead_id, partner_id, staff, what) values ('2026-01-01', 1, 1, 'ada', 'lead show')",
+  ])('who are viewers may neither forge nor lock anything by %s', async (statement) => {
+    const forged = (await asLogin('viewer')).transaction().execute((trx) => raw.raw(statement).execute(trx))
+    await expect(forged).rejects.toThrow('permission denied')
+  })
+
+  it('who are viewers take away no lock of the service, whatever they lock', async () => {
+    const viewer = await asLogin('viewer')
+    await viewer.connection().execute(async (connection) => {
+      // those that the service had, and each in every way that there is
+      for (const id of [7_247_000, 7_247_001, 7_247_002, 7_247_003, 7_247_004, 7_247_061])
+        await raw`select pg_advisory_lock(${id})`.execute(connection)
+      await raw`begin`.execute(connection)
+      for (const lock of [...locks, 'slots'])
+        await raw`lock table ${raw.table(`lock_${lock}`)} in access share mode`.execute(connection)
+      await raw`lock table audit, leads, endpoints in access share mode`.execute(connection)
+      expect(await alone(service.sql, 'sweep', async () => 1)).toBe(1)
+      expect(await alone(service.sql, 'retention', async () => 1)).toBe(1)
+      expect((await staff(logins.staff, ['key', 'issue', `${partner.id}`])).code).toBe(0)
+      await raw`rollback`.execute(connection)
+    })
+  })
+
+  it('appear in the audit under their login, whatever name they give', async () => {
+    const sql = await asLogin('staff')
+    await recordAudit(sql, 'key 1', { action: 'test.forged', outcome: 'done' })
+    const forged = raw`insert into audit (actor, action, outcome) values ('key 1', 'test.forged', 'done')`
+    await expect(forged.execute(sql)).rejects.toThrow('permission denied')
+    const rows = await service.sql
+      .selectFrom('audit')
+      .select(['actor', 'staff_name', 'database_user'])
+      .where('action', '=', 'test.forged')
+      .execute()
+    const login = `${database}_staff_login`
+    expect(rows).toEqual([{ actor: login, staff_name: 'key 1', database_user: login }])
+  })
+
+  it.each(['viewer', 'staff'] as const)(
+    'of the role %s leave reads with their login, at the time of the database',
+    async (role) => {
+      const before = Date.now()
+      const { code } = await staff(logins[role], ['--as', 'ada', 'lead', 'show', `${lead}`])
+      expect(code).toBe(0)
+      const forged = raw`insert into personal_reads (at, lead_id, partner_id, staff, what)
+      values ('2026-01-01', ${lead}, ${partner.id}, 'ada', 'lead show')`
+      await expect(forged.execute(await asLogin(role))).rejects.toThrow('permission denied')
+      const rows = await service.sql
+        .selectFrom('personal_reads')
+        .select(['staff', 'database_user', 'partner_id', 'at'])
+        .where('staff', '=', 'ada')
+        .where('database_user', '=', `${database}_${role}_login`)
+        .execute()
+      expect(rows).toEqual([
+        {
+          staff: 'ada',
+          database_user: `${database}_${role}_login`,
+          partner_id: partner.id,
+          at: expect.any(Date),
+        },
+      ])
+      expect(Number(rows[0]?.at)).toBeGreaterThan(before - 60_000)
+      const { stdout } = await staff(logins[role], ['access', 'report', '--lead', `${lead}`])
+      expect(stdout).toContain(`${database}_${role}_login as ada (`)
+    },
+  )
 
   it.each([
     'select hash from api_keys',

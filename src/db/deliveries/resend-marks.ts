@@ -1,10 +1,9 @@
 import { sql as raw } from 'kysely'
+import { takeKeyedLocks } from '../locks.ts'
 import type { Sql } from '../orm.ts'
 
 /** How many settled deliveries of a partner may wait to be sent once more. */
 export const MOST_RESENDS = 1000
-/** The first key of the advisory lock; the second is the partner's id. */
-const COUNTING = 7_247_100
 const settled = ['delivered', 'given_up'] as const
 
 export interface RequestedResends {
@@ -25,7 +24,7 @@ export async function requestResends(
   eventIds: readonly string[],
 ): Promise<RequestedResends> {
   return sql.transaction().execute(async (trx) => {
-    await raw`select pg_advisory_xact_lock(${COUNTING}::int, ${partnerId}::int)`.execute(trx)
+    await takeKeyedLocks(trx, { resends: partnerId })
     const { count, waiting } = await trx
       .selectFrom('deliveries')
       .select([

@@ -6,19 +6,22 @@ export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 
 /**
  * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
- * two: `begun` before, and one that names it by `begunId` and says what came of it. A trigger refuses to change rows, and
- * sets `id`, `at`, `databaseUser` and the two hashes, which chain each row to the one before.
+ * two: `begun` before, and one that names it by `begunId` and says what came of it. The function write_audit writes them: it
+ * takes `actor` from the session, unless the service writes. A trigger refuses to change rows, and sets `id`, `at`, `databaseUser` and the two hashes, which chain each row to the one before.
  */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit',
   properties: {
-    id: p.integer().primary().autoincrement(false),
+    id: p.bigint('number').primary().autoincrement(false),
     at: instant().defaultRaw('clock_timestamp()'),
+    /** A key, staff’s own login, or the name that staff gave who act with the service’s login. */
     actor: p.text(),
+    /** What staff called themselves, where that is not `actor`. */
+    staffName: p.text().nullable(),
     action: p.text(),
     outcome: p.text().$type<(typeof auditOutcomes)[number]>(),
-    begunId: p.integer().nullable(),
+    begunId: p.bigint('number').nullable(),
     partnerId: p.integer().nullable(),
     leadId: p.integer().nullable(),
     detail: p.json<Record<string, unknown>>().nullable(),

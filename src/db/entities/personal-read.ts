@@ -20,10 +20,12 @@ export const PersonalRead = defineEntity({
     partnerId: p.integer(),
     /** The API key that read it; `null` for staff. */
     keyId: p.integer().nullable(),
-    /** Who of staff read it; `null` for a key. */
+    /** What they of staff who read it called themselves; `null` for a key. */
     staff: p.text().nullable(),
     /** As whom the operating system knows them. */
     osUser: p.text().nullable(),
+    /** The login with which staff read; the function write_staff_read takes it from the session. */
+    databaseUser: p.text().nullable(),
     what: p.text().$type<ReadKind>(),
   },
   checks: [

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MailRefusal } from '../entities/onboarding-mail.ts'
+import { takeKeyedLocks } from '../locks.ts'
 import type { Sql } from '../orm.ts'
 
 /** How many onboarding mails may be sent; 0 is no limit. */
@@ -23,10 +24,6 @@ interface Claimed {
   due_in_ms: number
 }
 
-/** Classes of advisory locks, apart from those that have one number. */
-const ADDRESS_LOCK = 7_247_010
-const PARTNER_LOCK = 7_247_011
-
 const dueInMs = raw<number>`(extract(epoch from due_at - clock_timestamp()) * 1000)::float8`
 
 /**
@@ -36,8 +33,10 @@ const dueInMs = raw<number>`(extract(epoch from due_at - clock_timestamp()) * 10
  */
 export async function claimOnboardingMail(sql: Sql, claim: Claim, limits: MailLimits): Promise<Claimed> {
   const claimed = await sql.transaction().execute(async (trx) => {
-    await raw`select pg_advisory_xact_lock(${ADDRESS_LOCK}, hashtext(${claim.addressHashes[0]})),
-      pg_advisory_xact_lock(${PARTNER_LOCK}, ${claim.partnerId})`.execute(trx)
+    await takeKeyedLocks(trx, {
+      mails_of_address: claim.addressHashes[0] ?? '',
+      mails_of_partner: claim.partnerId,
+    })
     return insertClaim(trx, claim, limits)
   })
   return claimed ?? findClaim(sql, claim.leadId)

@@ -15,6 +15,8 @@ export interface ReadLead {
   /** `null` for staff. */
   key_id: number | null
   staff: string | null
+  /** The login with which staff read. */
+  database_user: string | null
   os_user: string | null
   what: ReadKind[]
   reads: number
@@ -64,12 +66,11 @@ export async function reportReads(
         select partner_id, count(distinct lead_id)::int as leads, count(*)::int as reads
         from personal_reads where ${matching(filter)} group by partner_id order by partner_id`.execute(trx)
       await raw`declare leads_read no scroll cursor for
-        select lead_id, partner_id, key_id, staff, os_user, array_agg(distinct what) as what, count(*)::int as reads,
+        select lead_id, partner_id, key_id, staff, database_user, os_user, array_agg(distinct what) as what, count(*)::int as reads,
           min(at) as first_at, max(at) as last_at
         from personal_reads where ${matching(filter)}
-        group by lead_id, partner_id, key_id, staff, os_user order by lead_id, key_id, staff, os_user`.execute(
-        trx,
-      )
+        group by lead_id, partner_id, key_id, staff, database_user, os_user
+        order by lead_id, key_id, database_user, staff, os_user`.execute(trx)
       await report(totals, pagesOf(trx))
     })
 }

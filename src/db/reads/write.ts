@@ -31,18 +31,13 @@ export async function insertKeyReads(sql: Sql, reads: readonly AgedRead[]): Prom
 /** Somebody of staff got a borrower's personal data. */
 export interface StaffRead {
   leadId: number
-  partnerId: number
+  /** What they call themselves. */
   staff: string
   osUser: string
   what: ReadKind
 }
 
-export async function insertStaffRead(
-  sql: Sql,
-  { leadId, partnerId, staff, osUser, what }: StaffRead,
-): Promise<void> {
-  await sql
-    .insertInto('personal_reads')
-    .values({ lead_id: leadId, partner_id: partnerId, staff, os_user: osUser, what })
-    .execute()
+/** PostgreSQL adds their login, the time, and whose lead it is. */
+export async function insertStaffRead(sql: Sql, { leadId, staff, osUser, what }: StaffRead): Promise<void> {
+  await raw`select write_staff_read(${leadId}, ${staff}, ${osUser}, ${what})`.execute(sql)
 }

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { alone } from '../../src/db/alone.ts'
+import { lackingKeys } from '../../src/db/encryption-keys.ts'
+import { keyedLocks, type Lock, locks, SLOTS, takeKeyedLocks, takeLock, tryLock } from '../../src/db/locks.ts'
+import { backgroundPatience } from '../../src/db/mikro-orm.config.ts'
+import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { atEnd } from '../support/at-end.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { runToEnd } from '../support/processes.ts'
+import { prepareService } from '../support/service.ts'
+
+const LOCK_MS = 300
+const root = path.join(import.meta.dirname, '../..')
+
+describe('locks', () => {
+  let sql: Sql
+  /** Another process, which is not patient. */
+  let other: Sql
+  beforeEach(async () => {
+    const database = await openDatabase()
+    ;({ sql } = database)
+    const orm = await connect(database.url, { ...backgroundPatience, lockMs: LOCK_MS })
+    atEnd(() => orm.close())
+    other = sqlOf(orm)
+  })
+
+  it('are each a table of their own, and those of keys have all their rows', async () => {
+    const { rows: tables } = await raw<{ name: string }>`
+      select relname as name from pg_class where relkind = 'r' and relname like 'lock\_%'`.execute(sql)
+    expect(tables.map(({ name }) => name).toSorted()).toEqual(
+      [...locks.map((lock) => `lock_${lock}`), 'lock_slots'].toSorted(),
+    )
+    const { rows: slots } = await raw`
+      select lock, count(*) as slots from lock_slots group by lock order by lock`.execute(sql)
+    expect(slots).toEqual(keyedLocks.toSorted().map((lock) => ({ lock, slots: SLOTS })))
+  })
+
+  it('are taken in one file, and are no advisory locks, which every login could take', () => {
+    const sources = globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root })
+    expect(sources.length).toBeGreaterThan(100)
+    const faulty = sources.filter((file) => {
+      const text = readFileSync(path.join(root, file), 'utf8')
+      const isApplied = file.endsWith('Migration20261122061000_audit_chain.ts')
+      return (
+        (!isApplied && /pg_\w*advisory\w*lock/.test(text)) || /\b7_?247_?\d{3}\b/.test(text) !== isApplied
+      )
+    })
+    expect(faulty).toEqual([])
+  })
+
+  it('of retention do not keep a process with a new first key from starting', async () => {
+    const ran = await alone(sql, 'retention', async () => {
+      expect(await lackingKeys(other, [randomBytes(32)])).toBeUndefined()
+      return 1
+    })
+    expect(ran).toBe(1)
+  })
+
+  it.each(locks)('of the name %s are held by one transaction at a time', async (lock) => {
+    await sql.transaction().execute(async (trx) => {
+      await takeLock(trx, lock)
+      const tried = await other.transaction().execute((another) => tryLock(another, lock))
+      expect(tried).toBe(false)
+      const taken = other.transaction().execute((another) => takeLock(another, lock))
+      await expect(taken).rejects.toThrow(`another process holds the lock "${lock}"`)
+      for (const free of locks.filter((name) => name !== lock))
+        expect(await other.transaction().execute((another) => tryLock(another, free))).toBe(true)
+    })
+    expect(await other.transaction().execute((trx) => tryLock(trx, lock))).toBe(true)
+  })
+
+  it('of the same keys are taken in one order, whatever the order in which they are given', async () => {
+    const both = (first: number) =>
+      other.transaction().execute(async (trx) => {
+        const keys = { mails_of_partner: 7, resends: 7 }
+        await takeKeyedLocks(trx, first % 2 === 0 ? keys : { resends: 7, mails_of_partner: 7 })
+        return 1
+      })
+    expect(await Promise.all([0, 1, 2, 3, 4, 5].map(both))).toHaveLength(6)
+    await sql.transaction().execute(async (trx) => {
+      await takeKeyedLocks(trx, { resends: 7 })
+      await expect(both(0)).rejects.toThrow('lock timeout')
+    })
+  })
+
+  it('give a transaction no id and keep no snapshot, because list-events and vacuum would wait for both', async () => {
+    await alone(sql, 'sweep', async () => {
+      const { rows } = await raw`select backend_xid, backend_xmin from pg_stat_activity
+        where pid in (select pid from pg_locks where relation = 'lock_sweep'::regclass)`.execute(sql)
+      expect(rows).toEqual([{ backend_xid: null, backend_xmin: null }])
+      return 1
+    })
+  })
+
+  it('are free again when the session that held them is gone', async () => {
+    const end = (lock: Lock) => raw`select pg_terminate_backend(pid) from pg_locks
+      where relation = ${`lock_${lock}`}::regclass`
+    const held = alone(other, 'sweep', async () => {
+      await end('sweep').execute(sql)
+      return 1
+    })
+    await expect(held).rejects.toThrow(/terminat/)
+    expect(await alone(sql, 'sweep', async () => 1)).toBe(1)
+  })
+})
+
+describe('a worker that waits for the lock of the encryption keys', () => {
+  it('says so in one line when it gives up', async () => {
+    const service = await prepareService()
+    const freed = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const holding = service.sql.transaction().execute(async (trx) => {
+      await takeLock(trx, 'encryption_keys')
+      held.resolve()
+      await freed.promise
+    })
+    await held.promise
+    const { code, stderr } = await runToEnd('src/worker.ts', service.environment)
+    freed.resolve()
+    await holding
+    expect([code, stderr]).toEqual([
+      1,
+      'The encryption keys in use cannot be checked: another process holds the lock "encryption_keys". Start it again\n',
+    ])
+  }, 60_000)
+})
