@@ -101,7 +101,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(gracefulClose, { stopMs: limits.stopMs })
   await app.register(requestLog, { observeRequest: dependencies.observeRequest })
   await app.register(securityHeaders)
-  await app.register(httpsRequired, { isProxy })
+  await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })
   await app.register(rateLimits, { perMinute })
   await app.register(failures)
   await app.register(jsonBody)

@@ -1,4 +1,9 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { makeCertificate } from '../webhooks/certificate.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 const PROXY = '10.0.0.10'
@@ -57,8 +62,64 @@ describe('behind a TLS proxy', () => {
     expect(await ping(undefined, PROXY)).toEqual(taken)
   })
 
-  it('does not listen to what others say', async () => {
-    expect(await ping('http', '10.0.0.11')).toEqual(taken)
+  it.each(['10.0.0.11', '127.0.0.1', '::1', '8.8.8.8'])(
+    'refuses plain HTTP of any other peer (%s), whatever it says, and does not look at its key',
+    async (remoteAddress) => {
+      const before = api.logged.length
+      const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': PROXY }
+      const answers = await Promise.all([
+        partner.send({ method: 'POST', url: '/v1/create-lead', payload: borrower, headers, remoteAddress }),
+        partner.send({ method: 'GET', url: '/v1/ping', headers, remoteAddress }),
+        partner.send({ method: 'GET', url: '/v1/ping', remoteAddress }),
+        api.send({ method: 'GET', url: '/v1/ping', headers: { authorization: 'x' }, remoteAddress }),
+        api.send({ method: 'POST', url: '/v1/ping', headers, remoteAddress }),
+        api.send({ method: 'GET', url: '/v1/nothing', headers, remoteAddress }),
+        api.send({ method: 'GET', url: '/console', headers, remoteAddress }),
+      ])
+      for (const { status, body } of answers) {
+        expect([status, body]).toEqual([
+          403,
+          {
+            success: false,
+            error: {
+              code: 'HTTPS_REQUIRED',
+              message: expect.stringContaining('Use HTTPS, at the public address'),
+            },
+          },
+        ])
+      }
+      // neither whose key it is, nor why one would be refused, is known
+      expect(api.logged.slice(before).join('')).not.toMatch(/partner_id|authentication/)
+    },
+  )
+
+  it('answers a ping without a key to anybody, as balancers send it', async () => {
+    expect(await ping(undefined, '10.0.0.11')).toEqual(taken)
+    expect(await ping('https', '127.0.0.1')).toEqual(taken)
+    const { status } = await api.send({ method: 'GET', url: '/v1/ping?now', remoteAddress: '10.0.0.11' })
+    expect(status).toBe(200)
+  })
+
+  it('serves TLS of its own to everybody', async () => {
+    const { cert, key } = makeCertificate({ host: 'localhost' })
+    const own = await prepareApi({ trustProxy: PROXY, tls: { cert, key } })
+    const { key: ownKey } = await own.addPartner()
+    await own.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = own.app.server.address() as AddressInfo
+    const asked = request({
+      host: 'localhost',
+      port,
+      path: '/v1/ping',
+      ca: cert,
+      headers: { authorization: `Service-Key ${ownKey}` },
+    })
+    asked.end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    answer.resume()
+    expect(answer.statusCode).toBe(200)
+  })
+
+  it('is not asked for where there is no proxy: the API then listens on loopback only', async () => {
     expect(await ping('http', PROXY, await prepareApi())).toEqual(taken)
   })
 })
