@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
-import { isPublicAddress } from './public-address.ts'
+import { isAllowedAddress } from './public-address.ts'
 
 /** The endpoint resolves to an address that is not public; nothing was sent. */
 export class BlockedAddressError extends Error {
@@ -17,8 +17,8 @@ export class BlockedAddressError extends Error {
 export class LookupError extends Error {}
 
 /**
- * SSRF guard: a `lookup` that resolves to public addresses only. The connection is pinned to the addresses that were
- * checked, so DNS rebinding has no effect. One private address among several blocks them all.
+ * SSRF guard: a `lookup` that resolves to allowed addresses only. The connection is pinned to the addresses that were
+ * checked, so DNS rebinding has no effect. One other address among several blocks them all.
  */
 function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -29,8 +29,8 @@ function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): Lo
         typeof answer === 'string' ? [{ address: answer, family: family ?? isIP(answer) }] : answer
       const first = addresses[0]
       if (first === undefined) return refuse(new LookupError('ENOTFOUND'))
-      const blocked = addresses.find(({ address }) => !isPublicAddress(address))
-      if (blocked && !allowPrivateNetwork) return refuse(new BlockedAddressError(blocked.address))
+      const blocked = addresses.find(({ address }) => !isAllowedAddress(address, { allowPrivateNetwork }))
+      if (blocked) return refuse(new BlockedAddressError(blocked.address))
       if (options.all) return callback(null, addresses)
       callback(null, first.address, first.family)
     })
@@ -45,8 +45,8 @@ interface ConnectorOptions {
 }
 
 /**
- * The connector of an undici Agent: TLS 1.2 or newer with verified certificates, and only to public addresses unless
- * `allowPrivateNetwork`. An error has the `address` it happened with, if there was one.
+ * The connector of an undici Agent: TLS 1.2 or newer with verified certificates, and only to public addresses, with
+ * `allowPrivateNetwork` also to private ones. An error has the `address` it happened with, if there was one.
  */
 export function guardedConnector({
   allowPrivateNetwork,
@@ -64,7 +64,7 @@ export function guardedConnector({
   })
   return (target, callback) => {
     // Node does not look up a literal address, so the lookup would not see it.
-    if (isIP(target.hostname) !== 0 && !allowPrivateNetwork && !isPublicAddress(target.hostname)) {
+    if (isIP(target.hostname) !== 0 && !isAllowedAddress(target.hostname, { allowPrivateNetwork })) {
       return callback(new BlockedAddressError(target.hostname), null)
     }
     connect(target, callback)

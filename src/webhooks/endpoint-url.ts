@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import type { Environment } from '../domain/environment.ts'
 import type { Diagnosis } from './diagnosis.ts'
-import { isPublicAddress } from './public-address.ts'
+import { isAllowedAddress } from './public-address.ts'
 
 export interface EndpointPolicy {
   environment: Environment
-  /** Allows loopback and private addresses: for development and tests on one machine. */
+  /** Allows loopback, RFC 1918 and unique local addresses: for development and tests on one machine. */
   allowPrivateNetwork: boolean
 }
 
@@ -19,8 +19,9 @@ const PRODUCTION_PORTS = ['', '443', '8443']
 export function checkEndpointUrl(url: string, policy: EndpointPolicy): Diagnosis | null {
   const hint = invalidity(url, policy.environment)
   if (hint !== null) return { errorCode: 'invalid_url', hint }
-  if (policy.allowPrivateNetwork || !isLocal(new URL(url).hostname)) return null
-  return { errorCode: 'blocked_address', hint: 'the URL must point to a public internet address' }
+  if (isAllowedHost(new URL(url).hostname, policy)) return null
+  const others = policy.allowPrivateNetwork ? ', or to a private one (loopback, RFC 1918, ULA)' : ''
+  return { errorCode: 'blocked_address', hint: `the URL must point to a public internet address${others}` }
 }
 
 function invalidity(url: string, environment: Environment): string | null {
@@ -42,8 +43,9 @@ function invalidity(url: string, environment: Environment): string | null {
   return PRODUCTION_PORTS.includes(parsed.port) ? null : 'production endpoints must use port 443 or 8443'
 }
 
-function isLocal(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) !== 0) return !isPublicAddress(host)
-  return /^(?:.*\.)?localhost\.?$/.test(host)
+function isAllowedHost(hostname: string, policy: EndpointPolicy): boolean {
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  if (isIP(host) !== 0) return isAllowedAddress(host, policy)
+  const name = host.endsWith('.') ? host.slice(0, -1) : host
+  return policy.allowPrivateNetwork || !(name === 'localhost' || name.endsWith('.localhost'))
 }

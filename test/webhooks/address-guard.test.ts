@@ -112,6 +112,33 @@ test('a private address is reached where the private network is allowed', async 
   expect(outcomes[0]).toMatchObject({ ok: true, address: '127.0.0.1', responseBody: 'internal data' })
 })
 
+test.each([
+  ['A', ['169.254.169.254']],
+  ['A', ['127.0.0.1', '169.254.169.254']],
+  ['A', ['0.0.0.0']],
+  ['AAAA', ['::ffff:169.254.169.254']],
+  ['AAAA', ['fd00:ec2::254']],
+  ['AAAA', ['fe80::1']],
+] as const)(
+  'a link-local, metadata or unspecified address is not reached where the private network is allowed: %s %j',
+  async (type, addresses) => {
+    const { outcomes } = await attempts(1, (asked) => (asked.type === type ? [...addresses] : []), true)
+    expect(outcomes[0]).toMatchObject({ ok: false, errorCode: 'blocked_address' })
+    expect(canary.counts.connections).toBe(0)
+  },
+)
+
+test.each(['169.254.169.254', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '0.0.0.0', '[64:ff9b::7f00:1]'])(
+  'nor is it as a literal address: %s',
+  async (host) => {
+    const connect = guardedConnector({ allowPrivateNetwork: true, lookup, timeoutMs: 500 })
+    const dispatcher = new Agent({ connect })
+    await expect(request(`http://${host}:${canary.port}/`, { dispatcher })).rejects.toThrow('not public')
+    await dispatcher.close()
+    expect(canary.counts.connections).toBe(0)
+  },
+)
+
 /** Sends to the canary's port under a name that the given answers resolve. */
 async function attempts(count: number, answers: Answers, allowPrivateNetwork = false) {
   const dns = await startDnsServer(answers)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { checkEndpointUrl } from '../../src/webhooks/endpoint-url.ts'
-import { blockedHosts, publicHosts } from './spellings.ts'
+import { blockedHosts, metadataHosts, publicHosts } from './spellings.ts'
 
 const production = { environment: 'production', allowPrivateNetwork: false } as const
 const sandbox = { environment: 'sandbox', allowPrivateNetwork: false } as const
@@ -20,6 +20,14 @@ describe('a URL that leads to an address which is not public', () => {
     for (const host of ['127.0.0.1', '[::1]', 'localhost', '10.0.0.8']) {
       expect(checkEndpointUrl(`http://${host}:8080/hook`, localSandbox)).toBeNull()
     }
+  })
+})
+
+describe('on a private network, a URL', () => {
+  test.each(metadataHosts)('never leads to a link-local or metadata address, or to none: %s', (host) => {
+    expect(checkEndpointUrl(`http://${host}/latest/meta-data`, localSandbox)).toMatchObject({
+      errorCode: expect.stringMatching(/^(blocked_address|invalid_url)$/),
+    })
   })
 })
 

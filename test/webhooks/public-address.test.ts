@@ -1,7 +1,10 @@
 import { expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { checkEndpointUrl } from '../../src/webhooks/endpoint-url.ts'
-import { isPublicAddress } from '../../src/webhooks/public-address.ts'
+import { isAllowedAddress } from '../../src/webhooks/public-address.ts'
+
+const isPublicAddress = (address: string) => isAllowedAddress(address, { allowPrivateNetwork: false })
+const isLocalAddress = (address: string) => isAllowedAddress(address, { allowPrivateNetwork: true })
 
 /** First address and number of fixed bits, of the blocks of IANA's registry of special IPv4 addresses. */
 const blocks: [string, number][] = [
@@ -63,6 +66,31 @@ test('no IPv6 address around a special IPv4 address is public', () => {
   fc.assert(
     fc.property(specialAddress, fc.constantFrom(...prefixes), (address, prefix) => {
       expect(isPublicAddress(`${prefix}${dotted(address)}`)).toBe(false)
+    }),
+  )
+})
+
+const privateBlocks = ['10.0.0.0', '127.0.0.0', '172.16.0.0', '192.168.0.0']
+const neverAddress = specialAddress.filter((address) =>
+  blocks.every(
+    ([first, bits]) =>
+      !privateBlocks.includes(first) || Math.floor((address - number(first)) / 2 ** (32 - bits)) !== 0,
+  ),
+)
+
+test('a private network is loopback, RFC 1918 and unique local addresses, and no other special address', () => {
+  fc.assert(
+    fc.property(neverAddress, fc.constantFrom('', '::ffff:'), (address, prefix) => {
+      expect(isLocalAddress(`${prefix}${dotted(address)}`)).toBe(false)
+    }),
+    { numRuns: 2000 },
+  )
+  const forms = ['::', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '2002:0:0::', '2001::', 'fe80::', 'ff02::']
+  fc.assert(
+    fc.property(specialAddress, fc.constantFrom(...forms), (address, prefix) => {
+      // of these, only ::1 is an address of its own
+      fc.pre(!(prefix === '::' && address === 1))
+      expect(isLocalAddress(`${prefix}${dotted(address)}`)).toBe(false)
     }),
   )
 })

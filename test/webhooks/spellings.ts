@@ -42,6 +42,21 @@ export const blockedHosts = hosts(`
   127.0.0.1%00.example.com 127.0.0.1%20 exa%mple.com
 `)
 
+/** Hosts that are blocked on a private network, too: each in whatever way a URL can name it. */
+export const metadataHosts = hosts(`
+  # Link-local and the metadata services of clouds.
+  169.254.169.254 169.254.0.1 169.254.170.2 2852039166 0xa9fea9fe 0251.0376.0251.0376 169.254.43518
+  [fe80::1] [febf::1] [fd00:ec2::254] [FD00:EC2::254] [fd00:0ec2:0:0::254] [fe80::a9fe:a9fe] [fd20:ce::254]
+  100.100.100.200 192.0.0.192 168.63.129.16
+  # Inside IPv6: mapped, translated, compatible, NAT64, 6to4, Teredo.
+  [::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [::FFFF:A9FE:A9FE] [::ffff:0:169.254.169.254] [::169.254.169.254]
+  [64:ff9b::169.254.169.254] [64:ff9b::a9fe:a9fe] [64:ff9b:1::a9fe:a9fe] [2002:a9fe:a9fe::] [2001:0:a9fe:a9fe::]
+  [::ffff:168.63.129.16] [64:ff9b::10.0.0.1] [2002:7f00:1::1]
+  # Unspecified, multicast, broadcast, reserved, carrier-grade NAT.
+  0.0.0.0 0 [::] [::ffff:0.0.0.0] 224.0.0.1 239.255.255.255 [ff02::1] [ff0e::1] 255.255.255.255 240.0.0.1 100.64.0.1
+  [fec0::1] [100::1]
+`)
+
 /** Hosts that are public, some of them close to a block that is not. */
 export const publicHosts = hosts(`
   example.com EXAMPLE.com hooks.example.com hooks.example.com:8443 localhost.example.com mylocalhost
