@@ -7,6 +7,8 @@ import { fail, reasonOf } from './fail.ts'
 interface Health {
   /** Why it is not ready, in a few words; `undefined` if it is. */
   findFault: () => Promise<string | undefined>
+  /** Why the service as a whole is not healthy: also what all processes share. By default the same. */
+  findSharedFault?: () => Promise<string | undefined>
   /** The Prometheus registry of this process. */
   registry: { contentType: string; metrics(): Promise<string> }
 }
@@ -15,7 +17,7 @@ interface Health {
 const MAX_CONNECTIONS = 100
 const TIME_LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 }
 
-/** Serves `/livez`, `/readyz` and `/metrics` on METRICS_PORT, if it is set. */
+/** Serves `/livez`, `/readyz`, `/healthz` and `/metrics` on METRICS_PORT, if it is set. */
 export async function startHealthServer(
   config: Pick<Config<'api'>, 'HOST' | 'METRICS_PORT'>,
   health: Health,
@@ -47,13 +49,15 @@ export async function startHealthServer(
 async function respond(
   path: string | undefined,
   response: ServerResponse,
-  { findFault, registry }: Health,
+  { findFault, findSharedFault = findFault, registry }: Health,
 ): Promise<void> {
   const send = (status: number, text: string, type = 'text/plain') =>
     void response.writeHead(status, { 'content-type': type }).end(text)
   if (path === '/livez') return send(200, 'live\n')
   if (path === '/metrics') return send(200, await registry.metrics(), registry.contentType)
-  if (path !== '/readyz') return send(404, 'not found\n')
-  const fault = await findFault()
-  return fault === undefined ? send(200, 'ready\n') : send(503, `not ready: ${fault}\n`)
+  const answer = (yes: string, fault: string | undefined) =>
+    fault === undefined ? send(200, `${yes}\n`) : send(503, `not ${yes}: ${fault}\n`)
+  if (path === '/readyz') return answer('ready', await findFault())
+  if (path === '/healthz') return answer('healthy', await findSharedFault())
+  send(404, 'not found\n')
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { createReadLog } from './api/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
@@ -32,8 +33,8 @@ const log = createLogger(config.LOG_LEVEL, 'api')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
-const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
-const hasNoFault = watchReadiness(findFault, (remedy) => log.error(remedy))
+const findRemedy = async () => (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+const hasNoFault = watchReadiness(findRemedy, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
 const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
@@ -43,6 +44,9 @@ await isDatabaseReady().catch((error: unknown) =>
   ),
 )
 const { client } = createTemporalClient(temporal, { deployment, log })
+/** Aborted by the first signal to end; `hurry` by one that does not let it wait. */
+const draining = new AbortController()
+const hurry = new AbortController()
 
 const referrals = createReferrals({ client, sql })
 const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) => {
@@ -58,7 +62,9 @@ const leftToSweep = (starting: Promise<void>) =>
     log.warn({ err }, 'a workflow is not started yet: the sweep starts it'),
   )
 const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
-const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
+const { registry, observeRequest, countRefusedConnection } = createApiMetrics(
+  async () => (await findSharedFault()) === undefined,
+)
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
@@ -89,10 +95,7 @@ const app = await buildApp({
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })
 app.server.on('drop', countRefusedConnection)
-const health = await startHealthServer(config, {
-  findFault: () => findDatabaseFault().catch(sayDatabaseAway),
-  registry,
-})
+const health = await startHealthServer(config, { findFault, findSharedFault, registry })
 stopOnSignals()
 await listen(config)
 
@@ -111,11 +114,23 @@ async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
   process.send?.({ type: 'ready', port, metricsPort: health.port })
 }
 
-async function findDatabaseFault(): Promise<string | undefined> {
-  if (!(await isDatabaseReady())) return 'the schema is older, or a key is missing: see the log'
-  await isReachable(sql)
-  return undefined
+/**
+ * Why a balancer should send this process nothing. That PostgreSQL is away is no reason once it was there: it is away for
+ * all, and a partner should get our 503 with Retry-After, not an error of a balancer that has nobody left.
+ */
+async function findFault(): Promise<string | undefined> {
+  if (draining.signal.aborted) return 'it is stopping'
+  return isDatabaseReady().then(sayUnusable, sayDatabaseAway)
 }
+
+/** Why no process can serve partners now. */
+async function findSharedFault(): Promise<string | undefined> {
+  const ask = async () => sayUnusable((await isDatabaseReady()) && (await isReachable(sql)))
+  return ask().catch(sayDatabaseAway)
+}
+
+const sayUnusable = (isUsable: boolean) =>
+  isUsable ? undefined : 'the schema is older, or a key is missing: see the log'
 
 function sayDatabaseAway(error: unknown): string {
   return isDatabaseAway(error) ? 'PostgreSQL does not answer' : 'the database cannot be used: see the log'
@@ -143,17 +158,25 @@ function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {
   }
 }
 
-/** Graceful shutdown: finishes the requests in flight, then closes the connections that they use. */
+/**
+ * Graceful shutdown. On SIGTERM it is unready at once and goes on taking requests until balancers have noticed. Then it
+ * finishes the requests in flight and closes the connections that they use. SIGINT, or another signal, skips the wait.
+ */
 function stopOnSignals(): void {
-  let stopping = false
-  const stop = async () => {
-    if (stopping) return
-    stopping = true
-    log.info('API is stopping')
+  const close = async () => {
     await app.close()
     await Promise.all([starts.settled(), reads.close()])
     await Promise.all([health.close(), client.connection.close(), orm.close()])
     if (process.connected) process.disconnect()
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
+  const stop = async (signal: NodeJS.Signals) => {
+    if (signal === 'SIGINT' || draining.signal.aborted) hurry.abort()
+    if (draining.signal.aborted) return
+    draining.abort()
+    log.info({ drain_seconds: config.DRAIN_SECONDS }, 'API is stopping')
+    app.drain()
+    await delay(config.DRAIN_SECONDS * 1000, undefined, { signal: hurry.signal }).catch(() => undefined)
+    await close()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal))
 }

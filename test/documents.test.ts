@@ -37,7 +37,7 @@ describe('docs/operations.md', () => {
       Promise.reject(new Error('away')),
     )
     // its types leave the labels out
-    const metrics = [createApiMetrics().registry, worker.registry].flatMap(
+    const metrics = [createApiMetrics(async () => true).registry, worker.registry].flatMap(
       (registry) => registry.getMetricsAsArray() as unknown as Metric[],
     )
     const registered = metrics

@@ -110,6 +110,7 @@ export const programs = {
       'must be a whole number of requests a minute, 0 for no limit',
     ).default(0),
     MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a whole number from 1 to 1000000').default(1000),
+    DRAIN_SECONDS: wholeNumber(0, 300, 'must be a whole number of seconds from 0 to 300').default(5),
   }),
   worker: z.object({
     ...everywhere,

@@ -44,6 +44,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ...(await receiveMails(options)),
     // they share the machine with Temporal: more would only slow down create-lead
     STARTS_IN_FLIGHT: environment.STARTS_IN_FLIGHT || '1',
+    // nobody balances over it
+    DRAIN_SECONDS: environment.DRAIN_SECONDS || '0',
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
     ERASURE_JOURNAL: journalOf(options),
   }

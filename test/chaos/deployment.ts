@@ -54,6 +54,7 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
       TEMPORAL_ADDRESS: `127.0.0.1:${proxies[`${kind}-temporal`].port}`,
       ENCRYPTION_KEY: encryptionKey.toString('base64'),
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+      DRAIN_SECONDS: '0',
       ...variables,
     }
     const start = (onSpawn: (launched: Launched) => void) =>

@@ -41,6 +41,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     TEMPORAL_NAMESPACE: namespace,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+    DRAIN_SECONDS: '0',
     ...overrides,
   }
   const ownerUrl = given ?? database?.url ?? ''

@@ -1,0 +1,84 @@
+import { Agent, request } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { atEnd } from '../support/at-end.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { scrape } from '../support/scrape.ts'
+import { until } from '../support/until.ts'
+import { switchableProxy } from './switchable-proxy.ts'
+
+describe('behind a balancer, an API process', () => {
+  let service: Service
+  let partner: TestPartner
+  beforeAll(async () => {
+    service = await prepareService({ METRICS_PORT: '0' })
+    partner = await service.addPartner()
+  })
+
+  const probe = async (port: number | undefined, path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/${path}`)
+    return `${answer.status} ${await answer.text()}`
+  }
+  /** A balancer's connections, which it keeps for its next requests. */
+  function keepAlive(port: number | undefined) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    atEnd(async () => agent.destroy())
+    return async () => {
+      const asked = request({ agent, host: '127.0.0.1', port, path: '/v1/ping' })
+      asked.end()
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      answer.resume()
+      await once(answer, 'end')
+      return { status: answer.statusCode, connection: answer.headers.connection }
+    }
+  }
+
+  it('that gets SIGTERM is unready at once, and takes requests until the balancer has noticed', async () => {
+    const api = await service.startApi({ DRAIN_SECONDS: '300' })
+    const calls = partnerCalls(api.port, partner.key)
+    const [first, second] = [keepAlive(api.port), keepAlive(api.port)]
+    expect(await first()).toEqual({ status: 200, connection: 'keep-alive' })
+    expect(await probe(api.metricsPort, 'readyz')).toBe('200 ready\n')
+    process.kill(api.pid, 'SIGTERM')
+    await until(async () => (await probe(api.metricsPort, 'readyz')) === '503 not ready: it is stopping\n')
+    expect(await probe(api.metricsPort, 'healthz')).toBe('200 healthy\n')
+    expect(await probe(api.metricsPort, 'livez')).toBe('200 live\n')
+    // on the connection from before, on a new one, and what changes something
+    expect(await first()).toEqual({ status: 200, connection: 'close' })
+    expect(await second()).toEqual({ status: 200, connection: 'close' })
+    expect(await calls.createLead()).toBeGreaterThan(0)
+    // who does not want to wait sends it again
+    expect(await api.stop()).toBe(0)
+  })
+
+  it('ends by itself when it has drained', async () => {
+    const api = await service.startApi({ DRAIN_SECONDS: '1' })
+    const begun = performance.now()
+    expect(await api.stop()).toBe(0)
+    expect(performance.now() - begun).toBeGreaterThan(1000)
+  })
+
+  it('stays ready while PostgreSQL is away, answers 503 itself, and tells others that it is away', async () => {
+    const proxy = await switchableProxy(new URL(service.environment.DATABASE_URL))
+    atEnd(() => proxy.close())
+    const api = await service.startApi({ DATABASE_URL: proxy.url })
+    const up = async () => (await scrape(api)).value('referrals_api_database_up')
+    const get = () =>
+      fetch(`http://127.0.0.1:${api.port}/v1/get-lead`, {
+        method: 'POST',
+        headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
+        body: '{"lead_id":1}',
+      })
+    expect([await probe(api.metricsPort, 'readyz'), await up()]).toEqual(['200 ready\n', 1])
+    await proxy.goAway()
+    expect(await probe(api.metricsPort, 'healthz')).toBe('503 not healthy: PostgreSQL does not answer\n')
+    expect([await probe(api.metricsPort, 'readyz'), await up()]).toEqual(['200 ready\n', 0])
+    const answer = await get()
+    expect([answer.status, Number(answer.headers.get('retry-after')) >= 1]).toEqual([503, true])
+    expect(await answer.json()).toMatchObject({ success: false, error: { code: 'SERVICE_UNAVAILABLE' } })
+    await proxy.comeBack()
+    expect(await probe(api.metricsPort, 'healthz')).toBe('200 healthy\n')
+    expect(await up()).toBe(1)
+  })
+})
