@@ -40,7 +40,15 @@ describe('defaults', () => {
     [
       'api',
       sandbox,
-      { ...everywhere, ...processes, ...secrets, PORT: 3000, RATE_LIMIT: 0, MAX_CONNECTIONS: 1000 },
+      {
+        ...everywhere,
+        ...processes,
+        ...secrets,
+        PORT: 3000,
+        RATE_LIMIT: 0,
+        MAX_CONNECTIONS: 1000,
+        DRAIN_SECONDS: 5,
+      },
     ],
     [
       'worker',
@@ -219,6 +227,7 @@ describe('refusals', () => {
     ['worker', { SMTP_URL: 'http://mail.example' }, 'SMTP_URL must be an smtp:// or smtps:// URL'],
     ['worker', { STAFF_EMAIL: 'staff' }, 'STAFF_EMAIL must be an email address'],
     ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
+    ['api', { DRAIN_SECONDS: '-1' }, 'DRAIN_SECONDS must be a whole number of seconds from 0 to 300'],
     ['api', { MAX_CONNECTIONS: '0' }, 'MAX_CONNECTIONS must be a whole number from 1 to 1000000'],
     ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
     ...['0', '1.5', '40000', 'never'].map((days): [Program, NodeJS.ProcessEnv, string] => [

@@ -67,6 +67,7 @@ describe('the access report', () => {
       partner_id: partnerId,
       key_id: leaked,
       staff: null,
+      database_user: null,
       os_user: null,
       what: ['export-lead', 'get-lead'],
       reads: 2,
@@ -90,7 +91,15 @@ describe('the access report', () => {
     await show(context, await requireLead(sql, leadId))
     const { borrowers } = JSON.parse((await printed({ lead: leadId })).join(''))
     expect(borrowers).toMatchObject([
-      { lead_id: leadId, key_id: null, staff: 'tester', os_user: 'test', what: ['lead show'], reads: 1 },
+      {
+        lead_id: leadId,
+        key_id: null,
+        staff: 'tester',
+        database_user: 'postgres',
+        os_user: 'test',
+        what: ['lead show'],
+        reads: 1,
+      },
     ])
     const ofPartner = JSON.parse((await printed({ partner: partnerId })).join(''))
     expect(ofPartner).toMatchObject({ leads: 2502, reads: 2503 })
@@ -101,6 +110,7 @@ describe('the access report', () => {
     const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
     const unwritten = { ...context, noteRead: () => Promise.reject(new Error('PostgreSQL is away')) }
     await expect(show(unwritten, await requireLead(sql, leadId))).rejects.toThrow('PostgreSQL is away')
+    await expect(context.noteRead({ leadId: 999_999, what: 'lead show' })).rejects.toThrow('no such lead')
   })
 
   it('prints one JSON document, and refuses what is no key', async () => {

@@ -95,7 +95,8 @@ const writeAudit = (path: string) => `
 const WRITE_STAFF_READ = 'write_staff_read(int, text, text, text)'
 const writeStaffRead = (path: string) => `
   create function write_staff_read(lead int, named text, os_user text, what text)
-  returns void language sql security definer set search_path = ${path} as $$
+  returns bigint language sql security definer set search_path = ${path} as $$
     insert into personal_reads (at, lead_id, partner_id, staff, os_user, database_user, what)
     select clock_timestamp(), id, partner_id, $2, $3, session_user, $4 from leads where id = $1
+    returning id
   $$`

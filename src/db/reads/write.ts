@@ -39,5 +39,8 @@ export interface StaffRead {
 
 /** PostgreSQL adds their login, the time, and whose lead it is. */
 export async function insertStaffRead(sql: Sql, { leadId, staff, osUser, what }: StaffRead): Promise<void> {
-  await raw`select write_staff_read(${leadId}, ${staff}, ${osUser}, ${what})`.execute(sql)
+  const { rows } = await raw<{ id: number | null }>`
+    select write_staff_read(${leadId}, ${staff}, ${osUser}, ${what}) as id`.execute(sql)
+  if (typeof rows[0]?.id !== 'number')
+    throw new Error(`a read of lead ${leadId} cannot be written down: there is no such lead`)
 }
