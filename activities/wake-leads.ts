@@ -1,65 +1,39 @@
-import { activityInfo, heartbeat, sleep } from '@temporalio/activity'
-import {
-  type Draining,
-  findDraining,
-  renewSchedules,
-  requestsInFlight,
-} from '../src/db/endpoints/draining.ts'
+import { findDraining, renewSchedules, requestsInFlight } from '../src/db/endpoints/draining.ts'
 import type { Sql } from '../src/db/orm.ts'
-
-/** Well below live traffic. */
-const LEADS_PER_SECOND = 20
-const PAGE = 20
-/** Half of an endpoint's cap: the rest is for live traffic. */
-const IN_FLIGHT = 5
-const SECOND_MS = 1000
+import { DRAINING_IN_FLIGHT, type WakeProgress } from '../src/domain/draining.ts'
 
 /** Tells a lead's workflow to try its waiting webhook now; one that does not run is started from the record. */
 export type WakeLead = (leadId: number) => Promise<unknown>
+
+/** The leads that were woken: as many as the endpoint has room for. */
+export interface WokenLeads extends WakeProgress {
+  count: number
+  /** No lead is left to wake. */
+  isLast: boolean
+}
 
 interface Dependencies {
   sql: Sql
   wakeLead: WakeLead
 }
 
-/** Heartbeat details: after a crash, the next attempt continues from here. */
-interface Progress {
-  since: string
-  /** Leads up to this id are awake. */
-  leadId: number
-}
-
 /**
- * Wakes every lead with open deliveries to a draining endpoint, twenty a second, to avoid a thundering herd. Starts a
- * lead's workflow from the record if it is not running.
+ * Wakes the next leads with open deliveries to a draining endpoint, and waits for nothing: the endpoint's workflow makes
+ * the pauses. Repeated after a crash, it wakes the same ones, which changes nothing.
  *
- * @returns the draining it did this for; `null` if the endpoint is not draining.
+ * @returns `null` if the endpoint is not draining.
  */
 export function wakeLeadsActivity({ sql, wakeLead }: Dependencies) {
-  const wakePage = async (draining: Draining, progress: Progress): Promise<number | undefined> => {
-    const leadIds = await renewSchedules(sql, draining, progress.leadId, PAGE)
-    for (const leadId of leadIds) {
-      while ((await requestsInFlight(sql, draining.partnerId)) >= IN_FLIGHT) {
-        heartbeat(progress)
-        await sleep(SECOND_MS / LEADS_PER_SECOND)
-      }
-      await Promise.all([wakeLead(leadId), sleep(SECOND_MS / LEADS_PER_SECOND)])
-    }
-    return leadIds.length < PAGE ? undefined : leadIds.at(-1)
-  }
-
-  return async (endpointId: number): Promise<string | null> => {
-    let progress = (activityInfo().heartbeatDetails ?? { since: '', leadId: 0 }) as Progress
-    for (;;) {
-      const draining = await findDraining(sql, endpointId)
-      if (draining === undefined) return null
-      const { since } = draining
-      // set or resumed again since: wake all leads again
-      if (progress.since !== since) progress = { since, leadId: 0 }
-      const leadId = await wakePage(draining, progress)
-      if (leadId === undefined) return since
-      progress = { since, leadId }
-      heartbeat(progress)
-    }
+  return async (endpointId: number, progress: WakeProgress): Promise<WokenLeads | null> => {
+    const draining = await findDraining(sql, endpointId)
+    if (draining === undefined) return null
+    const { since, partnerId } = draining
+    // set or resumed again since: wake all leads again
+    const after = progress.since === since ? progress.leadId : 0
+    const room = DRAINING_IN_FLIGHT - (await requestsInFlight(sql, partnerId))
+    if (room <= 0) return { since, leadId: after, count: 0, isLast: false }
+    const leadIds = await renewSchedules(sql, draining, after, room)
+    await Promise.all(leadIds.map(async (leadId) => wakeLead(leadId)))
+    return { since, leadId: leadIds.at(-1) ?? after, count: leadIds.length, isLast: leadIds.length < room }
   }
 }

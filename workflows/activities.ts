@@ -64,10 +64,9 @@ export const { reviewEndpoint, setNextProbe } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
-/** Takes as long as there are leads to wake; a missing heartbeat shows a crash. */
+/** A few leads at a time. */
 export const { wakeLeads } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 day',
-  heartbeatTimeout: '10 seconds',
+  startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   cancellationType: TRY_CANCEL,
 })

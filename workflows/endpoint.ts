@@ -4,8 +4,10 @@ import {
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow'
+import { type WakeProgress, wakePauseMs } from '../src/domain/draining.ts'
 import { describeReason } from '../src/domain/endpoint.ts'
 import {
   type EndpointReview,
@@ -33,6 +35,7 @@ interface Carried {
   probes: number
   /** When the next probe is due. */
   nextProbeAt: number
+  woken: WakeProgress
 }
 
 /** What the workflow holds in memory. */
@@ -51,7 +54,7 @@ interface Memory extends Carried {
 export async function endpoint(
   endpointId: number,
   pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
-  carried: Carried = { since: '', probes: 0, nextProbeAt: 0 },
+  carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { since: '', leadId: 0 } },
 ): Promise<void> {
   const memory = setup({ ...carried, endpointId, pace, looks: 0, probeNow: false, mailing: false })
   for (;;) {
@@ -66,8 +69,8 @@ export async function endpoint(
     else if (review.owed !== null) await condition(() => memory.looks !== looks, HOUR_MS)
     else return
     if (workflowInfo().continueAsNewSuggested) {
-      const { since, probes, nextProbeAt } = memory
-      await makeContinueAsNewFunc<typeof endpoint>()(endpointId, pace, { since, probes, nextProbeAt })
+      const { since, probes, nextProbeAt, woken } = memory
+      await makeContinueAsNewFunc<typeof endpoint>()(endpointId, pace, { since, probes, nextProbeAt, woken })
     }
   }
 }
@@ -116,11 +119,29 @@ async function probe({ endpointId }: Memory): Promise<string> {
 }
 
 /** Draining: wakes the leads, which send their webhooks in order, and waits until nothing from before is due. */
-async function drain({ endpointId }: Memory): Promise<void> {
-  const since = await wakeLeads(endpointId)
-  if (since === null) return
+async function drain(memory: Memory): Promise<void> {
+  if (!(await wakeAll(memory))) return
   const tooLong = condition(() => workflowInfo().continueAsNewSuggested)
-  await Promise.race([finishDraining(endpointId, since), tooLong])
+  await Promise.race([finishDraining(memory.endpointId, memory.woken.since), tooLong])
+}
+
+/**
+ * Wakes the leads of a draining endpoint, a few at a time to avoid a thundering herd. The pauses are timers: an endpoint
+ * that drains for hours takes no place for activities in between.
+ *
+ * @returns false if it is over, or is for the next run to go on with.
+ */
+async function wakeAll(memory: Memory): Promise<boolean> {
+  for (let full = 0; !workflowInfo().continueAsNewSuggested;) {
+    const leads = await wakeLeads(memory.endpointId, memory.woken)
+    if (leads === null) return false
+    const { since, leadId, count, isLast } = leads
+    memory.woken = { since, leadId }
+    if (isLast) return true
+    full = count === 0 ? full + 1 : 0
+    await sleep(wakePauseMs(count, full), { summary: 'before the next leads are woken' })
+  }
+  return false
 }
 
 /** Sends emails concurrently: a mail server that is down delays no webhook. */

@@ -2,18 +2,24 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { wakeLeadsActivity } from '../../activities/wake-leads.ts'
 import { findDraining } from '../../src/db/endpoints/draining.ts'
+import type { Sql } from '../../src/db/orm.ts'
+import type { WakeProgress } from '../../src/domain/draining.ts'
 import { prepareDelivering } from '../support/delivering.ts'
+
+const LEADS = 8
 
 describe('waking the leads of an endpoint that works again', () => {
   let wakeLeads: ReturnType<typeof wakeLeadsActivity>
   let endpointId: number
   let since: string
+  let sql: Sql
   const leadIds: number[] = []
   const woken: number[] = []
 
   beforeAll(async () => {
-    const { sql, partnerId, commitLead } = await prepareDelivering()
-    for (let count = 0; count < 3; count += 1) leadIds.push(await commitLead())
+    const { partnerId, commitLead, ...prepared } = await prepareDelivering()
+    sql = prepared.sql
+    for (let count = 0; count < LEADS; count += 1) leadIds.push(await commitLead())
     const row = await sql
       .selectFrom('endpoints')
       .select('id')
@@ -28,24 +34,37 @@ describe('waking the leads of an endpoint that works again', () => {
     wakeLeads = wakeLeadsActivity({ sql, wakeLead: signal })
   })
 
-  const run = async (progress?: object) => {
+  const run = async (progress: WakeProgress) => {
     woken.length = 0
-    const environment = new MockActivityEnvironment({ heartbeatDetails: progress })
-    return environment.run(wakeLeads, endpointId)
+    return new MockActivityEnvironment().run(wakeLeads, endpointId, progress)
   }
 
-  it('wakes each one, in the order of their ids', async () => {
-    expect(await run()).toBe(since)
-    expect(woken).toEqual(leadIds)
+  it('wakes as many as there is room for, in the order of their ids', async () => {
+    expect(await run({ since: '', leadId: 0 })).toEqual({
+      since,
+      leadId: leadIds[4],
+      count: 5,
+      isLast: false,
+    })
+    expect(woken).toEqual(leadIds.slice(0, 5))
   })
 
-  it('goes on after a crash where its last heartbeat said it was', async () => {
-    await run({ since, leadId: leadIds[0] })
-    expect(woken).toEqual(leadIds.slice(1))
+  it('goes on where it was, and says when none is left', async () => {
+    const last = { since, leadId: leadIds.at(-1), count: LEADS - 5, isLast: true }
+    expect(await run({ since, leadId: leadIds[4]! })).toEqual(last)
+    expect(woken).toEqual(leadIds.slice(5))
   })
 
   it('begins anew when the endpoint was resumed again since', async () => {
-    await run({ since: 'before', leadId: leadIds[1] })
-    expect(woken).toEqual(leadIds)
+    await run({ since: 'before', leadId: leadIds[1]! })
+    expect(woken).toEqual(leadIds.slice(0, 5))
+  })
+
+  it('wakes none while the endpoint has half of its requests in flight, and does not wait for them', async () => {
+    const lease = { lease: 'one', leased_until: new Date(Date.now() + 60_000) }
+    await sql.updateTable('deliveries').set(lease).where('lead_id', 'in', leadIds.slice(0, 5)).execute()
+    const none = { since, leadId: leadIds[2], count: 0, isLast: false }
+    expect(await run({ since, leadId: leadIds[2]! })).toEqual(none)
+    expect(woken).toEqual([])
   })
 })
