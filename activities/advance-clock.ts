@@ -1,25 +1,29 @@
 import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity'
 import { failingForMs } from '../src/db/deliveries/failing-for.ts'
-import { happenedSince, moveClock } from '../src/db/leads/move-clock.ts'
+import { clockStart, happenedSince, moveClock } from '../src/db/leads/move-clock.ts'
 import { nextDue, readLeadClock } from '../src/db/leads/next-due.ts'
+import { endAdvance } from '../src/db/sandbox-runs.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import {
   type Advance,
   type ClockStart,
+  furthestOf,
   type Happened,
   isBusy,
   type LeadClock,
+  targetOf,
 } from '../src/domain/lead-clock.ts'
 import { PAUSE_AFTER_MS } from '../src/domain/retry-schedule.ts'
 import { again } from './again.ts'
 
 /** The longer it takes, the less often the record is read. */
 const POLL_MS = { first: 10, longest: 250 }
-/** After this long, the lead's workflow is told to look, which also starts one that does not run. */
-const PATIENCE_MS = 1000
-/** How long an advance keeps its place while an endpoint hangs; shorter once it has waited before. */
-const PLACE_MS = { first: 5000, later: 1000 }
+/**
+ * How long an advance keeps its place while nothing happens: the rest of the waiting is Temporal's. Before it leaves, it tells
+ * the lead's workflow to look, which also starts one that does not run.
+ */
+const PLACE_MS = 1000
 const SECOND_MS = 1000
 const LONGEST_WAIT_S = 15
 
@@ -39,19 +43,14 @@ interface Progress {
   failures?: number
 }
 
-/**
- * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until what is due
- * there has happened: the record knows, so a crash repeats nothing.
- *
- * @param since where the lead's history stood before.
- */
-export function advanceClockActivity(dependencies: Dependencies) {
+/** What moves a lead's clock. Both wait for activities of the lead, so they have a queue of their own. */
+export function clockActivities(dependencies: Dependencies) {
   const { sql, environment, tellClock } = dependencies
 
   /** Waits until all that is due has happened, and adds it to `progress`. */
-  async function arrive(leadId: number, progress: Progress): Promise<LeadClock> {
+  async function arrive(leadId: number, progress: Progress, placeMs: number): Promise<LeadClock> {
     heartbeat(progress)
-    const clock = await settle(dependencies, leadId, () => heartbeat(progress))
+    const clock = await settle(dependencies, leadId, placeMs, () => heartbeat(progress))
     const { happened, since } = await happenedSince(sql, leadId, progress.since, clock.offsetSeconds)
     progress.happened.push(...happened)
     progress.since = since
@@ -68,13 +67,10 @@ export function advanceClockActivity(dependencies: Dependencies) {
     return (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS
   }
 
-  return async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
-    if (environment !== 'sandbox')
-      throw ApplicationFailure.nonRetryable('a clock can be moved in a sandbox only', 'NoSandbox')
-    const progress = (activityInfo().heartbeatDetails ?? { since, happened: [] }) as Progress
+  async function move(leadId: number, target: number, progress: Progress): Promise<Advance> {
     const { happened } = progress
-    for (;;) {
-      const clock = await arrive(leadId, progress)
+    for (let placeMs = firstPlaceMs(); ; placeMs = PLACE_MS) {
+      const clock = await arrive(leadId, progress, placeMs)
       if (await wouldPause(leadId, clock, progress)) return { happened, stopped: 'endpoint_would_pause' }
       if (clock.now >= target) {
         if (!clock.isClosed) await tellClock(leadId, clock.offsetSeconds * SECOND_MS)
@@ -83,27 +79,65 @@ export function advanceClockActivity(dependencies: Dependencies) {
       await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
     }
   }
+
+  return {
+    /**
+     * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until what is due
+     * there has happened: the record knows, so a crash repeats nothing.
+     *
+     * @param since where the lead's history stood before.
+     */
+    advanceClock: async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
+      if (environment !== 'sandbox')
+        throw ApplicationFailure.nonRetryable('a clock can be moved in a sandbox only', 'NoSandbox')
+      const progress = (activityInfo().heartbeatDetails ?? { since, happened: [] }) as Progress
+      const advanced = await move(leadId, target, progress)
+      await endAdvance(sql, leadId)
+      return advanced
+    },
+
+    /**
+     * Waits until what is due now has happened: a retry's date is known then, and where the lead's history stands.
+     *
+     * @returns `null` if no retry is due ever.
+     */
+    findRetry: async (leadId: number): Promise<{ target: number; since: ClockStart } | null> => {
+      const clock = await settle(dependencies, leadId, firstPlaceMs(), () => heartbeat())
+      const target = targetOf(clock, { to: 'next_retry' })
+      if (target !== undefined)
+        return { target: Math.min(target, furthestOf(clock)), since: await clockStart(sql, leadId) }
+      await endAdvance(sql, leadId)
+      return null
+    },
+  }
 }
 
+/** One that comes back only looks: as long as nothing happens, it takes no time in its place. */
+const firstPlaceMs = () => (activityInfo().attempt === 1 ? PLACE_MS : 0)
+
+/** Reads a lead's clock once all that is due has happened; throws "again" after `placeMs`. */
 async function settle(
   { sql, wakeLead, tellClock }: Dependencies,
   leadId: number,
+  placeMs: number,
   beat: () => void,
 ): Promise<LeadClock> {
-  const { attempt } = activityInfo()
   const began = performance.now()
   let told = false
   for (let waited = 0; ; waited = performance.now() - began) {
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
     if (!isBusy(clock)) return clock
-    if (!told && (hasCome(clock) || waited > PATIENCE_MS)) {
+    if (!told && (hasCome(clock) || waited >= placeMs)) {
       await (isRetryDue(clock) ? wakeLead(leadId) : tellClock(leadId, clock.offsetSeconds * SECOND_MS))
       told = true
     }
     beat()
-    if (waited > (attempt === 1 ? PLACE_MS.first : PLACE_MS.later))
-      throw again('what is due has not happened yet', Math.min(attempt, LONGEST_WAIT_S) * SECOND_MS)
+    if (waited >= placeMs)
+      throw again(
+        'what is due has not happened yet',
+        Math.min(activityInfo().attempt, LONGEST_WAIT_S) * SECOND_MS,
+      )
     await sleep(Math.min(POLL_MS.first + waited / 10, POLL_MS.longest))
   }
 }

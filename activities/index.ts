@@ -11,7 +11,7 @@ import type { Sql } from '../src/db/orm.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import { advanceClockActivity } from './advance-clock.ts'
+import { clockActivities } from './advance-clock.ts'
 import { again } from './again.ts'
 import { certificationActivities } from './certify.ts'
 import { deliverWebhookActivity, type TellFailure } from './deliver-webhook.ts'
@@ -57,7 +57,8 @@ export interface ActivityDependencies {
   /** The erasure journal, and for how long backups are kept. */
   erasure: ErasureDependencies['erasure']
   endWorkflows: ErasureDependencies['endWorkflows']
-  simulate: ScenarioDependencies['simulate']
+  play: ScenarioDependencies['play']
+  startScenarios: ScenarioDependencies['startScenarios']
   close: ScenarioDependencies['close']
   /** Starts an endpoint's workflow, or tells it to look at the record. */
   startEndpoint: (endpointId: number) => Promise<unknown>
@@ -74,7 +75,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     recordScoreUpdate: recordScoreUpdateActivity(dependencies),
     deliverWebhook: deliverWebhookActivity(dependencies),
     ...welcomeActivities(dependencies),
-    advanceClock: advanceClockActivity(dependencies),
+    ...clockActivities(dependencies),
     ...scenarioActivities(dependencies),
     requestAttempt: async (leadId: number, sequence: number) =>
       void (await requestAttempt(sql, { leadId, sequence })),

@@ -68,7 +68,7 @@ export function restoreActivities({
      * Again from the beginning after a crash: taking over twice changes nothing. A workflow that does not answer takes over
      * when it does: its next recording tells it.
      */
-    async takeOverLeads(): Promise<{ looked: number; unanswered: number }> {
+    takeOverLeads: async (): Promise<{ looked: number; unanswered: number }> => {
       await eraseAgain()
       const leads = leadsToTakeOver()
       const seen = new Set<number>()

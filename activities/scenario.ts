@@ -1,10 +1,10 @@
 import { clockStart } from '../src/db/leads/move-clock.ts'
 import { readLeadClock } from '../src/db/leads/next-due.ts'
 import type { Sql } from '../src/db/orm.ts'
+import { beginScenario, endScenario } from '../src/db/sandbox-runs.ts'
 import type { ScoreGains } from '../src/domain/event-payloads.ts'
 import type { ClockStart } from '../src/domain/lead-clock.ts'
 import type { SignalledMilestone } from '../src/domain/milestones.ts'
-import { again } from './again.ts'
 
 interface Simulation {
   /** The same key counts once. */
@@ -14,20 +14,21 @@ interface Simulation {
 
 export interface ScenarioDependencies {
   sql: Sql
-  /** Sends milestones to the lead's workflow and waits until they are recorded. */
-  simulate: (leadId: number, simulation: Simulation) => Promise<readonly unknown[] | 'closed' | 'unanswered'>
+  /** Sends milestones to the lead's workflow, which tells the scenario once they are recorded. */
+  play: (leadId: number, simulation: Simulation) => Promise<'sent' | 'closed'>
   /** Closes a lead because its borrower dropped out. */
   close: (leadId: number, reason: string) => Promise<unknown>
+  /** Starts the scenarios of a partner that have waited for a place. */
+  startScenarios: (partnerId: number) => Promise<unknown>
 }
 
-/** What a scenario does to a lead. Sandbox only: nothing else starts its workflow. */
-export function scenarioActivities({ sql, simulate, close }: ScenarioDependencies) {
+/** What a scenario does to a lead, without waiting for it. Sandbox only: nothing else starts its workflow. */
+export function scenarioActivities({ sql, play, close, startScenarios }: ScenarioDependencies) {
   return {
-    async simulateMilestones(leadId: number, simulation: Simulation): Promise<'recorded' | 'closed'> {
-      const answers = await simulate(leadId, simulation)
-      if (answers === 'unanswered') throw again('the lead’s workflow has not answered')
-      return answers === 'closed' ? 'closed' : 'recorded'
-    },
+    /** False if the scenario is over: then it is not played again. */
+    beginScenario: async (id: number): Promise<boolean> => beginScenario(sql, id),
+
+    sendMilestones: play,
 
     /** The lead's time, in milliseconds, and where its history stands; `null` once it is closed. */
     async readClock(leadId: number): Promise<{ now: number; since: ClockStart } | null> {
@@ -37,5 +38,11 @@ export function scenarioActivities({ sql, simulate, close }: ScenarioDependencie
     },
 
     dropOut: async (leadId: number, reason: string) => void (await close(leadId, reason)),
+
+    /** Frees the scenario's place for the partner's next one; the sweep starts that if this fails. */
+    async endScenario(id: number): Promise<void> {
+      const partnerId = await endScenario(sql, id)
+      if (partnerId !== undefined) await startScenarios(partnerId).catch(() => undefined)
+    },
   }
 }

@@ -132,7 +132,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
         environment,
         webhookBody: body,
         startReferral,
-        playScenario: (leadId, name) => scenarios.start(leadId, name),
+        startScenarios: (partnerId) => scenarios.offer(partnerId),
       })
       await withKey.register(named(getLead), { sql, encryptionKeys, noteRead })
       await withKey.register(named(getEvents), { sql })

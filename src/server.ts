@@ -81,7 +81,12 @@ const app = await buildApp({
   }),
   simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
   clocks: createClocks({ client, sql }),
-  scenarios: createScenarios(client),
+  scenarios: createScenarios({
+    client,
+    sql,
+    onFailure: (err, partnerId) =>
+      log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet: the sweep starts it'),
+  }),
   startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
   startErasure: (leadId) => leftToSweep(startErasure(leadId)),

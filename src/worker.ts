@@ -27,12 +27,14 @@ import { isPolling } from './temporal/polling.ts'
 import { leadsActiveSince } from './temporal/active-leads.ts'
 import { recordedBefore } from './temporal/recorded-before.ts'
 import { createReferrals } from './temporal/referrals.ts'
+import { createRunKeeper } from './temporal/sandbox-runs.ts'
 import { createRestoreStarter } from './temporal/restores.ts'
 import { createResendStarter } from './temporal/resend.ts'
+import { createScenarios } from './temporal/scenarios.ts'
 import { keepReconciled } from './jobs/reconcile-loop.ts'
 import { keepRetention } from './jobs/retention-loop.ts'
 import { sweep } from './jobs/sweep.ts'
-import { clockWorkerOptions, workerOptions } from './temporal/worker-options.ts'
+import { waitingWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { idleVersion } from './temporal/worker-version.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 import { webhookBody } from './webhooks/body.ts'
@@ -65,6 +67,11 @@ const deploymentId = await requireDatabase(sql, config)
 await requireJournal(erasure)
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
 const referrals = createReferrals({ client, sql })
+const scenarios = createScenarios({
+  client,
+  sql,
+  onFailure: (err, partnerId) => log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet'),
+})
 const startEndpoint = createEndpointStarter(client)
 const sender = createSender({
   environment: config.ENVIRONMENT,
@@ -83,12 +90,12 @@ const attempting = {
 const places = Math.ceil(config.WORKER_ACTIVITIES / 2)
 const firstAttempts = createFirstAttempts({ ...attempting, log }, { places })
 const activities = createActivities(dependencies())
-const { advanceClock } = activities
+const { advanceClock, findRetry, takeOverLeads } = activities
 const worker = await createWorker({ ...workerOptions(config), workflowBundle: bundle, activities })
-const clockWorker =
-  config.ENVIRONMENT === 'sandbox'
-    ? await createWorker({ ...clockWorkerOptions(config), activities: { advanceClock } })
-    : undefined
+const waitingWorker = await createWorker({
+  ...waitingWorkerOptions(config),
+  activities: { advanceClock, findRetry, takeOverLeads },
+})
 const stopping = new AbortController()
 const health = await startHealthServer(config, { findFault, registry: metrics.registry })
 const sweeping = sweep({
@@ -99,6 +106,8 @@ const sweeping = sweep({
   endpointRequests: createEndpointRequests(client),
   startRestore: createRestoreStarter(client),
   startErasure: createErasureStarter({ client, sql }),
+  startScenarios: scenarios.startWaiting,
+  lookAfterRun: createRunKeeper({ client, sql }),
   observe: metrics.observe,
   startsInFlight: config.STARTS_IN_FLIGHT,
   log,
@@ -115,7 +124,7 @@ const retaining = keepRetention({
 })
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
-const running = Promise.all([worker.run(), clockWorker?.run()]).catch((error: unknown) =>
+const running = Promise.all([worker.run(), waitingWorker.run()]).catch((error: unknown) =>
   fail(`The worker cannot continue: ${reasonOf(error)}`),
 )
 await untilPolling()
@@ -143,7 +152,7 @@ async function createWorker(options: Omit<WorkerOptions, 'connection' | 'namespa
 }
 
 function shutdown(): void {
-  for (const each of [worker, clockWorker]) if (each?.getState() === 'RUNNING') each.shutdown()
+  for (const each of [worker, waitingWorker]) if (each.getState() === 'RUNNING') each.shutdown()
 }
 
 function dependencies(): ActivityDependencies {
@@ -156,7 +165,8 @@ function dependencies(): ActivityDependencies {
     startEndpoint,
     erasure,
     endWorkflows: createLeadEnder(client),
-    simulate: (leadId, simulation) => referrals.simulate(leadId, simulation),
+    play: (leadId, milestones) => referrals.play(leadId, milestones),
+    startScenarios: scenarios.startWaiting,
     close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     recordedBefore: (leadId, createdAt) => recordedBefore(client, leadId, createdAt),
@@ -227,7 +237,7 @@ function installLogger(logger: Logger): void {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
-      // the one for clocks has none by design
+      // the one that waits for the other has none by design
       logger[message.startsWith('No workflows registered') ? 'debug' : levels[level]](meta ?? {}, message),
     ),
     // else the native part of the SDK writes to the terminal, in colours

@@ -14,7 +14,7 @@ const app = await buildApp({
   startReferral: () => {},
   noteRead: () => {},
   resendWebhook: async () => 'accepted',
-  scenarios: { start: async () => true, run: async () => 'done' },
+  scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
   simulate: async () => 'unanswered',
   clocks: { advance: async () => undefined, isMoving: async () => false },
   startRequest: () => {},

@@ -2,7 +2,6 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import { LEASE_MS } from '../src/domain/delivery.ts'
-import { CLOCK_QUEUE } from '../src/domain/lead-clock.ts'
 import type {
   KnownRecord,
   MilestoneItem,
@@ -11,6 +10,7 @@ import type {
   SettledUpTo,
   TakenOver,
 } from '../src/domain/referral.ts'
+import { WAITING_QUEUE } from '../src/domain/waiting-queue.ts'
 
 export type Activities = ReturnType<typeof createActivities>
 export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEndpoint']>>>
@@ -72,28 +72,39 @@ export const { wakeLeads } = proxyActivities<Activities>({
 })
 
 /** Takes as long as endpoints take; a missing heartbeat shows a crash. */
-export const { advanceClock } = proxyActivities<Activities>({
-  taskQueue: CLOCK_QUEUE,
+export const { advanceClock, findRetry } = proxyActivities<Activities>({
+  taskQueue: WAITING_QUEUE,
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   cancellationType: TRY_CANCEL,
 })
 
-/** Takes as long as there are leads and partners; a missing heartbeat shows a crash. */
-export const { takeOverLeads, tellPartners } = proxyActivities<Activities>({
+/** Takes as long as there are leads, and waits for each; a missing heartbeat shows a crash. */
+export const { takeOverLeads } = proxyActivities<Activities>({
+  taskQueue: WAITING_QUEUE,
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   cancellationType: TRY_CANCEL,
 })
 
-/** What a scenario does to its lead. */
-export const { simulateMilestones, readClock, dropOut } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
+/** Takes as long as there are partners; a missing heartbeat shows a crash. */
+export const { tellPartners } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   cancellationType: TRY_CANCEL,
 })
+
+/** What a scenario does to its lead: it waits for none of it here. */
+export const { beginScenario, sendMilestones, readClock, dropOut, endScenario } = proxyActivities<Activities>(
+  {
+    startToCloseTimeout: '30 seconds',
+    retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+    cancellationType: TRY_CANCEL,
+  },
+)
 
 export const { finishRestore, finishDraining } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',

@@ -1,15 +1,27 @@
 import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
 import type { Advance, ClockStart } from '../src/domain/lead-clock.ts'
-import { advanceClock } from './activities.ts'
+import { advanceClock, findRetry } from './activities.ts'
 
 /**
  * Moves a lead's clock forward, in a sandbox: id `advance-<lead_id>`. All that falls due on the way happens, each at its
  * own date. How far it is, PostgreSQL knows.
  *
- * @param target where to, in milliseconds of the lead's time.
+ * @param target where to, in milliseconds of the lead's time. `next_retry`: its date is not known before what is due now
+ *   has happened.
  */
-export async function advance(leadId: number, target: number, since: ClockStart): Promise<Advance> {
+export async function advance(
+  leadId: number,
+  target: number | 'next_retry',
+  since: ClockStart,
+): Promise<Advance> {
   setDefaultSignalHandler(() => {})
+  if (target !== 'next_retry') return moveTo(leadId, target, since)
+  setCurrentDetails(`The clock of **lead ${leadId}** moves to its next retry, once that is known.`)
+  const retry = await findRetry(leadId)
+  return retry === null ? { happened: [] } : moveTo(leadId, retry.target, retry.since)
+}
+
+async function moveTo(leadId: number, target: number, since: ClockStart): Promise<Advance> {
   const to = new Date(target).toISOString().slice(0, 16).replace('T', ' ')
   setCurrentDetails(
     `The clock of **lead ${leadId}** moves to ${to} UTC. Terminated, it stays where it is by then: nothing is lost.`,

@@ -10,10 +10,12 @@ import {
   closeSignal,
   deliveryFailedSignal,
   milestoneSignals,
+  playSignal,
   sendNowSignal,
   wakeSignal,
 } from './messages.ts'
 import { showSoon } from './show.ts'
+import { play } from './simulating.ts'
 
 const SHOWABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
@@ -23,19 +25,19 @@ interface SignalHandler {
   signal: SignalDefinition<[unknown?]>
   /** Shown in the Web UI's list of signals. */
   description: string
-  act: (argument: unknown) => void
+  act: (argument: unknown) => void | Promise<void>
 }
 
-/** Handlers append and return: they decide nothing, wait for nothing and never throw. */
+/** Handlers append and return: they decide nothing and never throw. That of scenarios alone waits, to answer. */
 export function receiveSignals(journey: Journey): void {
   const handlers = handlersOf(journey)
   const byName = new Map(handlers.map(({ signal, act }) => [signal.name, act]))
   const take = (name: string, argument: unknown) => {
     journey.messages += 1
     const act = byName.get(name)
-    if (act === undefined) notUnderstood(journey, name)
-    else act(argument)
+    const acting = act === undefined ? notUnderstood(journey, name) : act(argument)
     showSoon(journey)
+    return acting
   }
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has
   // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.
@@ -76,6 +78,11 @@ function handlersOf(journey: Journey): SignalHandler[] {
       description:
         'The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, without personal data',
       act: (argument) => close(journey, argument),
+    },
+    {
+      signal: playSignal,
+      description: 'From the service itself, in a sandbox: milestones of a scenario',
+      act: (argument) => play(journey, argument),
     },
     {
       signal: deliveryFailedSignal,

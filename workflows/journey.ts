@@ -41,6 +41,8 @@ export interface Journey extends Carried {
   messages: number
   /** Items whose sender waits for an answer, and the answer once it is there. */
   awaited: Map<MilestoneItem, RecordedItem | undefined>
+  /** Keys of a scenario's milestones that are being recorded. */
+  playing: Set<string>
   sending: CancellationScope | undefined
   /** Operators are shown the lead once this moment's messages are taken. */
   showing: boolean
@@ -72,6 +74,7 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     wakes: 0,
     messages: 0,
     awaited: new Map(),
+    playing: new Set(),
     sending: undefined,
     showing: false,
   }

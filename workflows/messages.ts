@@ -61,6 +61,19 @@ export interface SimulateRequest {
 /** Milestones that a partner simulates: sandbox only. */
 export const simulateUpdate = defineUpdate<MilestoneAnswer[], [SimulateRequest]>('simulate')
 
+/** The same from a scenario, which does not wait for an answer; `playedSignal` tells it. */
+export const playSignal = defineSignal<[unknown?]>('play')
+
+/** What became of milestones that a scenario sent. */
+export interface Played {
+  key: string
+  /** `closed`: the lead takes no more milestones. */
+  end: 'recorded' | 'closed'
+}
+
+/** To a scenario, from its lead's workflow; argument `Played`. */
+export const playedSignal = defineSignal<[unknown?]>('played')
+
 /** From the service itself: the record was restored. Answered once the workflow goes on with what it has. */
 export const takeOverUpdate = defineUpdate<void>('take_over_record')
 

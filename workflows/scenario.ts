@@ -1,7 +1,10 @@
 import {
+  condition,
   executeChild,
+  makeContinueAsNewFunc,
   setCurrentDetails,
   setDefaultSignalHandler,
+  setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow'
@@ -9,33 +12,76 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
 import { advanceId } from '../src/domain/lead-clock.ts'
 import { type ScenarioName, scenarios, type Step } from '../src/domain/scenarios.ts'
 import { DAY_MS } from '../src/domain/score-dates.ts'
-import { dropOut, readClock, simulateMilestones } from './activities.ts'
+import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from './activities.ts'
 import type { advance } from './advance.ts'
+import { isRecord } from './arguments.ts'
+import { type Played, playedSignal, type SimulateRequest } from './messages.ts'
 
 /** `stopped`: the endpoint refuses for so long that production would pause it. `closed`: the lead was closed. */
 export type ScenarioEnd = 'done' | 'stopped' | 'closed'
 
+/** How long a scenario waits for its lead's answer before it sends the milestones again: first, and at most. */
+const PATIENCE_MS = { first: 10_000, longest: 60_000 }
+
+/** What a scenario holds in memory. */
+interface Memory {
+  leadId: number
+  /** In the record. */
+  id: number
+  /** What the lead's workflow has answered, by key. */
+  answers: Map<string, Played['end']>
+}
+
 /**
  * Plays a scenario with a lead, in a sandbox: id `scenario-<lead_id>`. It does what a tester would do: simulates
  * milestones, and advances the lead's clock.
+ *
+ * @param id of the scenario in the record, which knows whether it is still to be played.
+ * @param from the step to go on with.
  */
-export async function scenario(leadId: number, name: ScenarioName): Promise<ScenarioEnd> {
-  setDefaultSignalHandler(() => {})
+export async function scenario(
+  leadId: number,
+  name: ScenarioName,
+  id: number,
+  from = 0,
+): Promise<ScenarioEnd> {
+  const memory = setup(leadId, id)
+  if (!(await beginScenario(id))) return 'done'
   const steps: readonly Step[] = scenarios[name].steps
+  let end: ScenarioEnd = 'done'
   for (const [index, step] of steps.entries()) {
+    if (index < from) continue
     setCurrentDetails(`Scenario **${name}** of lead ${leadId}: step ${index + 1} of ${steps.length}`)
-    const end = await take(leadId, step, index)
-    if (end !== undefined) return end
+    const taken = await take(memory, step, index)
+    if (taken === 'again') return makeContinueAsNewFunc<typeof scenario>()(leadId, name, id, index)
+    end = taken
+    if (end !== 'done') break
   }
-  setCurrentDetails(`Scenario **${name}** of lead ${leadId}: all ${steps.length} steps are done`)
-  return 'done'
+  await endScenario(id)
+  if (end === 'done')
+    setCurrentDetails(`Scenario **${name}** of lead ${leadId}: all ${steps.length} steps are done`)
+  return end
 }
 
-async function take(leadId: number, step: Step, index: number): Promise<ScenarioEnd | undefined> {
+function setup(leadId: number, id: number): Memory {
+  const answers: Memory['answers'] = new Map()
+  setDefaultSignalHandler(() => {})
+  setHandler(playedSignal, (answer) => {
+    const { key, end } = isRecord(answer) ? answer : {}
+    if (typeof key === 'string' && (end === 'recorded' || end === 'closed')) answers.set(key, end)
+  })
+  return { leadId, id, answers }
+}
+
+/** `again`: this run has become long, and the next one takes the step. */
+type Taken = ScenarioEnd | 'again'
+
+async function take(memory: Memory, step: Step, index: number): Promise<Taken> {
+  const { leadId, id } = memory
   if ('days' in step) return advanceBy(leadId, step.days)
   if ('drops_out' in step) {
     await dropOut(leadId, step.drops_out)
-    return undefined
+    return 'done'
   }
   const { happens: name, times = 1, gains } = step
   const events = Array.from({ length: times }, () => ({
@@ -43,15 +89,32 @@ async function take(leadId: number, step: Step, index: number): Promise<Scenario
     ...(gains && { gains }),
   }))
   const summary = times === 1 ? name : `${name} × ${times}`
-  // a scenario that is played again makes its own chats
-  const key = `${workflowInfo().firstExecutionRunId}:${index}`
-  const answer = await simulateMilestones.executeWithOptions({ summary }, [leadId, { key, events }])
-  return answer === 'closed' ? 'closed' : undefined
+  // a scenario that is played once more makes its own chats
+  return play(memory, summary, { key: `${id}:${index}`, events })
+}
+
+/**
+ * Sends milestones to the lead, and waits until its workflow says that they are recorded. An answer may never come: the
+ * lead's workflow may be terminated, or start again from the record. So they are sent again, and count once by their key.
+ */
+async function play(
+  { leadId, answers }: Memory,
+  summary: string,
+  milestones: SimulateRequest,
+): Promise<Taken> {
+  const { key } = milestones
+  for (let waitMs = PATIENCE_MS.first; ; waitMs = Math.min(2 * waitMs, PATIENCE_MS.longest)) {
+    const sent = await sendMilestones.executeWithOptions({ summary }, [leadId, milestones])
+    if (sent === 'closed') return 'closed'
+    await condition(() => answers.has(key), waitMs, { summary: `the lead records ${summary}` })
+    if (answers.has(key)) return answers.get(key) === 'closed' ? 'closed' : 'done'
+    if (workflowInfo().continueAsNewSuggested) return 'again'
+  }
 }
 
 /** Waits while somebody else moves the lead's clock. */
-async function advanceBy(leadId: number, days: number): Promise<ScenarioEnd | undefined> {
-  for (;;) {
+async function advanceBy(leadId: number, days: number): Promise<Taken> {
+  while (!workflowInfo().continueAsNewSuggested) {
     const clock = await readClock(leadId)
     if (clock === null) return 'closed'
     const args: Parameters<typeof advance> = [leadId, clock.now + days * DAY_MS, clock.since]
@@ -60,10 +123,11 @@ async function advanceBy(leadId: number, days: number): Promise<ScenarioEnd | un
         workflowId: advanceId(leadId),
         args,
       })
-      return stopped === undefined ? undefined : 'stopped'
+      return stopped === undefined ? 'done' : 'stopped'
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
       await sleep('1 second')
     }
   }
+  return 'again'
 }

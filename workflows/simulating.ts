@@ -1,11 +1,26 @@
-import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow'
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  setHandler,
+} from '@temporalio/workflow'
 import { parseScoreGains } from '../src/domain/event-payloads.ts'
+import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
 import { MOST_SIMULATED } from '../src/domain/lead-clock.ts'
 import { milestones, signalledMilestones } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
+import { scenarioId } from '../src/domain/scenarios.ts'
 import { isRecord } from './arguments.ts'
-import type { Journey } from './journey.ts'
-import { LEAD_CLOSED, type MilestoneAnswer, type SimulateRequest, simulateUpdate } from './messages.ts'
+import { type Journey, note } from './journey.ts'
+import {
+  LEAD_CLOSED,
+  type MilestoneAnswer,
+  type Played,
+  playedSignal,
+  type SimulateRequest,
+  simulateUpdate,
+} from './messages.ts'
 import { showSoon } from './show.ts'
 import { takeAnswer } from './standing.ts'
 
@@ -24,9 +39,37 @@ function validate({ closed, state }: Journey, request: unknown): void {
   if (!isSimulation(request)) throw new Error('The argument is {"key": "…", "events": [{"name": …}, …]}.')
 }
 
+/** Milestones of a scenario, which is told once all are recorded. What is being recorded already is not taken again. */
+export async function play(journey: Journey, request: unknown): Promise<void> {
+  if (!isSimulation(request)) {
+    note(journey, 'play', 'its argument was not understood')
+    return
+  }
+  const { playing, state } = journey
+  const { key } = request
+  if (playing.has(key)) return
+  playing.add(key)
+  await tellScenario(state.leadId, { key, end: await endOf(journey, request) })
+  playing.delete(key)
+}
+
+async function endOf(journey: Journey, request: SimulateRequest): Promise<Played['end']> {
+  if (journey.closed || journey.state.closing) return 'closed'
+  const answers = await simulate(journey, request)
+  return answers.some(({ outcome }) => outcome === 'closed') ? 'closed' : 'recorded'
+}
+
+async function tellScenario(leadId: number, played: Played): Promise<void> {
+  const scenario = getExternalWorkflowHandle(scenarioId(leadId))
+  // one that is over by now needs no answer; and a lead that is canceled still gives one
+  await CancellationScope.nonCancellable(() => scenario.signal(playedSignal, played)).catch(() => undefined)
+}
+
 function isSimulation(request: unknown): request is SimulateRequest {
-  if (!isRecord(request) || typeof request.key !== 'string' || !Array.isArray(request.events)) return false
-  const { events } = request
+  if (!isRecord(request) || !Array.isArray(request.events)) return false
+  const { key, events } = request
+  // it becomes part of keys in the record
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) return false
   return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isMilestone)
 }
 

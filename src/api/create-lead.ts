@@ -7,7 +7,7 @@ import type { Idempotency, NewLead, WebhookBody } from '../db/leads/new-lead.ts'
 import type { Sql } from '../db/orm.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../domain/lead-fields.ts'
 import type { Environment } from '../domain/environment.ts'
-import { type ScenarioName, scenarioOfEmail } from '../domain/scenarios.ts'
+import { scenarioOfEmail } from '../domain/scenarios.ts'
 import { newReferralState, type ReferralState } from '../domain/referral.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'
@@ -23,7 +23,7 @@ interface Options {
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
   /** Called in a sandbox only. */
-  playScenario: (leadId: number, name: ScenarioName) => Promise<unknown>
+  startScenarios: (partnerId: number) => void
 }
 
 /** An optional field; stored as `null` when it is absent. */
@@ -104,7 +104,7 @@ const schema = operation({
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, encryptionKeys, environment, webhookBody, startReferral, playScenario },
+  { sql, encryptionKeys, environment, webhookBody, startReferral, startScenarios },
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
@@ -117,6 +117,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
     handler: async (request, reply) => {
       const { body: lead, partnerId: partner, ignoredFields } = request
       const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
+      const scenario = isSandbox ? scenarioOfEmail(lead.email) : undefined
       const result = await insert(
         { sql, takeLeadId, encryptionKeys },
         partner,
@@ -129,7 +130,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
           partner_lead_id: lead.partner_lead_id ?? undefined,
           ignored_fields: ignoredFields,
         }),
-        idempotency,
+        { idempotency, scenario },
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
@@ -137,12 +138,9 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       if (result.kind === 'created') {
         const { leadId, generation } = result
         startReferral(newReferralState(leadId, partner, { generation, now: Date.now(), isSandbox }))
-        const scenario = isSandbox ? scenarioOfEmail(lead.email) : undefined
-        if (scenario !== undefined)
-          playScenario(result.leadId, scenario).catch((err: unknown) =>
-            request.log.warn({ err }, 'scenario not started'),
-          )
       }
+      // a repeat, too: its scenario may not have been started
+      if (scenario !== undefined) startScenarios(partner)
       return result.answer
     },
   })

@@ -27,6 +27,7 @@ const OTHER_RIGHTS: Record<string, string> = {
   notices: 'select, insert, update, delete',
   onboarding_mails: 'select, insert, update (address_hash)',
   personal_reads: 'select, insert (at, lead_id, partner_id, key_id, what)',
+  sandbox_runs: 'select, insert, update, delete',
   sink_webhooks: 'select, insert, delete',
 }
 const AUTHENTICATION_FAILED = ['28P01', '28000']

@@ -22,6 +22,7 @@ import { Partner } from './entities/partner.ts'
 import { PersonalRead } from './entities/personal-read.ts'
 import { Restore } from './entities/restore.ts'
 import { RetentionRun } from './entities/retention-run.ts'
+import { SandboxRun } from './entities/sandbox-run.ts'
 import { Sink } from './entities/sink.ts'
 import { SinkWebhook } from './entities/sink-webhook.ts'
 
@@ -50,6 +51,7 @@ export const entities = [
   EncryptionKey,
   Erasure,
   RetentionRun,
+  SandboxRun,
 ] as const
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>
@@ -70,6 +72,7 @@ interface Given {
   personal_reads: 'id'
   sink_webhooks: 'id'
   erasures: 'id'
+  sandbox_runs: 'id'
 }
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */

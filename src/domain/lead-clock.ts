@@ -1,9 +1,6 @@
 import type { MilestoneName } from './milestones.ts'
 import { DAY_MS, duePeriod, scoreDate } from './score-dates.ts'
 
-/** The task queue of the activity that moves clocks: it waits for the other activities, so it must not take their places. */
-export const CLOCK_QUEUE = 'clocks'
-
 /** The workflow that moves a lead's clock: one at a time, whoever starts it. */
 export const advanceId = (leadId: number) => `advance-${leadId}`
 
@@ -38,6 +35,21 @@ export interface LeadClock {
   /** Its first open webhook; `null` if none is open, or its endpoint is paused. */
   open: { failures: number; nextAttemptAt: number; isLeased: boolean } | null
 }
+
+/** How far to advance a clock: so many days, or until what is due. */
+export type ClockTarget = { days: number } | { to: ClockStop }
+
+const dueOfStop = { next_score_update: 'score_update', next_retry: 'retry', end: 'end' } as const
+
+/** In milliseconds of the lead's time; `undefined` if nothing of the kind is due. */
+export function targetOf(clock: LeadClock, target: ClockTarget): number | undefined {
+  if ('days' in target) return clock.now + target.days * DAY_MS
+  return dueDates(clock).find(({ what }) => what === dueOfStop[target.to])?.at
+}
+
+/** The furthest moment of its time that a lead's clock can be moved to, in milliseconds. */
+export const furthestOf = ({ now, offsetSeconds }: LeadClock): number =>
+  now - offsetSeconds * 1000 + MOST_AHEAD_MS
 
 export interface Due {
   what: 'score_update' | 'retry' | 'end'

@@ -2,6 +2,9 @@ import type { ScoreGains } from './event-payloads.ts'
 import { type MilestoneName, milestones, type SignalledMilestone } from './milestones.ts'
 import { SCORE_PERIOD_MS, DAY_MS } from './score-dates.ts'
 
+/** The workflow that plays a scenario with a lead: one at a time. */
+export const scenarioId = (leadId: number) => `scenario-${leadId}`
+
 /** What a scenario does next to its lead. */
 export type Step =
   | { happens: SignalledMilestone; times?: number; gains?: ScoreGains }

@@ -8,6 +8,7 @@ import { openPings } from '../db/endpoints/pings.ts'
 import { endpointsAtWork } from '../db/endpoints/states.ts'
 import { unstartedLeads } from '../db/leads/workflow-starts.ts'
 import type { Sql } from '../db/orm.ts'
+import { partnersWithScenarios, runsToLookAfter } from '../db/sandbox-runs.ts'
 import { erasuresToStart } from '../db/erasures/requests.ts'
 import { noteAlive, openRestores } from '../db/restores.ts'
 import { partnersWithResends } from '../db/deliveries/resend-marks.ts'
@@ -20,6 +21,7 @@ import { forEachInFlight } from './in-flight.ts'
 import { rememberFailures } from './remembered-failures.ts'
 import type { Referrals } from '../temporal/referrals.ts'
 import type { StartResends } from '../temporal/resend.ts'
+import type { Scenarios } from '../temporal/scenarios.ts'
 import type { StartRestore } from '../temporal/restores.ts'
 
 const INTERVAL_MS = 1000
@@ -37,6 +39,8 @@ interface SweepOptions {
   endpointRequests: EndpointRequests
   startRestore: StartRestore
   startErasure: StartErasure
+  startScenarios: Scenarios['startWaiting']
+  lookAfterRun: (id: number) => Promise<void>
   observe: Pick<WorkerObserver, 'noticed'>
   /** Starts of leads' workflows at a time. */
   startsInFlight: number
@@ -68,7 +72,7 @@ export async function sweep(options: SweepOptions): Promise<void> {
 
 function createTurns(options: SweepOptions) {
   const { sql, referrals, startEndpoint, startResends, endpointRequests, startRestore } = options
-  const { startErasure, observe, startsInFlight, log, signal } = options
+  const { startErasure, startScenarios, lookAfterRun, observe, startsInFlight, log, signal } = options
   const leads = rememberFailures((err, id) =>
     log.error({ err, lead_id: id }, 'cannot start a lead’s workflow; trying again every minute'),
   )
@@ -85,6 +89,8 @@ function createTurns(options: SweepOptions) {
     { find: openPings, start: endpointRequests.ping },
     { find: openRestores, start: startRestore },
     { find: erasuresToStart, start: (id: number) => startErasure(id, { quietly: true }) },
+    { find: partnersWithScenarios, start: startScenarios },
+    { find: runsToLookAfter, start: lookAfterRun },
   ].map((request) => ({
     ...request,
     failures: rememberFailures((err, id) =>
@@ -116,7 +122,7 @@ function createTurns(options: SweepOptions) {
   /** Starts the workflows of those that the record lists, apart from those that failed a moment ago. */
   async function startListed(
     find: (sql: Sql, limit: number) => Promise<number[]>,
-    start: (id: number) => Promise<void>,
+    start: (id: number) => Promise<unknown>,
     failures: typeof resends,
   ): Promise<void> {
     const resting = new Set(failures.resting())

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from '../domain/lead-clock.ts'
+import { MOST_RUNS } from '../domain/sandbox-runs.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import type { Advanced } from '../temporal/clocks.ts'
 import { fields, table } from './answer.ts'
@@ -64,6 +65,7 @@ function orRefusal(lead: number, advanced: Advanced | undefined) {
   const reasons = {
     moving: `The clock of lead ${lead} is moving already: try again once it has stopped.`,
     too_far: `A clock can be at most ${MOST_YEARS} years ahead.`,
+    too_many: `Clocks of ${MOST_RUNS.advance} of the partner’s leads are moving already: try again once one has stopped.`,
     unanswered: `The clock of lead ${lead} has not moved yet. Is a worker running?`,
   }
   throw new Refusal(advanced === undefined ? `There is no lead ${lead}.` : reasons[advanced.kind])

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -9,30 +8,27 @@ import type { advance as advanceWorkflow } from '../../workflows/advance.ts'
 import { clockStart, happenedSince } from '../db/leads/move-clock.ts'
 import { readLeadClock } from '../db/leads/next-due.ts'
 import type { Sql } from '../db/orm.ts'
+import { admitAdvance, endAdvance } from '../db/sandbox-runs.ts'
 import {
   type Advance,
   advanceId,
   type ClockStart,
-  type ClockStop,
-  dueDates,
+  type ClockTarget,
+  furthestOf,
   isBusy,
   type LeadClock,
-  MOST_AHEAD_MS,
+  targetOf,
 } from '../domain/lead-clock.ts'
-import { DAY_MS } from '../domain/score-dates.ts'
 import { TASK_QUEUE } from './names.ts'
 import { isPolling } from './polling.ts'
 
 /** How long an answer waits for the clock. */
 const WAIT_MS = 10_000
-const POLL_MS = 20
-
-/** How far: so many days, or until what is due. */
-export type ClockTarget = { days: number } | { to: ClockStop }
 
 /** `advancing`: the rest goes on by itself. */
 export type Advanced =
-  ({ kind: 'done' | 'advancing'; clock: LeadClock } & Advance) | { kind: 'moving' | 'too_far' | 'unanswered' }
+  | ({ kind: 'done' | 'advancing'; clock: LeadClock } & Advance)
+  | { kind: 'moving' | 'too_far' | 'too_many' | 'unanswered' }
 
 export interface Clocks {
   /** Moves a lead's clock and waits for it, ten seconds at most. `undefined` if there is no such lead. */
@@ -46,19 +42,14 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
 
   async function advance(leadId: number, to: ClockTarget): Promise<Advanced | undefined> {
     const end = Date.now() + WAIT_MS
-    const clock = await readQuiet(leadId, to, end)
+    const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined
-    const target = targetOf(clock, to)
+    const target = aim(clock, to)
     if (target === undefined) return { kind: 'done', clock, happened: [] }
-    const aheadMs = target - clock.now + clock.offsetSeconds * 1000
-    if (aheadMs > MOST_AHEAD_MS) return { kind: 'too_far' }
+    if (target !== 'next_retry' && target > furthestOf(clock)) return { kind: 'too_far' }
     const since = await clockStart(sql, leadId)
-    try {
-      await client.withDeadline(end, () => start(leadId, target, since))
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return { kind: 'moving' }
-      throw error
-    }
+    const refused = await begin(leadId, target, since, end)
+    if (refused !== undefined) return { kind: refused }
     try {
       const advanced = await client.withDeadline(end, () => handleOf(leadId).result())
       const after = await readLeadClock(sql, leadId)
@@ -69,17 +60,26 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     }
   }
 
-  /** Waits, where it matters, until what is due now has happened: a retry's date is known then. */
-  async function readQuiet(leadId: number, to: ClockTarget, end: number): Promise<LeadClock | undefined> {
-    for (;;) {
-      const clock = await readLeadClock(sql, leadId)
-      const needsQuiet = 'to' in to && to.to === 'next_retry'
-      if (clock === undefined || !needsQuiet || !isBusy(clock) || Date.now() > end) return clock
-      await delay(POLL_MS)
+  /** Starts it in a place of its partner's, which it frees at its end. @returns why it was not started. */
+  async function begin(
+    leadId: number,
+    target: number | 'next_retry',
+    since: ClockStart,
+    end: number,
+  ): Promise<'moving' | 'too_many' | undefined> {
+    if ((await admitAdvance(sql, leadId)) === 'too_many') return 'too_many'
+    try {
+      await client.withDeadline(end, () => start(leadId, target, since))
+      return undefined
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return 'moving'
+      // one whose start was not answered, and that runs, is not counted
+      await endAdvance(sql, leadId).catch(() => undefined)
+      throw error
     }
   }
 
-  function start(leadId: number, target: number, since: ClockStart) {
+  function start(leadId: number, target: number | 'next_retry', since: ClockStart) {
     return client.workflow.start<typeof advanceWorkflow>('advance', {
       workflowId: advanceId(leadId),
       taskQueue: TASK_QUEUE,
@@ -112,10 +112,8 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   return { advance, isMoving }
 }
 
-const dueOfStop = { next_score_update: 'score_update', next_retry: 'retry', end: 'end' } as const
-
-/** In milliseconds of the lead's time; `undefined` if nothing of it is due ever. */
-function targetOf(clock: LeadClock, target: ClockTarget): number | undefined {
-  if ('days' in target) return clock.now + target.days * DAY_MS
-  return dueDates(clock).find(({ what }) => what === dueOfStop[target.to])?.at
+/** In milliseconds of the lead's time; `undefined` if nothing of it is due ever. What is due now may make a retry due. */
+function aim(clock: LeadClock, to: ClockTarget): number | 'next_retry' | undefined {
+  if ('to' in to && to.to === 'next_retry' && isBusy(clock)) return 'next_retry'
+  return targetOf(clock, to)
 }

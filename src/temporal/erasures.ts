@@ -4,8 +4,9 @@ import { markErasureStarted } from '../db/erasures/requests.ts'
 import type { Sql } from '../db/orm.ts'
 import { erasureId } from '../domain/erasure.ts'
 import { advanceId } from '../domain/lead-clock.ts'
+import { scenarioId } from '../domain/scenarios.ts'
 import { ensureRunning } from './ensure-running.ts'
-import { referralId, scenarioId } from './names.ts'
+import { referralId } from './names.ts'
 
 const CALL_LIMIT_MS = 10_000
 

@@ -7,7 +7,6 @@ export function leadOf(workflowId: string): number | undefined {
   const [, id] = /^lead-(\d+)$/.exec(workflowId) ?? []
   return id === undefined ? undefined : Number(id)
 }
-export const scenarioId = (leadId: number) => `scenario-${leadId}`
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 export const certificationId = (id: number) => `certification-${id}`
 export const endpointChangeId = (id: number) => `endpoint-change-${id}`

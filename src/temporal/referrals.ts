@@ -12,6 +12,7 @@ import {
   type MilestoneAnswer,
   type MilestoneRequest,
   milestoneUpdate,
+  playSignal,
   type SimulateRequest,
   simulateUpdate,
   takeOverUpdate,
@@ -49,6 +50,8 @@ export interface Referrals {
    * answers, `unanswered`: they may still come.
    */
   simulate(leadId: number, request: SimulateRequest): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
+  /** Sends milestones of a scenario, which the workflow tells what became of them. It is started if it does not run. */
+  play(leadId: number, request: SimulateRequest): Promise<'sent' | 'closed'>
   /**
    * Has the workflow go on with what the record has, which was restored, after starting it if it does not run. False when
    * neither Temporal nor the record has the lead.
@@ -144,6 +147,15 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     }
   }
 
+  async function play(leadId: number, request: SimulateRequest) {
+    const state = await loadReferralState(sql, leadId)
+    if (state === undefined || state.closing) return 'closed'
+    const options = { ...optionsOf(state), signal: playSignal, signalArgs: [request] as [unknown] }
+    await limited(() => client.workflow.signalWithStart('referral', options))
+    await markStarted(sql, leadId)
+    return 'sent'
+  }
+
   async function takeOver(leadId: number): Promise<boolean> {
     return reach(
       leadId,
@@ -159,7 +171,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     )
   }
 
-  return { start, startFromRecord, signal, record, simulate, takeOver }
+  return { start, startFromRecord, signal, record, simulate, play, takeOver }
 }
 
 /** One run at a time of each lead, however many ask for it; a closed one may come back. */

@@ -1,43 +1,57 @@
-import {
-  type Client,
-  isGrpcDeadlineError,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandleWithFirstExecutionRunId,
-} from '@temporalio/client'
+import { type Client, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client'
 import type { scenario, ScenarioEnd } from '../../workflows/scenario.ts'
-import type { ScenarioName } from '../domain/scenarios.ts'
-import { scenarioId, TASK_QUEUE } from './names.ts'
+import { admitScenarios, isWaiting, type RequestedScenario } from '../db/sandbox-runs.ts'
+import type { Sql } from '../db/orm.ts'
+import { scenarioId } from '../domain/scenarios.ts'
+import { inBatches } from './in-batches.ts'
+import { TASK_QUEUE } from './names.ts'
 
 /** How long an answer waits for a scenario. */
 const WAIT_MS = 10_000
 
+type Handle = WorkflowHandle<typeof scenario>
+
 export interface Scenarios {
-  /** Starts a scenario with a lead. @returns false if one runs already. */
-  start(leadId: number, name: ScenarioName): Promise<boolean>
-  /** The same, and waits for its end, ten seconds at most: `running`. */
-  run(leadId: number, name: ScenarioName): Promise<ScenarioEnd | 'running' | 'refused'>
+  /**
+   * Starts the scenarios that a partner has requested, as far as it has places for them. Others wait in the record: the end
+   * of one starts the next, and the sweep what was left out.
+   */
+  startWaiting: (partnerId: number) => Promise<void>
+  /** The same, not awaited and never rejected. */
+  offer(partnerId: number): void
+  /** Starts a lead's scenario, which is requested, and waits for its end, ten seconds at most: `running`. */
+  run(partnerId: number, leadId: number): Promise<ScenarioEnd | 'running'>
 }
 
-export function createScenarios(client: Client): Scenarios {
-  async function begin(leadId: number, name: ScenarioName) {
-    try {
-      return await client.workflow.start<typeof scenario>('scenario', {
-        workflowId: scenarioId(leadId),
-        taskQueue: TASK_QUEUE,
-        args: [leadId, name],
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        staticSummary: `Scenario ${name} of lead ${leadId}`,
-      })
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined
-      throw error
-    }
+interface Dependencies {
+  client: Client
+  sql: Sql
+  /** Called when one could not be started: the sweep starts it. */
+  onFailure: (error: unknown, partnerId: number) => void
+}
+
+/** The one way in which scenarios are started. */
+export function createScenarios({ client, sql, onFailure }: Dependencies): Scenarios {
+  /** Started twice, it is played once: by what the record says. */
+  async function start({ id, leadId, scenario: name }: RequestedScenario): Promise<Handle> {
+    return client.workflow.start<typeof scenario>('scenario', {
+      workflowId: scenarioId(leadId),
+      taskQueue: TASK_QUEUE,
+      args: [leadId, name, id],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      staticSummary: `Scenario ${name} of lead ${leadId}`,
+    })
   }
 
-  async function endOf(
-    handle: WorkflowHandleWithFirstExecutionRunId<typeof scenario>,
-  ): Promise<ScenarioEnd | 'running'> {
+  async function startAll(partnerId: number): Promise<Map<number, Handle>> {
+    const handles = new Map<number, Handle>()
+    for (const requested of await admitScenarios(sql, partnerId))
+      handles.set(requested.leadId, await start(requested))
+    return handles
+  }
+
+  async function endOf(handle: Handle): Promise<ScenarioEnd | 'running'> {
     try {
       return await handle.result()
     } catch (error) {
@@ -46,14 +60,29 @@ export function createScenarios(client: Client): Scenarios {
     }
   }
 
-  return {
-    start: (leadId, name) =>
-      client.withDeadline(Date.now() + WAIT_MS, async () => (await begin(leadId, name)) !== undefined),
+  const startWaiting = async (partnerId: number) =>
+    client.withDeadline(Date.now() + WAIT_MS, async () => void (await startAll(partnerId)))
+  // at most one call at a time for each partner: what is requested meanwhile is started by the next one
+  const startInTurn = inBatches(startWaiting)
 
-    run: (leadId, name) =>
-      client.withDeadline(Date.now() + WAIT_MS, async () => {
-        const handle = await begin(leadId, name)
-        return handle === undefined ? 'refused' : endOf(handle)
-      }),
+  async function run(partnerId: number, leadId: number): Promise<ScenarioEnd | 'running'> {
+    let handles: Map<number, Handle>
+    try {
+      handles = await startAll(partnerId)
+    } catch (error) {
+      onFailure(error, partnerId)
+      return 'running'
+    }
+    const started = handles.get(leadId)
+    if (started !== undefined) return endOf(started)
+    // it waits for its place, or another request has started it
+    return (await isWaiting(sql, leadId)) ? 'running' : endOf(client.workflow.getHandle(scenarioId(leadId)))
+  }
+
+  return {
+    startWaiting,
+    offer: (partnerId) =>
+      void startInTurn(partnerId, null).catch((error: unknown) => onFailure(error, partnerId)),
+    run: async (partnerId, leadId) => client.withDeadline(Date.now() + WAIT_MS, () => run(partnerId, leadId)),
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { LEASE_MS } from '../domain/delivery.ts'
-import { CLOCK_QUEUE } from '../domain/lead-clock.ts'
+import { WAITING_QUEUE } from '../domain/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 
 const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname
@@ -38,16 +38,16 @@ export function workerOptions(settings: Settings) {
   }
 }
 
-/** How many clocks a worker moves at a time. Others wait in their queue, so no advance takes the places of its lead. */
-const CLOCKS = 10
+/** How many activities of a worker wait for others at a time. */
+const WAITING = 10
 
-/** What moves the clocks of a sandbox's leads: activities only. */
-export function clockWorkerOptions(settings: Settings) {
+/** What waits for the worker's other activities: see `WAITING_QUEUE`. Activities only. */
+export function waitingWorkerOptions(settings: Settings) {
   return {
     dataConverter: { payloadConverterPath },
-    taskQueue: CLOCK_QUEUE,
-    maxConcurrentActivityTaskExecutions: CLOCKS,
-    // an advance goes on elsewhere at once, from the record
+    taskQueue: WAITING_QUEUE,
+    maxConcurrentActivityTaskExecutions: WAITING,
+    // each goes on elsewhere at once, from the record
     shutdownGraceTime: 0,
     shutdownForceTime: '30 seconds' as const,
     ...versioning(settings),

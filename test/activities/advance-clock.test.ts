@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { advanceClockActivity } from '../../activities/advance-clock.ts'
+import { clockActivities } from '../../activities/advance-clock.ts'
 import { clockStart } from '../../src/db/leads/move-clock.ts'
 import { DAY_MS } from '../../src/domain/score-dates.ts'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -10,9 +10,9 @@ it('moves no clock in production', async () => {
   const leadId = await commitLead()
   const signal = async () => true
   const tools = { sql, wakeLead: signal, tellClock: signal }
-  const advance = advanceClockActivity({ ...tools, environment: 'production' })
+  const { advanceClock } = clockActivities({ ...tools, environment: 'production' })
   const since = await clockStart(sql, leadId)
-  const run = new MockActivityEnvironment().run(advance, leadId, Date.now() + DAY_MS, since)
+  const run = new MockActivityEnvironment().run(advanceClock, leadId, Date.now() + DAY_MS, since)
   await expect(run).rejects.toThrow('in a sandbox only')
   const lead = sql.selectFrom('leads').select('clock_offset').where('id', '=', leadId)
   expect(await lead.executeTakeFirst()).toEqual({ clock_offset: 0 })

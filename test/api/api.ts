@@ -82,7 +82,7 @@ export async function prepareApi({
       return 'accepted'
     },
     // what becomes of it needs Temporal
-    scenarios: { start: async () => true, run: async () => 'done' },
+    scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
     simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
     clocks: {
       async advance(leadId) {

@@ -101,7 +101,7 @@ describe('the migration that seals what is there', () => {
         LEAD,
         () => '{}',
         () => null,
-        again,
+        { idempotency: again },
       ),
     ).toMatchObject({ kind: 'replayed' })
     expect(await keysInUse(sql)).toEqual(testKeys.map(keyId))

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { dueDates, isBusy, type LeadClock } from '../../src/domain/lead-clock.ts'
+import {
+  dueDates,
+  furthestOf,
+  isBusy,
+  type LeadClock,
+  MOST_AHEAD_MS,
+  targetOf,
+} from '../../src/domain/lead-clock.ts'
 import { DAY_MS } from '../../src/domain/score-dates.ts'
 
 const now = 1000 * DAY_MS
@@ -53,4 +60,17 @@ describe('what is due next on a lead’s clock', () => {
   ])('is busy, or not: %s', (_, change, expected) => {
     expect(isBusy({ ...clock, ...change })).toBe(expected)
   })
+})
+
+test('a clock’s target is so many days ahead, or the next date of its kind', () => {
+  const funded = { ...clock, anchor: now, open: { ...open, failures: 1 } }
+  expect(targetOf(clock, { days: 3 })).toBe(now + 3 * DAY_MS)
+  expect(targetOf(clock, { to: 'next_retry' })).toBeUndefined()
+  expect(targetOf(funded, { to: 'next_retry' })).toBe(now + DAY_MS)
+  expect(targetOf(funded, { to: 'next_score_update' })).toBe(now + 45 * DAY_MS)
+  expect(targetOf(funded, { to: 'end' })).toBeUndefined()
+})
+
+test('a clock is twenty years ahead of ours at most, however far it is by now', () => {
+  expect(furthestOf({ ...clock, now: now + DAY_MS, offsetSeconds: 24 * 60 * 60 })).toBe(now + MOST_AHEAD_MS)
 })

@@ -1,4 +1,5 @@
 import type { ScoreGains } from '../../src/domain/event-payloads.ts'
+import type { ScenarioName } from '../../src/domain/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import type { Service } from '../support/service.ts'
 
@@ -55,7 +56,11 @@ export async function sandboxPartner(service: Service, port: number | undefined)
   return {
     ...partner,
     post,
-    createLead: async () => (await post('create-lead', { ...LEAD, email: 'ada@example.com' })).lead_id,
+    /** @param scenario one that create-lead plays with it. */
+    async createLead(scenario?: ScenarioName) {
+      const email = scenario === undefined ? 'ada@example.com' : `ada+${scenario}@example.com`
+      return (await post('create-lead', { ...LEAD, email })).lead_id
+    },
     simulate: (lead: number, sent: object, headers?: Record<string, string>) =>
       post('sandbox/simulate-event', { lead_id: lead, ...sent }, headers),
     advance: (lead: number, to: object) => post('sandbox/advance-clock', { lead_id: lead, ...to }),

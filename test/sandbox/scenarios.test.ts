@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { type ScenarioName, scenarioNames, webhooksOf } from '../../src/domain/scenarios.ts'
-import { scenarioId } from '../../src/temporal/names.ts'
+import { type ScenarioName, scenarioId, scenarioNames, webhooksOf } from '../../src/domain/scenarios.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

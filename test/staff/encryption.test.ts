@@ -58,7 +58,7 @@ describe('staff encryption', () => {
       lead,
       () => '{}',
       () => null,
-      idempotency,
+      { idempotency },
     )
     if (made.kind === 'conflict') throw new Error('the key was new')
     await updateLead(creation, partnerId, made.leadId, {

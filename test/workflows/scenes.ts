@@ -11,6 +11,8 @@ import { erasureId } from '../../src/domain/erasure.ts'
 import { createErasureStarter } from '../../src/temporal/erasures.ts'
 import { raiseGeneration } from '../../src/db/generation.ts'
 import { advanceId } from '../../src/domain/lead-clock.ts'
+import { scenarioId, type ScenarioName } from '../../src/domain/scenarios.ts'
+import { requestScenario } from '../../src/db/sandbox-runs.ts'
 import { newReferralState } from '../../src/domain/referral.ts'
 import type { SignalledMilestone } from '../../src/domain/milestones.ts'
 import { createClocks } from '../../src/temporal/clocks.ts'
@@ -24,7 +26,6 @@ import {
   replayId,
   resendId,
   restoreId,
-  scenarioId,
 } from '../../src/temporal/names.ts'
 import { sealing } from '../../src/db/seal.ts'
 import { generateSecret } from '../../src/webhooks/secrets.ts'
@@ -319,14 +320,10 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     return advanceId(leadId)
   },
   async scenario(service) {
-    const leadId = await leadsOf(service, await service.addPartner()).start()
-    await createScenarios(service.client).run(leadId, 'scores_go_down')
-    return scenarioId(leadId)
+    return playScenario(service, 'scores_go_down')
   },
   async 'scenario-dropped-out'(service) {
-    const leadId = await leadsOf(service, await service.addPartner()).start()
-    await createScenarios(service.client).run(leadId, 'dropped_out')
-    return scenarioId(leadId)
+    return playScenario(service, 'dropped_out')
   },
   async resends(service) {
     const { id } = await service.addPartner()
@@ -371,6 +368,17 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     })
     return restoreId(generation)
   },
+}
+
+async function playScenario(service: Service, name: ScenarioName): Promise<string> {
+  const partner = await service.addPartner()
+  const leadId = await leadsOf(service, partner).start()
+  await requestScenario(service.sql, partner.id, leadId, name)
+  const onFailure = (error: unknown) => {
+    throw error
+  }
+  await createScenarios({ ...service, onFailure }).run(partner.id, leadId)
+  return scenarioId(leadId)
 }
 
 /** A lead of which somebody asks that it is erased. */

@@ -81,6 +81,8 @@ describe('the sweep', () => {
       endpointRequests: { certify: async () => {}, ping: async () => {}, change: async () => {} },
       startRestore: async () => {},
       startErasure: async () => {},
+      startScenarios: async () => {},
+      lookAfterRun: async () => {},
       startsInFlight: 8,
       observe: { noticed: () => {} },
       log: createLogger('info', 'worker', {

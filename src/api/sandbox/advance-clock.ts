@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { readLeadClock } from '../../db/leads/next-due.ts'
 import { ownsLead } from '../../db/leads/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
-import { clockStops, MOST_DAYS, MOST_YEARS } from '../../domain/lead-clock.ts'
+import { clockStops, type ClockTarget, MOST_DAYS, MOST_YEARS } from '../../domain/lead-clock.ts'
 import { statuses } from '../../domain/milestones.ts'
-import type { Clocks, ClockTarget } from '../../temporal/clocks.ts'
+import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
+import type { Clocks } from '../../temporal/clocks.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { leadId, oneOf, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
@@ -47,9 +48,17 @@ const clockEnded = () =>
     'The lead is closed: its clock no longer moves. To have a webhook that waits tried now, call resend-webhook.',
   )
 
+const tooManyClocks = () =>
+  new ApiError(
+    'RATE_LIMITED',
+    `Clocks of ${MOST_RUNS.advance} of your leads are moving already. Wait until one has stopped: get-clock shows where it is.`,
+    { 'retry-after': '1' },
+  )
+
 const refusals = {
   moving: () => new ApiError('CLOCK_MOVING'),
   too_far: () => invalidPayload(`Invalid request: a clock can be at most ${MOST_YEARS} years ahead.`),
+  too_many: tooManyClocks,
   unanswered: unavailable,
 }
 
@@ -59,7 +68,7 @@ const schema = operation({
   operationId: 'advanceClock',
   tags: ['Sandbox'],
   summary: 'Advance a lead’s clock',
-  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with \`status\` \`advancing\`: the rest continues on its own, and get-clock shows where it is. A clock can be at most ${MOST_YEARS} years ahead. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
+  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with \`status\` \`advancing\`: the rest continues on its own, and get-clock shows where it is. A clock can be at most ${MOST_YEARS} years ahead, and the clocks of ${MOST_RUNS.advance} of your leads can move at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
   body,
   bodyExamples: {
     'a year': { lead_id: 1042, days: 365 },
@@ -109,6 +118,7 @@ const schema = operation({
     unknownLead(),
     clockEnded(),
     new ApiError('CLOCK_MOVING'),
+    tooManyClocks(),
   ],
 })
 

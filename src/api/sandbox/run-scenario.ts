@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { createLead } from '../../db/leads/create-lead.ts'
 import { leadIds } from '../../db/leads/ids.ts'
-import type { WebhookBody } from '../../db/leads/new-lead.ts'
+import { insertLead, type WebhookBody } from '../../db/leads/new-lead.ts'
 import { readLeadClock } from '../../db/leads/next-due.ts'
 import { ownsLead } from '../../db/leads/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
+import { hasRoom, requestScenario } from '../../db/sandbox-runs.ts'
 import { eachField, optionalFieldNames } from '../../domain/lead-fields.ts'
 import { newReferralState, type ReferralState } from '../../domain/referral.ts'
-import { scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
+import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
+import { type ScenarioName, scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
 import type { Scenarios } from '../../temporal/scenarios.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { eventName } from '../events.ts'
@@ -36,12 +37,20 @@ const BORROWER = {
   phone: '555-010-0100',
 }
 
+const tooManyScenarios = () =>
+  new ApiError(
+    'RATE_LIMITED',
+    `${MOST_RUNS.scenario} scenarios of yours are being played or wait for their turn. Try again once one is over: create-lead with its address waits for its turn by itself.`,
+    { 'retry-after': '5' },
+  )
+
 const schema = operation({
   operationId: 'runScenario',
   tags: ['Sandbox'],
   summary: 'Play a whole journey',
   description:
-    'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own.',
+    'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. ' +
+    `${MOST_RUNS.scenario} of your scenarios can be played at a time.`,
   body: strictBody(
     {
       scenario: z.enum(scenarioNames, { error: oneOf(scenarioNames) }).meta({ describedAs: 'ScenarioName' }),
@@ -92,6 +101,7 @@ const schema = operation({
     unknownLead(),
     leadClosed(),
     new ApiError('CLOCK_MOVING'),
+    tooManyScenarios(),
   ],
 })
 
@@ -100,13 +110,26 @@ export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, o
   const { sql, encryptionKeys, webhookBody, startReferral, scenarios } = options
   const takeLeadId = leadIds(sql)
 
-  async function newLead(partnerId: number): Promise<number> {
-    const creation = { sql, takeLeadId, encryptionKeys }
-    const made = await createLead(creation, partnerId, BORROWER, webhookBody, (lead) => lead)
-    if (made.kind !== 'created') throw new Error('there was no key that was used before')
-    const facts = { generation: made.generation, now: Date.now(), isSandbox: true }
-    startReferral(newReferralState(made.leadId, partnerId, facts))
-    return made.leadId
+  /** Creates a lead that plays the scenario, in one transaction. @throws {ApiError} RATE_LIMITED */
+  async function newLead(partnerId: number, scenario: ScenarioName): Promise<number> {
+    const reserved = await takeLeadId()
+    await sql.transaction().execute(async (trx) => {
+      if (!(await hasRoom(trx, partnerId, 'scenario'))) throw tooManyScenarios()
+      await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, { scenario })
+    })
+    const { leadId: lead, generation } = reserved
+    startReferral(newReferralState(lead, partnerId, { generation, now: Date.now(), isSandbox: true }))
+    return lead
+  }
+
+  /** @throws {ApiError} */
+  async function ask(partnerId: number, lead: number, scenario: ScenarioName): Promise<void> {
+    if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+    if ((await readLeadClock(sql, lead))?.isClosed) throw leadClosed()
+    await sql.transaction().execute(async (trx) => {
+      if (!(await hasRoom(trx, partnerId, 'scenario'))) throw tooManyScenarios()
+      if (!(await requestScenario(trx, partnerId, lead, scenario))) throw new ApiError('CLOCK_MOVING')
+    })
   }
 
   app.post('/sandbox/run-scenario', {
@@ -114,17 +137,13 @@ export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, o
     handler: async (request) => {
       const { partnerId } = request
       const { scenario, lead_id: named } = request.body
-      if (named !== undefined) {
-        if (!(await ownsLead(sql, partnerId, named))) throw unknownLead()
-        if ((await readLeadClock(sql, named))?.isClosed) throw leadClosed()
-      }
-      const lead = named ?? (await newLead(partnerId))
+      if (named !== undefined) await ask(partnerId, named, scenario)
+      const lead = named ?? (await newLead(partnerId, scenario))
       request.leadId = lead
-      const state = await scenarios.run(lead, scenario).catch((err: unknown) => {
-        request.log.warn({ err }, 'scenario not started')
+      const state = await scenarios.run(partnerId, lead).catch((err: unknown) => {
+        request.log.warn({ err }, 'scenario not played to its end')
         throw unavailable()
       })
-      if (state === 'refused') throw new ApiError('CLOCK_MOVING')
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
       const { status } = clock

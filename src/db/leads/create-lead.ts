@@ -9,6 +9,7 @@ import {
 } from './new-lead.ts'
 import type { Sql } from '../orm.ts'
 import { open } from '../seal.ts'
+import type { ScenarioName } from '../../domain/scenarios.ts'
 
 export interface LeadCreation {
   sql: Sql
@@ -34,7 +35,10 @@ export async function createLead<Answer>(
   lead: NewLead,
   toBody: WebhookBody,
   toAnswer: (leadId: number) => Answer,
-  idempotency?: Idempotency,
+  {
+    idempotency,
+    scenario,
+  }: { idempotency?: Idempotency | undefined; scenario?: ScenarioName | undefined } = {},
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
   if (idempotency !== undefined) {
     const earlier = await findAnswer<Answer>(creation, partnerId, idempotency)
@@ -44,7 +48,7 @@ export async function createLead<Answer>(
   const { leadId, generation } = reserved
   const answer = toAnswer(leadId)
   const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
-  if (await insertLead(creation, reserved, partnerId, lead, toBody, kept))
+  if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, scenario }))
     return { kind: 'created', answer, leadId, generation }
   const twin = idempotency && (await findAnswer<Answer>(creation, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')

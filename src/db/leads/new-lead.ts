@@ -1,6 +1,7 @@
-import { sql as raw } from 'kysely'
+import { type RawBuilder, sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { eachField, type OptionalField, optionalFieldNames } from '../../domain/lead-fields.ts'
+import type { ScenarioName } from '../../domain/scenarios.ts'
 import type { WebhookFacts } from '../../domain/webhook-facts.ts'
 import { currentGeneration } from '../generation.ts'
 import { jsonb } from '../jsonb.ts'
@@ -42,8 +43,8 @@ export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${l
 export const freshSince = raw<Date>`now() - interval '24 hours'`
 
 /**
- * Inserts a lead, its `lead_received` event, that event's delivery, and the idempotency key, if there is one: all in one
- * statement, to save round trips.
+ * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and the scenario
+ * to play: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
  * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
@@ -54,7 +55,7 @@ export async function insertLead(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  kept?: KeptKey,
+  { kept, scenario }: { kept?: KeptKey | undefined; scenario?: ScenarioName | undefined } = {},
 ): Promise<boolean> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
@@ -87,11 +88,19 @@ export async function insertLead(
       select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz,
         ${currentGeneration}
       from key
-    )
+    )${scenario === undefined ? raw`` : requestScenario(ids, scenario)}
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
     select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
     returning lead_id`.execute(sql)
   return rows.length > 0
+}
+
+/** It is played once the lead is committed: see `src/temporal/scenarios.ts`. */
+function requestScenario(ids: RawBuilder<unknown>, scenario: ScenarioName) {
+  return raw`, run as (
+      insert into sandbox_runs (lead_id, partner_id, kind, scenario)
+      select ${ids}, 'scenario', ${scenario}::text from key
+    )`
 }
 
 function keepKey(

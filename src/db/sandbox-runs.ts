@@ -1,0 +1,190 @@
+import { sql as raw } from 'kysely'
+import { MOST_RUNS, type RunKind } from '../domain/sandbox-runs.ts'
+import type { ScenarioName } from '../domain/scenarios.ts'
+import type { Sql } from './orm.ts'
+
+/** A scenario that is to be played with a lead. */
+export interface RequestedScenario {
+  id: number
+  leadId: number
+  scenario: ScenarioName
+}
+
+/** Younger ones are being started by the API that took them. */
+const MIN_AGE = raw<Date>`clock_timestamp() - interval '1 second'`
+/** What has been under way for longer is looked after: its workflow may have been terminated. */
+const LOOK_AFTER = raw<Date>`clock_timestamp() - interval '1 minute'`
+
+const now = raw<Date>`clock_timestamp()`
+
+/** Whether a partner may have another run under way. Others of the partner wait for the end of the transaction. */
+export async function hasRoom(trx: Sql, partnerId: number, kind: RunKind): Promise<boolean> {
+  await lockRuns(trx, partnerId)
+  const { count } = await trx
+    .selectFrom('sandbox_runs')
+    .select(raw<number>`count(*)::int`.as('count'))
+    .where('partner_id', '=', partnerId)
+    .where('kind', '=', kind)
+    .executeTakeFirstOrThrow()
+  return count < MOST_RUNS[kind]
+}
+
+/** Runs of one partner are counted by one transaction at a time. A new lead does not wait for this lock. */
+async function lockRuns(trx: Sql, partnerId: number): Promise<void> {
+  await raw`select from partners where id = ${partnerId} for no key update`.execute(trx)
+}
+
+/** Requests a scenario. @returns false if one of the lead waits or is played already. */
+export async function requestScenario(
+  trx: Sql,
+  partnerId: number,
+  leadId: number,
+  scenario: ScenarioName,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows: inserted = 0n } = await trx
+    .insertInto('sandbox_runs')
+    .values({ partner_id: partnerId, lead_id: leadId, kind: 'scenario', scenario })
+    .onConflict((conflict) => conflict.columns(['lead_id', 'kind']).doNothing())
+    .executeTakeFirstOrThrow()
+  return inserted > 0n
+}
+
+/**
+ * Gives a partner's scenarios their places, those that were requested first before others.
+ *
+ * @returns all that have a place and are not played yet, so that what was not started is started again.
+ */
+export async function admitScenarios(sql: Sql, partnerId: number): Promise<RequestedScenario[]> {
+  return sql.transaction().execute(async (trx) => {
+    await lockRuns(trx, partnerId)
+    const ofPartner = raw`partner_id = ${partnerId} and kind = 'scenario'`
+    await raw`
+      update sandbox_runs set admitted_at = clock_timestamp() where id in (
+        select id from sandbox_runs where ${ofPartner} and admitted_at is null order by id
+        limit greatest(0, ${MOST_RUNS.scenario}::int -
+          (select count(*) from sandbox_runs where ${ofPartner} and admitted_at is not null))
+      )`.execute(trx)
+    return trx
+      .selectFrom('sandbox_runs')
+      .select(['id', 'lead_id as leadId', 'scenario'])
+      .where('partner_id', '=', partnerId)
+      .where('scenario', 'is not', null)
+      .where('admitted_at', 'is not', null)
+      .where('begun_at', 'is', null)
+      .orderBy('id')
+      .$narrowType<{ scenario: ScenarioName }>()
+      .execute()
+  })
+}
+
+/** Whether a lead's scenario waits for its place. */
+export async function isWaiting(sql: Sql, leadId: number): Promise<boolean> {
+  const waiting = sql.selectFrom('sandbox_runs').select('id').where('lead_id', '=', leadId)
+  return (
+    (await waiting.where('scenario', 'is not', null).where('admitted_at', 'is', null).executeTakeFirst()) !==
+    undefined
+  )
+}
+
+/** Begins to play a scenario. @returns false if it is over, or was never requested. */
+export async function beginScenario(sql: Sql, id: number): Promise<boolean> {
+  const { numUpdatedRows } = await sql
+    .updateTable('sandbox_runs')
+    .set({ begun_at: raw<Date>`coalesce(begun_at, clock_timestamp())` })
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Frees a scenario's place. @returns its partner, of which another one may be waiting. */
+export async function endScenario(sql: Sql, id: number): Promise<number | undefined> {
+  const row = await sql
+    .deleteFrom('sandbox_runs')
+    .where('id', '=', id)
+    .returning('partner_id')
+    .executeTakeFirst()
+  return row?.partner_id
+}
+
+/** Partners with scenarios that are not played yet. */
+export async function partnersWithScenarios(sql: Sql, limit: number): Promise<number[]> {
+  const rows = await sql
+    .selectFrom('sandbox_runs')
+    .select('partner_id')
+    .where('scenario', 'is not', null)
+    .where('begun_at', 'is', null)
+    .where('requested_at', '<', MIN_AGE)
+    .groupBy('partner_id')
+    .orderBy(raw`random()`)
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.partner_id)
+}
+
+/**
+ * Gives an advance of a lead's clock its place. One that is there already keeps it: Temporal knows whether that is under way.
+ *
+ * @returns `undefined` if there is no such lead.
+ */
+export async function admitAdvance(sql: Sql, leadId: number): Promise<'admitted' | 'too_many' | undefined> {
+  return sql.transaction().execute(async (trx) => {
+    const lead = await trx
+      .selectFrom('leads')
+      .select('partner_id')
+      .where('id', '=', leadId)
+      .executeTakeFirst()
+    if (lead === undefined) return undefined
+    const place = { lead_id: leadId, partner_id: lead.partner_id, kind: 'advance' as const }
+    const { numUpdatedRows } = await trx
+      .updateTable('sandbox_runs')
+      .set({ admitted_at: now })
+      .where('lead_id', '=', leadId)
+      .where('kind', '=', 'advance')
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows > 0n) return 'admitted'
+    if (!(await hasRoom(trx, lead.partner_id, 'advance'))) return 'too_many'
+    await trx
+      .insertInto('sandbox_runs')
+      .values({ ...place, admitted_at: now })
+      .onConflict((conflict) => conflict.columns(['lead_id', 'kind']).doNothing())
+      .execute()
+    return 'admitted'
+  })
+}
+
+export async function endAdvance(sql: Sql, leadId: number): Promise<void> {
+  await sql.deleteFrom('sandbox_runs').where('lead_id', '=', leadId).where('kind', '=', 'advance').execute()
+}
+
+/** Runs that have been under way for a while, and whose workflows may have been terminated. */
+export async function runsToLookAfter(sql: Sql, limit: number): Promise<number[]> {
+  const rows = await sql
+    .selectFrom('sandbox_runs')
+    .select('id')
+    .where('admitted_at', '<', LOOK_AFTER)
+    .where((eb) => eb.or([eb('kind', '=', 'advance'), eb('begun_at', '<', LOOK_AFTER)]))
+    .orderBy(raw`random()`)
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function findRun(sql: Sql, id: number) {
+  return sql
+    .selectFrom('sandbox_runs')
+    .select(['id', 'lead_id as leadId', 'kind', raw<string>`admitted_at::text`.as('admittedAt')])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Frees the place of a run that has no workflow any more, unless another one took it meanwhile. */
+export async function forgetRun(
+  sql: Sql,
+  { id, admittedAt }: { id: number; admittedAt: string },
+): Promise<void> {
+  await sql
+    .deleteFrom('sandbox_runs')
+    .where('id', '=', id)
+    .where('admitted_at', '=', raw<Date>`${admittedAt}::timestamptz`)
+    .execute()
+}
