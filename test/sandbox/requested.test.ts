@@ -3,6 +3,7 @@ import { sql as raw } from 'kysely'
 import { advanceId } from '../../src/domain/lead-clock.ts'
 import { MOST_RUNS } from '../../src/domain/sandbox-runs.ts'
 import { scenarioId, webhooksOf } from '../../src/domain/scenarios.ts'
+import { TASK_QUEUE } from '../../src/temporal/names.ts'
 import { LEAD, leadsOf } from '../support/leads.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { temporalProxy } from '../support/temporal-proxy.ts'
@@ -55,6 +56,10 @@ describe('a scenario that create-lead asks for while Temporal is away', () => {
     const { data } = await partner.post('sandbox/run-scenario', { scenario: 'stalled_before_escrow' })
     expect(data.lead_id).toBeGreaterThan(asked.data.lead_id)
     expect((await describeScenario(first.lead_id))?.runId).toBe(played?.runId)
+    // as by a start that comes late
+    const late = { workflowId: scenarioId(first.lead_id), taskQueue: TASK_QUEUE }
+    const args = [first.lead_id, SCENARIO, 1]
+    expect(await service.client.workflow.execute('scenario', { ...late, args })).toBe('done')
     expect(await leadsOf(service, partner).names(first.lead_id)).toEqual(names)
   }, 90_000)
 })

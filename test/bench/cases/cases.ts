@@ -10,6 +10,7 @@ import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
 import { running } from './running.ts'
 import { advanceMany, sandbox } from './sandbox.ts'
+import { scenarios } from './scenarios.ts'
 import { starting } from './starting.ts'
 
 interface Case {
@@ -53,6 +54,12 @@ export const cases: Case[] = [
     about: 'a flood of resends to a hanging endpoint beside a healthy one',
     byNameOnly: true,
     run: resends,
+  },
+  {
+    name: 'scenarios',
+    about: '300 scenarios of one key beside another partner',
+    byNameOnly: true,
+    run: scenarios,
   },
   { name: 'advance-many', about: '1,000 leads advanced at once', byNameOnly: true, run: advanceMany },
 ]

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { MOST_RUNS } from '../../../src/domain/sandbox-runs.ts'
 import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
 import { deploy } from '../deployment.ts'
 import { LEAD } from '../lead.ts'
@@ -59,7 +60,9 @@ export async function advanceMany({ servers }: Bench): Promise<Row[]> {
   const tester = await startTester(servers)
   const leads = await tester.addLeads(MANY)
   const ms = await timed(async () => {
-    const [failed] = await forEachInFlight(leads, (leadId) => tester.advance(leadId, 45), { limit: 32 })
+    const [failed] = await forEachInFlight(leads, (leadId) => tester.advance(leadId, 45), {
+      limit: MOST_RUNS.advance,
+    })
     if (failed !== undefined) throw failed.error
   })
   await tester.close()

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { setEndpoint } from '../../../src/db/endpoints/endpoint.ts'
+import { issueKey } from '../../../src/db/partners/keys.ts'
+import { addPartner } from '../../../src/db/partners/partner.ts'
+import { sealing } from '../../../src/db/seal.ts'
+import { generateSecret } from '../../../src/webhooks/secrets.ts'
+import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
+import { putEndpoints } from '../../support/endpoint-states.ts'
+import { LEAD } from '../lead.ts'
+import type { Bench } from '../load/load.ts'
+import { startReceiver } from '../receiver.ts'
+import type { Row } from '../rows.ts'
+import { LEADS, measure, PER_SECOND } from './isolation.ts'
+import { type Sides, startSides } from './milestone-sides.ts'
+
+const SCENARIOS = 300
+const ROUNDS = 3
+const SCENARIO = 'ready_after_two_updates'
+
+/** What one partner's webhooks notice of another whose key starts 300 scenarios: the floor is the same work without them. */
+export async function scenarios({ servers }: Bench): Promise<Row[]> {
+  const sides = await startSides(servers)
+  await sides.service.begin(LEADS)
+  const neighbour = await addNeighbour(sides)
+  const rows: Row[] = []
+  for (const { call, ask } of neighbour.ways) {
+    const p50 = { floor: [] as number[], service: [] as number[] }
+    for (let round = 0; round < ROUNDS; round++) {
+      p50.floor.push(await measure(sides, 0.5))
+      p50.service.push(await measure(sides, 0.5, ask))
+      sides.verify()
+      await neighbour.rest()
+    }
+    rows.push({
+      work: `milestone → webhook at ${PER_SECOND}/s beside ${SCENARIOS} scenarios by ${call}, p50`,
+      unit: 'ms',
+      ...p50,
+      aim: { ratioTo: 1.1 },
+      note: 'floor: none',
+    })
+  }
+  await neighbour.close()
+  await sides.close()
+  return rows
+}
+
+/** A partner that asks for all of its scenarios at once. */
+async function addNeighbour({ deployment }: Sides) {
+  const { sql, orm, encryptionKeys } = deployment
+  const receiver = await startReceiver()
+  const { id } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
+  await setEndpoint(sql, id, { url: receiver.url, secret: sealing(generateSecret(), encryptionKeys) })
+  await putEndpoints(sql, 'active', { partnerId: id })
+  const { key } = await issueKey(orm.em.fork(), id, 'sandbox')
+  const api = await deployment.startApi({ RATE_LIMIT: '0' })
+  const post = async (path: string, body: object) => {
+    const { status } = await fetch(`http://127.0.0.1:${api.port}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (status !== 200 && status !== 429) throw new Error(`${path} answered ${status}`)
+  }
+  const askForAll = (path: string, body: object) => async () => {
+    const all = Array.from({ length: SCENARIOS })
+    const [failed] = await forEachInFlight(all, () => post(path, body), { limit: SCENARIOS })
+    if (failed !== undefined) throw failed.error
+  }
+  const tagged = { ...LEAD, email: `ada+${SCENARIO}@example.com` }
+  return {
+    ways: [
+      { call: 'run-scenario', ask: askForAll('sandbox/run-scenario', { scenario: SCENARIO }) },
+      { call: 'create-lead', ask: askForAll('create-lead', tagged) },
+    ],
+    /** Takes away what waits, and lets what is played come to its end. */
+    async rest() {
+      const runs = sql.deleteFrom('sandbox_runs').where('partner_id', '=', id)
+      await runs.where('admitted_at', 'is', null).execute()
+      const left = sql.selectFrom('sandbox_runs').select('id').where('partner_id', '=', id)
+      while ((await left.execute()).length > 0) await delay(200)
+    },
+    async close() {
+      await api.stop()
+      receiver.close()
+    },
+  }
+}
