@@ -17,10 +17,27 @@ const LOOK_AFTER = raw<Date>`clock_timestamp() - interval '1 minute'`
 
 const now = raw<Date>`clock_timestamp()`
 
-/** Whether a partner may have another run under way. Others of the partner wait for the end of the transaction. */
-export async function hasRoom(trx: Sql, partnerId: number, kind: RunKind): Promise<boolean> {
-  await lockRuns(trx, partnerId)
-  const { count } = await trx
+/**
+ * Does `request`, which makes a run of a partner, if the partner may have another one under way. Hundreds of requests at once
+ * must not delay other partners: those that come too late are refused without waiting for the lock.
+ *
+ * @returns `too_many` without a place for it.
+ */
+export async function withRoom<Result>(
+  sql: Sql,
+  partnerId: number,
+  kind: RunKind,
+  request: (trx: Sql) => Promise<Result>,
+): Promise<Result | 'too_many'> {
+  if (!(await hasRoom(sql, partnerId, kind))) return 'too_many'
+  return sql.transaction().execute(async (trx) => {
+    await lockRuns(trx, partnerId)
+    return (await hasRoom(trx, partnerId, kind)) ? request(trx) : 'too_many'
+  })
+}
+
+async function hasRoom(sql: Sql, partnerId: number, kind: RunKind): Promise<boolean> {
+  const { count } = await sql
     .selectFrom('sandbox_runs')
     .select(raw<number>`count(*)::int`.as('count'))
     .where('partner_id', '=', partnerId)
@@ -127,28 +144,23 @@ export async function partnersWithScenarios(sql: Sql, limit: number): Promise<nu
  * @returns `undefined` if there is no such lead.
  */
 export async function admitAdvance(sql: Sql, leadId: number): Promise<'admitted' | 'too_many' | undefined> {
-  return sql.transaction().execute(async (trx) => {
-    const lead = await trx
-      .selectFrom('leads')
-      .select('partner_id')
-      .where('id', '=', leadId)
-      .executeTakeFirst()
-    if (lead === undefined) return undefined
-    const place = { lead_id: leadId, partner_id: lead.partner_id, kind: 'advance' as const }
-    const { numUpdatedRows } = await trx
-      .updateTable('sandbox_runs')
-      .set({ admitted_at: now })
-      .where('lead_id', '=', leadId)
-      .where('kind', '=', 'advance')
-      .executeTakeFirstOrThrow()
-    if (numUpdatedRows > 0n) return 'admitted'
-    if (!(await hasRoom(trx, lead.partner_id, 'advance'))) return 'too_many'
+  const lead = await sql.selectFrom('leads').select('partner_id').where('id', '=', leadId).executeTakeFirst()
+  if (lead === undefined) return undefined
+  const { numUpdatedRows } = await sql
+    .updateTable('sandbox_runs')
+    .set({ admitted_at: now })
+    .where('lead_id', '=', leadId)
+    .where('kind', '=', 'advance')
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) return 'admitted'
+  const place = { lead_id: leadId, partner_id: lead.partner_id, kind: 'advance' as const }
+  return withRoom(sql, lead.partner_id, 'advance', async (trx) => {
     await trx
       .insertInto('sandbox_runs')
       .values({ ...place, admitted_at: now })
       .onConflict((conflict) => conflict.columns(['lead_id', 'kind']).doNothing())
       .execute()
-    return 'admitted'
+    return 'admitted' as const
   })
 }
 

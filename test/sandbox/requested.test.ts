@@ -117,6 +117,22 @@ describe('of one partner', () => {
     await until(async () => (await scenariosOf(partner)).length === 0)
   }, 90_000)
 
+  it('a flood of scenarios is refused but for a few, and no other partner waits for it', async () => {
+    const [partner, other] = await Promise.all([sandboxPartner(service, port), sandboxPartner(service, port)])
+    const held = Promise.withResolvers<void>()
+    partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
+    const flood = Promise.all(
+      Array.from({ length: 100 }, () => partner.post('sandbox/run-scenario', { scenario: SCENARIO })),
+    )
+    const others = await Promise.all(Array.from({ length: 10 }, () => other.createLead()))
+    expect(others.every((lead) => lead > 0)).toBe(true)
+    const statuses = (await flood).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(MOST_RUNS.scenario)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(100 - MOST_RUNS.scenario)
+    expect(await scenariosOf(partner)).toHaveLength(MOST_RUNS.scenario)
+    held.resolve()
+  }, 60_000)
+
   it('a scenario that somebody terminates makes room for the next', async () => {
     const { partner, leads } = await busyPartner()
     const [first = 0] = leads

@@ -5,7 +5,7 @@ import { insertLead, type WebhookBody } from '../../db/leads/new-lead.ts'
 import { readLeadClock } from '../../db/leads/next-due.ts'
 import { ownsLead } from '../../db/leads/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
-import { hasRoom, requestScenario } from '../../db/sandbox-runs.ts'
+import { requestScenario, withRoom } from '../../db/sandbox-runs.ts'
 import { eachField, optionalFieldNames } from '../../domain/lead-fields.ts'
 import { newReferralState, type ReferralState } from '../../domain/referral.ts'
 import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
@@ -108,28 +108,30 @@ const schema = operation({
 /** POST /sandbox/run-scenario: a whole journey in one call. */
 export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, options) => {
   const { sql, encryptionKeys, webhookBody, startReferral, scenarios } = options
-  const takeLeadId = leadIds(sql)
 
   /** Creates a lead that plays the scenario, in one transaction. @throws {ApiError} RATE_LIMITED */
   async function newLead(partnerId: number, scenario: ScenarioName): Promise<number> {
-    const reserved = await takeLeadId()
-    await sql.transaction().execute(async (trx) => {
-      if (!(await hasRoom(trx, partnerId, 'scenario'))) throw tooManyScenarios()
+    const made = await withRoom(sql, partnerId, 'scenario', async (trx) => {
+      // on the same connection: whoever holds the lock must not wait for another one
+      const reserved = await leadIds(trx)()
       await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, { scenario })
+      return reserved
     })
-    const { leadId: lead, generation } = reserved
+    if (made === 'too_many') throw tooManyScenarios()
+    const { leadId: lead, generation } = made
     startReferral(newReferralState(lead, partnerId, { generation, now: Date.now(), isSandbox: true }))
     return lead
   }
 
-  /** @throws {ApiError} */
+  /** Has a lead that is there play it. @throws {ApiError} */
   async function ask(partnerId: number, lead: number, scenario: ScenarioName): Promise<void> {
     if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
     if ((await readLeadClock(sql, lead))?.isClosed) throw leadClosed()
-    await sql.transaction().execute(async (trx) => {
-      if (!(await hasRoom(trx, partnerId, 'scenario'))) throw tooManyScenarios()
-      if (!(await requestScenario(trx, partnerId, lead, scenario))) throw new ApiError('CLOCK_MOVING')
-    })
+    const asked = await withRoom(sql, partnerId, 'scenario', (trx) =>
+      requestScenario(trx, partnerId, lead, scenario),
+    )
+    if (asked === 'too_many') throw tooManyScenarios()
+    if (!asked) throw new ApiError('CLOCK_MOVING')
   }
 
   app.post('/sandbox/run-scenario', {

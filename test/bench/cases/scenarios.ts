@@ -14,7 +14,8 @@ import { LEADS, measure, PER_SECOND } from './isolation.ts'
 import { type Sides, startSides } from './milestone-sides.ts'
 
 const SCENARIOS = 300
-const ROUNDS = 3
+const CONNECTIONS = 32
+const ROUNDS = 2
 const SCENARIO = 'ready_after_two_updates'
 
 /** What one partner's webhooks notice of another whose key starts 300 scenarios: the floor is the same work without them. */
@@ -63,7 +64,7 @@ async function addNeighbour({ deployment }: Sides) {
   }
   const askForAll = (path: string, body: object) => async () => {
     const all = Array.from({ length: SCENARIOS })
-    const [failed] = await forEachInFlight(all, () => post(path, body), { limit: SCENARIOS })
+    const [failed] = await forEachInFlight(all, () => post(path, body), { limit: CONNECTIONS })
     if (failed !== undefined) throw failed.error
   }
   const tagged = { ...LEAD, email: `ada+${SCENARIO}@example.com` }
