@@ -320,10 +320,13 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     return advanceId(leadId)
   },
   async scenario(service) {
-    return playScenario(service, 'scores_go_down')
+    return scenarioId(await playScenario(service, 'scores_go_down'))
   },
   async 'scenario-dropped-out'(service) {
-    return playScenario(service, 'dropped_out')
+    return scenarioId(await playScenario(service, 'dropped_out'))
+  },
+  async 'lead-of-a-scenario'(service) {
+    return referralId(await playScenario(service, 'chatty_borrower'))
   },
   async resends(service) {
     const { id } = await service.addPartner()
@@ -370,7 +373,8 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   },
 }
 
-async function playScenario(service: Service, name: ScenarioName): Promise<string> {
+/** Plays a scenario with a new lead. */
+async function playScenario(service: Service, name: ScenarioName): Promise<number> {
   const partner = await service.addPartner()
   const leadId = await leadsOf(service, partner).start()
   await requestScenario(service.sql, partner.id, leadId, name)
@@ -378,7 +382,7 @@ async function playScenario(service: Service, name: ScenarioName): Promise<strin
     throw error
   }
   await createScenarios({ ...service, onFailure }).run(partner.id, leadId)
-  return scenarioId(leadId)
+  return leadId
 }
 
 /** A lead of which somebody asks that it is erased. */
