@@ -58,7 +58,6 @@ export interface ActivityDependencies {
   erasure: ErasureDependencies['erasure']
   endWorkflows: ErasureDependencies['endWorkflows']
   play: ScenarioDependencies['play']
-  startScenarios: ScenarioDependencies['startScenarios']
   close: ScenarioDependencies['close']
   /** Starts an endpoint's workflow, or tells it to look at the record. */
   startEndpoint: (endpointId: number) => Promise<unknown>

@@ -18,12 +18,10 @@ export interface ScenarioDependencies {
   play: (leadId: number, simulation: Simulation) => Promise<'sent' | 'closed'>
   /** Closes a lead because its borrower dropped out. */
   close: (leadId: number, reason: string) => Promise<unknown>
-  /** Starts the scenarios of a partner that have waited for a place. */
-  startScenarios: (partnerId: number) => Promise<unknown>
 }
 
 /** What a scenario does to a lead, without waiting for it. Sandbox only: nothing else starts its workflow. */
-export function scenarioActivities({ sql, play, close, startScenarios }: ScenarioDependencies) {
+export function scenarioActivities({ sql, play, close }: ScenarioDependencies) {
   return {
     /** False if the scenario is over: then it is not played again. */
     beginScenario: async (id: number): Promise<boolean> => beginScenario(sql, id),
@@ -39,10 +37,7 @@ export function scenarioActivities({ sql, play, close, startScenarios }: Scenari
 
     dropOut: async (leadId: number, reason: string) => void (await close(leadId, reason)),
 
-    /** Frees the scenario's place for the partner's next one; the sweep starts that if this fails. */
-    async endScenario(id: number): Promise<void> {
-      const partnerId = await endScenario(sql, id)
-      if (partnerId !== undefined) await startScenarios(partnerId).catch(() => undefined)
-    },
+    /** Frees the scenario's place for the partner's next one. */
+    endScenario: async (id: number): Promise<void> => endScenario(sql, id),
   }
 }

@@ -166,7 +166,6 @@ function dependencies(): ActivityDependencies {
     erasure,
     endWorkflows: createLeadEnder(client),
     play: (leadId, milestones) => referrals.play(leadId, milestones),
-    startScenarios: scenarios.startWaiting,
     close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     recordedBefore: (leadId, createdAt) => recordedBefore(client, leadId, createdAt),

@@ -113,14 +113,9 @@ export async function beginScenario(sql: Sql, id: number): Promise<boolean> {
   return numUpdatedRows > 0n
 }
 
-/** Frees a scenario's place. @returns its partner, of which another one may be waiting. */
-export async function endScenario(sql: Sql, id: number): Promise<number | undefined> {
-  const row = await sql
-    .deleteFrom('sandbox_runs')
-    .where('id', '=', id)
-    .returning('partner_id')
-    .executeTakeFirst()
-  return row?.partner_id
+/** Frees a scenario's place. */
+export async function endScenario(sql: Sql, id: number): Promise<void> {
+  await sql.deleteFrom('sandbox_runs').where('id', '=', id).execute()
 }
 
 /** Partners with scenarios that are not played yet. */

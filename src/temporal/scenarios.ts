@@ -13,8 +13,8 @@ type Handle = WorkflowHandle<typeof scenario>
 
 export interface Scenarios {
   /**
-   * Starts the scenarios that a partner has requested, as far as it has places for them. Others wait in the record: the end
-   * of one starts the next, and the sweep what was left out.
+   * Starts the scenarios that a partner has requested, as far as it has places for them. Others wait in the record until
+   * the sweep starts them.
    */
   startWaiting: (partnerId: number) => Promise<void>
   /** The same, not awaited and never rejected. */
