@@ -11,6 +11,7 @@ import { until } from '../support/until.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const UNAVAILABLE = 14
+const FLOOD = 20
 /** In ten seconds: most are the worker’s own. */
 const MOST_TRANSACTIONS = 300
 const SCENARIO = 'chatty_borrower'
@@ -122,13 +123,13 @@ describe('of one partner', () => {
     const held = Promise.withResolvers<void>()
     partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
     const flood = Promise.all(
-      Array.from({ length: 100 }, () => partner.post('sandbox/run-scenario', { scenario: SCENARIO })),
+      Array.from({ length: FLOOD }, () => partner.post('sandbox/run-scenario', { scenario: SCENARIO })),
     )
     const others = await Promise.all(Array.from({ length: 10 }, () => other.createLead()))
     expect(others.every((lead) => lead > 0)).toBe(true)
     const statuses = (await flood).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(MOST_RUNS.scenario)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(100 - MOST_RUNS.scenario)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(FLOOD - MOST_RUNS.scenario)
     expect(await scenariosOf(partner)).toHaveLength(MOST_RUNS.scenario)
     held.resolve()
   }, 60_000)
@@ -174,31 +175,31 @@ describe('of one partner', () => {
       .execute()
     await until(async () => (await scenariosOf(partner)).length === 0)
   }, 60_000)
-
-  it('an advance to the next retry waits for an endpoint that hangs, and hardly asks PostgreSQL', async () => {
-    const partner = await sandboxPartner(service, port)
-    const lead = await partner.createLead()
-    await partner.endpoint.until(() => partner.arrivals(lead).length === 1)
-    const held = Promise.withResolvers<void>()
-    partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(500).end())
-    await service.referrals.signal(lead, 'contract_signed')
-    await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
-    const before = await transactions()
-    const { status, data } = await partner.advance(lead, { to: 'next_retry' })
-    expect([status, data.status, data.happened]).toEqual([200, 'advancing', []])
-    expect((await transactions()) - before).toBeLessThan(MOST_TRANSACTIONS)
-    held.resolve()
-    await service.client.workflow.getHandle(advanceId(lead)).result()
-    const attempts = partner.arrivals(lead).map((event) => event.data.sequence)
-    expect(attempts).toEqual([1, 2, 2])
-  }, 60_000)
-
-  /** How many transactions have been committed, with those of a worker that has nothing to do. */
-  async function transactions(): Promise<number> {
-    const { rows } = await raw<{ count: number }>`
-      select xact_commit::int as count from pg_stat_database where datname = current_database()`.execute(
-      service.sql,
-    )
-    return rows[0]?.count ?? 0
-  }
 })
+
+it('an advance to the next retry waits for an endpoint that hangs, and hardly asks PostgreSQL', async () => {
+  const service = await prepareService()
+  const [{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+  const partner = await sandboxPartner(service, port)
+  const lead = await partner.createLead()
+  await partner.endpoint.until(() => partner.arrivals(lead).length === 1)
+  const held = Promise.withResolvers<void>()
+  partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(500).end())
+  await service.referrals.signal(lead, 'contract_signed')
+  await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
+  const before = await transactionsOf(service)
+  const { status, data } = await partner.advance(lead, { to: 'next_retry' })
+  expect([status, data.status, data.happened]).toEqual([200, 'advancing', []])
+  expect((await transactionsOf(service)) - before).toBeLessThan(MOST_TRANSACTIONS)
+  held.resolve()
+  await service.client.workflow.getHandle(advanceId(lead)).result()
+  const attempts = partner.arrivals(lead).map((event) => event.data.sequence)
+  expect(attempts).toEqual([1, 2, 2])
+}, 60_000)
+
+/** How many transactions have been committed, with those of a worker that has nothing to do. */
+async function transactionsOf({ sql }: Service): Promise<number> {
+  const { rows } = await raw<{ count: number }>`
+    select xact_commit::int as count from pg_stat_database where datname = current_database()`.execute(sql)
+  return rows[0]?.count ?? 0
+}
