@@ -12,6 +12,7 @@ import {
   readRestore,
   restoredUntil,
 } from '../src/db/restores.ts'
+import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { again } from './again.ts'
 import { mailBoth } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'
@@ -34,6 +35,7 @@ export interface RestoreDependencies {
   erasure: ErasureTools
   mailer: Mailer
   staffEmail: string | undefined
+  observe: Pick<WorkerObserver, 'unknownErasures'>
   log: Logger
 }
 
@@ -45,14 +47,16 @@ export function restoreActivities({
   erasure,
   mailer,
   staffEmail,
+  observe,
   log,
 }: RestoreDependencies) {
   /** Before any workflow goes on with a lead that was erased. */
   async function eraseAgain(): Promise<void> {
-    const { erased, held } = await applyJournal(sql, erasure, () => heartbeat())
+    const { erased, held, unknown } = await applyJournal(sql, erasure, () => heartbeat())
     if (erased.length > 0)
       log.warn({ lead_ids: erased }, 'erased leads again that the restored record still had')
     if (held.length > 0) log.error({ lead_ids: held }, HELD)
+    observe.unknownErasures(unknown)
   }
 
   async function* leadsToTakeOver() {

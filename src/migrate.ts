@@ -22,13 +22,17 @@ try {
   const fault = await provideStaffRoles(orm)
   if (fault !== undefined) process.stdout.write(`${fault}\n`)
   // a restored backup may have what was erased since; nothing serves it yet
-  const { erased, held } = await applyJournal(sqlOf(orm), erasureTools(config))
+  const { erased, held, unknown } = await applyJournal(sqlOf(orm), erasureTools(config))
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
   if (erased.length > 0)
     process.stdout.write(`Erased again what the record still had: leads ${erased.join(', ')}.\n`)
   if (held.length > 0)
     process.stdout.write(
       `Not erased again, because the record says that they are held: leads ${held.join(', ')}. See staff erasure apply.\n`,
+    )
+  if (unknown.length > 0)
+    process.stdout.write(
+      `Not erased, because nobody knows whether they were erased before the restore: leads ${unknown.join(', ')}. See staff erasure list.\n`,
     )
 } catch (error) {
   const isMissing = (error as { code?: unknown }).code === NO_SUCH_DATABASE

@@ -4,6 +4,7 @@ import { retryFor } from '../activities/retry-for.ts'
 import type { Config, TemporalSettings } from './config.ts'
 import { requireDeployment } from './db/deployment.ts'
 import { lackingKeys } from './db/encryption-keys.ts'
+import { requireNamedLines } from './db/erasures/journal-lines.ts'
 import type { ErasureTools } from './db/erasures/journal.ts'
 import { isReachable, type Sql } from './db/orm.ts'
 import { olderSchema } from './db/schema-version.ts'
@@ -52,7 +53,8 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
 }
 
 /** Nothing is erased that a restored backup could bring back unnoticed. */
-export async function requireJournal({ journal }: ErasureTools): Promise<void> {
+export async function requireJournal(sql: Sql, tools: ErasureTools): Promise<void> {
+  const { journal } = tools
   await journal
     ?.prepare()
     .catch((error: unknown) =>
@@ -60,6 +62,7 @@ export async function requireJournal({ journal }: ErasureTools): Promise<void> {
         `The erasure journal cannot be written in ${journal.folder}: correct ERASURE_JOURNAL (${reasonOf(error)})`,
       ),
     )
+  await requireNamedLines(sql, tools).catch((error: unknown) => fail(reasonOf(error)))
 }
 
 /** Requires a namespace that belongs to this deployment and has every search attribute. */

@@ -64,7 +64,7 @@ const orm = await connect(config.DATABASE_URL, workerPatience)
 const sql = sqlOf(orm)
 const erasure = erasureTools(config)
 const deploymentId = await requireDatabase(sql, config)
-await requireJournal(erasure)
+await requireJournal(sql, erasure)
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
 const referrals = createReferrals({ client, sql })
 const scenarios = createScenarios({

@@ -18,6 +18,7 @@ const RIGHTS = 'select, insert, update'
 const OTHER_RIGHTS: Record<string, string> = {
   audit: 'select',
   deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
+  erasure_intents: 'select, insert, delete',
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
   lock_audit: 'select',

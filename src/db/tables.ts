@@ -11,6 +11,7 @@ import { EndpointChange } from './entities/endpoint-change.ts'
 import { EndpointPing } from './entities/endpoint-ping.ts'
 import { EndpointSecret } from './entities/endpoint-secret.ts'
 import { Endpoint } from './entities/endpoint.ts'
+import { ErasureIntent } from './entities/erasure-intent.ts'
 import { Erasure } from './entities/erasure.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
 import { LeadEvent } from './entities/lead-event.ts'
@@ -50,6 +51,7 @@ export const entities = [
   SinkWebhook,
   EncryptionKey,
   Erasure,
+  ErasureIntent,
   RetentionRun,
   SandboxRun,
 ] as const

@@ -24,13 +24,43 @@ export const keptData = [
   'the audit',
 ] as const
 
+/**
+ * What a line of the erasure journal says of a lead: `intent`, written before the transaction that erases it commits; then
+ * `erased` once that has committed, or `void` once it is known not to have.
+ */
+export const journalSteps = ['intent', 'erased', 'void'] as const
+export type JournalStep = (typeof journalSteps)[number]
+
 /** A line of the erasure journal: ids only, because it outlives what was erased. */
 export interface JournalLine {
+  step: JournalStep
+  /** The id of the transaction, which may erase several leads. */
+  intent: string
   deployment: string
   lead_id: number
   /** Of the lead's `lead_received`: after a restore, a lead of the same id may be another one. */
   event_id: string
   at: string
+}
+
+/** What the record knows of an intent that has no end in the journal. */
+export interface IntentInRecord {
+  /** Whether the lead is erased, and by which intent as its certificate says; `undefined` without the lead. */
+  lead: { isErased: boolean; certified: string | null } | undefined
+  /** The record noted the intent before its transaction began, and no commit has removed that note. */
+  isNoted: boolean
+}
+
+/**
+ * What became of an intent, whose transaction has ended. `unknown`: the record was restored from before it, and cannot say
+ * whether the erasure was carried out.
+ */
+export function intentOutcome(
+  intent: string,
+  { lead, isNoted }: IntentInRecord,
+): 'erased' | 'void' | 'unknown' {
+  if (lead?.certified === intent) return 'erased'
+  return isNoted || lead?.isErased ? 'void' : 'unknown'
 }
 
 /** How an erasure stands, as its workflow reads it. */
@@ -56,8 +86,8 @@ export interface Certificate {
   kept: readonly string[]
   /** Rows that were emptied, deleted (idempotency_keys) or canceled (deliveries). */
   rows: RowCounts
-  /** The line of the erasure journal, by its hash; `null` where the deployment has no journal. */
-  journal: { file: string; sha256: string } | null
+  /** The line of the erasure journal, by its hash, and its intent; `null` where the deployment has no journal. */
+  journal: { file: string; sha256: string; intent: string } | null
   /** Backups from before the erasure hold the data until they are deleted. */
   backups: { retention_days: number | null; until: string | null }
   /** Absent until then. */

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { leadsOf } from '../db/erasures/apply-journal.ts'
+import { settleIntents } from '../db/erasures/intents.ts'
 import type { ErasureTools } from '../db/erasures/journal.ts'
 import type { Sql } from '../db/orm.ts'
 import { dueClasses, runRetention } from '../db/retention/runs.ts'
@@ -9,25 +11,32 @@ import type { WorkerObserver } from '../metrics/worker.ts'
 
 /** How soon a run that was interrupted goes on. */
 const INTERVAL_MS = 60_000
+/** How often intents without an end are looked at: it reads the whole journal. */
+const SETTLE_EVERY_MS = 60 * 60 * 1000
 
 interface Options {
   sql: Sql
   days: RetentionDays
   tools: ErasureTools
-  observe: Pick<WorkerObserver, 'retained'>
+  observe: Pick<WorkerObserver, 'retained' | 'unknownErasures'>
   log: Logger
   signal: AbortSignal
 }
 
 /**
  * Removes what is old, until `signal` aborts: each class once a day, keys once an hour, by one process at a time. It needs
- * no Temporal; when a class ran last is in the record.
+ * no Temporal; when a class ran last is in the record. It also ends erasures of which the journal has only the intent.
  */
 export async function keepRetention(options: Options): Promise<void> {
-  const { sql, days, log, signal } = options
+  const { sql, days, tools, observe, log, signal } = options
   let failing = false
+  let settledAt = -Infinity
   while (!signal.aborted) {
     try {
+      if (tools.journal !== undefined && performance.now() - settledAt > SETTLE_EVERY_MS) {
+        observe.unknownErasures(leadsOf(await settleIntents(sql, tools.journal)))
+        settledAt = performance.now()
+      }
       const due = await dueClasses(sql, days)
       if (due.length > 0) await alone(sql, 'retention', () => runDue(options))
       failing = false

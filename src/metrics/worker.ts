@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../domain/attempt-outcome.ts'
 import type { Backlog } from '../db/deliveries/backlog.ts'
@@ -15,6 +15,8 @@ export interface WorkerObserver {
   noticed(notice: EndpointNotice): void
   /** Rows of that class were removed because they are old. */
   retained(name: RetentionClass, removed: number): void
+  /** Leads of which nobody knows, after a restore, whether they were erased; none once staff have decided. */
+  unknownErasures(leadIds: readonly number[]): void
   /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
   unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
 }
@@ -58,6 +60,11 @@ export function createWorkerMetrics(
     'Rows that were erased, emptied or deleted because they are old',
     'class',
   )
+  const unknownErasures = new Gauge({
+    name: 'referrals_erasures_unknown',
+    help: 'Leads of which nobody knows, after a restore, whether they were erased',
+    registers: [registry],
+  })
   registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
@@ -79,6 +86,11 @@ export function createWorkerMetrics(
         log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
       },
       retained: (name, removed) => retained.inc({ class: name }, removed),
+      unknownErasures(leadIds) {
+        unknownErasures.set(leadIds.length)
+        if (leadIds.length > 0)
+          log.error({ lead_ids: leadIds }, 'nobody knows whether leads were erased: see staff erasure list')
+      },
       unreadable({ endpointId, partnerId, reason }) {
         unreadable.inc()
         const facts = { endpoint_id: endpointId, partner_id: partnerId, reason }

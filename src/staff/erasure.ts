@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { applyJournal } from '../db/erasures/apply-journal.ts'
+import { unknownIntents } from '../db/erasures/intents.ts'
 import { cancelErasure, erasuresOf, openErasures } from '../db/erasures/requests.ts'
+import type { JournalLine } from '../domain/erasure.ts'
 import { leadId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
+import { apply, dismiss, rebuild } from './erasure-journal.ts'
 import { certificateLines, erasureFields } from './erasure-view.ts'
 import { startErasure } from './lead-erasure.ts'
-import { requireMayAct } from './permission.ts'
 import { Refusal } from './refusal.ts'
 import { requireLead } from './require-lead.ts'
 import { table } from './answer.ts'
@@ -27,26 +28,41 @@ export function addErasureCommands(program: Command, run: Run): void {
       'erase again what a restored backup still has; "migrate", "record restored" and the workers do it too',
     )
     .action(run(apply))
+  named('dismiss')
+    .description('keep a lead of which the restored record does not know whether it was erased')
+    .action(run(dismiss))
+  erasure
+    .command('rebuild')
+    .description('write the erasure journal again from the record, after its files were lost')
+    .action(run(rebuild))
 }
 
-export async function list({ sql }: StaffContext) {
+export async function list({ sql, erasure: { journal } }: StaffContext) {
   const erasures = await openErasures(sql)
+  const unknown = journal === undefined ? [] : await unknownIntents(sql, journal)
+  const waiting =
+    erasures.length === 0
+      ? 'No erasure is waiting.'
+      : table(erasures, {
+          lead: 'lead_id',
+          partner: 'partner_id',
+          due: 'due_at',
+          requested: 'requested_at',
+          by: 'requested_by',
+          reason: 'reason',
+          'held because': 'hold_reason',
+        })
   return {
-    json: { erasures },
-    text:
-      erasures.length === 0
-        ? 'No erasure is waiting.'
-        : table(erasures, {
-            lead: 'lead_id',
-            partner: 'partner_id',
-            due: 'due_at',
-            requested: 'requested_at',
-            by: 'requested_by',
-            reason: 'reason',
-            'held because': 'hold_reason',
-          }),
+    json: { erasures, unknown: unknown.map(({ lead_id, at }) => ({ lead_id, at })) },
+    text: [waiting, ...(unknown.length > 0 ? [unknownText(unknown)] : [])].join('\n\n'),
   }
 }
+
+const unknownText = (unknown: JournalLine[]) =>
+  [
+    'The record was restored from before these erasures began, and nobody knows whether they were carried out. To erase the lead: "lead erase"; to keep it: "erasure dismiss".',
+    table(unknown, { lead: 'lead_id', begun: ({ at }) => new Date(at) }),
+  ].join('\n')
 
 export async function show({ sql }: StaffContext, lead: number) {
   await requireLead(sql, lead, { evenErased: true })
@@ -73,41 +89,4 @@ export async function cancel(context: StaffContext, lead: number) {
     json: { lead_id: lead, outcome: 'canceled' },
     text: `Canceled the erasure of lead ${lead}. Tell the partner, who was told that it was coming.`,
   }
-}
-
-export async function apply(context: StaffContext) {
-  const { journal } = context.erasure
-  if (journal === undefined) throw new Refusal('There is no erasure journal: set ERASURE_JOURNAL.')
-  await requireMayAct(context.sql)
-  const { lines, erased, held } = await applyJournal(context.sql, context.erasure)
-  return {
-    json: { journal: journal.folder, lines, erased, held },
-    text: [
-      appliedText(erased),
-      `The journal in ${journal.folder} has ${lines} lines of this deployment.`,
-      ...heldText(held),
-    ].join('\n'),
-    failed: held.length > 0,
-  }
-}
-
-const appliedText = (erased: number[]) =>
-  erased.length === 0
-    ? 'Every lead of the erasure journal is erased.'
-    : `Erased again what the record still had: leads ${erased.join(', ')}.`
-
-/** The record says that they must be kept: whoever restored it decides. */
-const heldText = (held: number[]) =>
-  held.length === 0
-    ? []
-    : [
-        `Not erased, because the record says that they are held: leads ${held.join(', ')}. If the hold was over before they were erased: lead release, then erasure apply.`,
-      ]
-
-/** What the journal changed, for a command that restores a record. */
-export async function eraseAgain(context: StaffContext) {
-  await requireMayAct(context.sql)
-  const { erased, held } = await applyJournal(context.sql, context.erasure)
-  const lines = [...(erased.length > 0 ? [appliedText(erased)] : []), ...heldText(held)]
-  return { erased, held, lines }
 }

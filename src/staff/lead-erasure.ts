@@ -5,6 +5,7 @@ import { reviewErasure } from '../db/erasures/requests.ts'
 import { ERASURE_REASON, REASON_RULE } from '../domain/erasure.ts'
 import { leadId, matching } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
+import { requireWholeJournal } from './erasure-journal.ts'
 import { requireMayAct } from './permission.ts'
 import { failureOf, Refusal } from './refusal.ts'
 import { requireLead } from './require-lead.ts'
@@ -35,6 +36,7 @@ export function addErasureCommandsOfALead(lead: Command, run: Run): void {
 export async function erase(context: StaffContext, lead: number, { reason }: Options) {
   await requireMayAct(context.sql)
   await requireErasable(context, lead)
+  await requireWholeJournal(context)
   const erasing = { by: context.actor, reason }
   const [erased] = await eraseLeads(context.sql, [lead], context.erasure, erasing)
   // somebody else erased or held it meanwhile: this says so

@@ -3,7 +3,7 @@ import { raiseGeneration } from '../db/generation.ts'
 import { listRestores, lossesOf } from '../db/restores.ts'
 import type { RestoreCause } from '../domain/restore.ts'
 import { fields, table } from './answer.ts'
-import { eraseAgain } from './erasure.ts'
+import { eraseAgain } from './erasure-journal.ts'
 import type { Run, StaffContext } from './context.ts'
 
 export function addRecordCommands(program: Command, run: Run): void {
@@ -60,16 +60,16 @@ export async function show({ sql }: StaffContext) {
 
 export async function restored(context: StaffContext) {
   // before any process reads them
-  const { erased, held, lines } = await eraseAgain(context)
+  const { erased, held, unknown, lines } = await eraseAgain(context)
   const generation = await context.change(async ({ sql, audit }) => {
     const raised = await raiseGeneration(sql, 'staff')
     await audit({ action: 'record.restored', detail: { generation: raised } })
     return raised
   })
   return {
-    json: { generation, erased, held },
+    json: { generation, erased, held, unknown },
     text: [fields({ generation }), ...lines, AFTER].join('\n'),
-    failed: held.length > 0,
+    failed: held.length > 0 || unknown.length > 0,
   }
 }
 

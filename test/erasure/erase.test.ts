@@ -171,19 +171,22 @@ describe('a lead that is erased', () => {
     expect(text).not.toContain(mark)
   })
 
-  it('is a line of the journal, with ids only', async () => {
+  it('is an intent and its end in the journal, with ids only', async () => {
     const [file, ...others] = readdirSync(journal)
     expect(others).toEqual([])
     const lines = readFileSync(path.join(journal, file ?? ''), 'utf8')
       .trimEnd()
       .split('\n')
+    const ids = {
+      intent: expect.any(String),
+      deployment: await context.deployment(),
+      lead_id: lead,
+      event_id: eventIds[0],
+      at: expect.any(String),
+    }
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
-      {
-        deployment: await context.deployment(),
-        lead_id: lead,
-        event_id: eventIds[0],
-        at: expect.any(String),
-      },
+      { step: 'intent', ...ids },
+      { step: 'erased', ...ids },
     ])
   })
 

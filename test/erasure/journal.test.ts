@@ -7,6 +7,8 @@ import type { JournalLine } from '../../src/domain/erasure.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const lineOf = (lead: number): JournalLine => ({
+  step: 'erased',
+  intent: 'b6d7f1c2-0000-4000-8000-000000000000',
   deployment: '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
   lead_id: lead,
   event_id: `evt_${lead}`,

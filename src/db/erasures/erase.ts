@@ -1,9 +1,10 @@
 import { sql as raw } from 'kysely'
-import { type Certificate, erasedData, type JournalLine, keptData } from '../../domain/erasure.ts'
+import { type Certificate, erasedData, keptData } from '../../domain/erasure.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 import { emptyLeads } from './empty.ts'
 import type { ErasureTools, Journaled } from './journal.ts'
+import { type Intended, withIntent } from './with-intent.ts'
 
 export interface Erasing {
   /** Who carries it out, as the audit takes them. */
@@ -12,16 +13,15 @@ export interface Erasing {
   reason: string
   /** Only those whose erasure is requested, due, and not canceled. */
   onlyDue?: boolean
-  /** They are in the journal already. */
-  isJournaled?: boolean
+  /** Their lines in the journal by the leads' ids, if they are there already. */
+  journaled?: ReadonlyMap<number, Journaled>
   /** Nobody is told of it by email, and no workflow is needed, because whoever does it also checks it. */
   isQuiet?: boolean
 }
 
 /**
- * Erases leads, and answers which: not those that are held, or erased already. In one transaction with its audit row, whose
- * first step is the line in the journal. A crash between the two leaves a line for a lead that is not erased: whoever erases it then adds
- * another.
+ * Erases leads, and answers which: not those that are held, or erased already. In one transaction with its audit row; the
+ * journal has their intents before it commits, and their ends afterwards.
  */
 export async function eraseLeads(
   sql: Sql,
@@ -30,21 +30,20 @@ export async function eraseLeads(
   erasing: Erasing,
 ): Promise<number[]> {
   if (leadIds.length === 0) return []
-  return sql.transaction().execute(async (trx) => {
+  const journal = erasing.journaled === undefined ? tools.journal : undefined
+  return withIntent(sql, journal, async (trx, intend) => {
     const locked = await lockLeads(trx, leadIds)
     const due = erasing.onlyDue ? await dueAmong(trx, leadIds) : undefined
     const leads = locked.filter(({ id }) => due?.has(id) ?? true)
     if (leads.length === 0) return []
-    const { journal } = tools
     const { id: deployment } = await trx.selectFrom('deployment').select('id').executeTakeFirstOrThrow()
-    const lines = leads.map((lead) => lineOf(deployment, lead))
-    const journaled = erasing.isJournaled ? undefined : await journal?.append(lines)
     const ids = leads.map(({ id }) => id)
     const rowsOf = await emptyLeads(trx, ids)
-    const certificates = leads.map(({ id, now }, index) => ({
-      leadId: id,
-      certificate: certify(rowsOf(id), { deployment, now, journaled: journaled?.[index] }, tools),
-    }))
+    const intents = await intend(leads.map((lead) => intended(deployment, lead)))
+    const certificates = leads.map(({ id, now }, index) => {
+      const journaled = erasing.journaled?.get(id) ?? intents[index]
+      return { leadId: id, certificate: certify(rowsOf(id), { deployment, now, journaled }, tools) }
+    })
     await writeErasures(trx, certificates, erasing)
     await audit(trx, leads, erasing)
     return ids
@@ -81,7 +80,7 @@ async function dueAmong(trx: Sql, leadIds: readonly number[]): Promise<Set<numbe
 
 type LockedLead = Awaited<ReturnType<typeof lockLeads>>[number]
 
-const lineOf = (deployment: string, { id, event_id: eventId, now }: LockedLead): JournalLine => ({
+const intended = (deployment: string, { id, event_id: eventId, now }: LockedLead): Intended => ({
   deployment,
   lead_id: id,
   event_id: eventId,

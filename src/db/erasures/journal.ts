@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, type FileHandle, mkdir, open, readdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import type { Certificate, JournalLine } from '../../domain/erasure.ts'
+import { type Certificate, type JournalLine, journalSteps } from '../../domain/erasure.ts'
 
 /** Where a line is, and what it says. */
 export type Journaled = NonNullable<Certificate['journal']>
@@ -16,6 +16,8 @@ export function erasureTools(settings: {
   const { ERASURE_JOURNAL: folder, BACKUP_RETENTION_DAYS: backupDays } = settings
   return { journal: folder === undefined ? undefined : openJournal(folder), backupDays }
 }
+
+export type Journal = ReturnType<typeof openJournal>
 
 /** The journal is absent in a sandbox that has none; days if nobody has said for how long backups are kept. */
 export type ErasureTools = ReturnType<typeof erasureTools>
@@ -41,6 +43,7 @@ export function openJournal(folder: string, host = hostname()) {
 
     /** Adds lines. They are on the disk once this resolves. */
     async append(lines: readonly JournalLine[]): Promise<Journaled[]> {
+      if (lines.length === 0) return []
       const texts = lines.map((line) => JSON.stringify(line))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const file = await open(path.join(folder, name), 'a+', 0o600)
@@ -53,26 +56,30 @@ export function openJournal(folder: string, host = hostname()) {
         await file.close()
       }
       await syncFolder(folder)
-      return texts.map((text) => ({ file: name, sha256: createHash('sha256').update(text).digest('hex') }))
+      return lines.map(({ intent }, index) => ({ file: name, sha256: hashOf(texts[index] ?? ''), intent }))
     },
 
     /**
-     * All lines of all machines.
+     * All lines of all machines, and where each is.
      *
-     * @throws {Error} if a line is damaged; half a line is none: its erasure was not carried out.
+     * @throws {Error} if a line is damaged; half a line is none: whoever wrote it did not go on.
      */
-    async *read(): AsyncGenerator<JournalLine> {
+    async *read(): AsyncGenerator<JournalLine & Journaled> {
       for (const each of await filesIn(folder)) {
         const file = await open(path.join(folder, each))
         let number = 0
         for await (const text of file.readLines()) {
           number += 1
-          if (text.endsWith('}')) yield parse(text, `${path.join(folder, each)}, line ${number}`)
+          if (!text.endsWith('}')) continue
+          const line = parse(text, `${path.join(folder, each)}, line ${number}`)
+          yield { ...line, file: each, sha256: hashOf(text) }
         }
       }
     },
   }
 }
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 async function endsInHalfALine(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat()
@@ -104,9 +111,15 @@ async function filesIn(folder: string): Promise<string[]> {
 function parse(text: string, where: string): JournalLine {
   try {
     const line = JSON.parse(text) as Partial<JournalLine>
-    const { deployment, lead_id: leadId, event_id: eventId, at } = line
-    if (typeof deployment === 'string' && Number.isInteger(leadId) && typeof eventId === 'string')
-      return { deployment, lead_id: leadId ?? 0, event_id: eventId, at: at ?? '' }
+    const { step, intent, deployment, lead_id: leadId, event_id: eventId, at = '' } = line
+    const isWhole =
+      typeof intent === 'string' &&
+      typeof deployment === 'string' &&
+      typeof leadId === 'number' &&
+      Number.isInteger(leadId) &&
+      typeof eventId === 'string'
+    if (isWhole && step !== undefined && journalSteps.includes(step))
+      return { step, intent, deployment, lead_id: leadId, event_id: eventId, at }
   } catch {
     // it is said below
   }

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { sql as raw } from 'kysely'
+import type { Certificate, JournalLine } from '../../domain/erasure.ts'
+import type { Sql } from '../orm.ts'
+import type { ErasureTools, Journal, Journaled } from './journal.ts'
+
+const PAGE = 1000
+
+/** Lines that certificates of this record name, and those of them that the journal lacks. */
+export interface NamedLines {
+  named: number
+  missing: { erasureId: number; leadId: number }[]
+}
+
+/** In one line that says what to do. */
+export class IncompleteJournal extends Error {}
+
+/**
+ * Compares the certificates with the journal. Without a line that a certificate names, an erasure could not be repeated
+ * after a restore, and nobody would notice.
+ *
+ * @throws {IncompleteJournal}
+ */
+export async function requireNamedLines(sql: Sql, { journal }: ErasureTools): Promise<void> {
+  const { named, missing } = await compareLines(sql, journal)
+  if (missing.length === 0) return
+  const where =
+    journal === undefined
+      ? 'ERASURE_JOURNAL is not set'
+      : `The erasure journal in ${journal.folder} is not complete`
+  throw new IncompleteJournal(
+    `${where}: it lacks ${missing.length} of the ${named} lines that certificates of erasures name. Correct ERASURE_JOURNAL, or put the missing files back; if they are lost, run npm run staff -- erasure rebuild`,
+  )
+}
+
+async function compareLines(sql: Sql, journal: Journal | undefined): Promise<NamedLines> {
+  const compared: NamedLines = { named: 0, missing: [] }
+  let there: Set<string> | undefined
+  for (
+    let page = await namedAfter(sql, 0);
+    page.length > 0;
+    page = await namedAfter(sql, page.at(-1)?.id ?? 0)
+  ) {
+    // read only where a certificate names a line
+    there ??= await hashesIn(journal)
+    compared.named += page.length
+    for (const { id, lead_id: leadId, sha256 } of page)
+      if (!there.has(sha256)) compared.missing.push({ erasureId: id, leadId })
+  }
+  return compared
+}
+
+async function namedAfter(sql: Sql, after: number) {
+  return sql
+    .selectFrom('erasures')
+    .select(['id', 'lead_id', raw<string>`certificate #>> '{journal,sha256}'`.as('sha256')])
+    .where('id', '>', after)
+    .where(raw<boolean>`certificate #>> '{journal,sha256}' is not null`)
+    .orderBy('id')
+    .limit(PAGE)
+    .execute()
+}
+
+async function hashesIn(journal: Journal | undefined): Promise<Set<string>> {
+  const hashes = new Set<string>()
+  if (journal !== undefined) for await (const { sha256 } of journal.read()) hashes.add(sha256)
+  return hashes
+}
+
+/**
+ * Writes the lines that are missing again, from the record, in a transaction; their certificates then name these. What a
+ * restored record does not know of is lost with the journal.
+ *
+ * @returns the leads.
+ */
+export async function rebuildLines(trx: Sql, journal: Journal): Promise<number[]> {
+  const { missing } = await compareLines(trx, journal)
+  const intent = randomUUID()
+  for (let start = 0; start < missing.length; start += PAGE) {
+    const ids = missing.slice(start, start + PAGE).map(({ erasureId }) => erasureId)
+    const erased = await erasedLines(trx, ids, intent)
+    const journaled = await journal.append(erased.map(({ line }) => line))
+    for (const [index, { id }] of erased.entries()) await nameLine(trx, id, journaled[index])
+  }
+  return missing.map(({ leadId }) => leadId)
+}
+
+async function erasedLines(sql: Sql, erasureIds: readonly number[], intent: string) {
+  const { id: deployment } = await sql.selectFrom('deployment').select('id').executeTakeFirstOrThrow()
+  const rows = await sql
+    .selectFrom('erasures')
+    .innerJoin('lead_events', 'lead_events.lead_id', 'erasures.lead_id')
+    .select(['erasures.id', 'erasures.lead_id', 'erased_at', 'lead_events.id as event_id'])
+    .where('erasures.id', 'in', erasureIds)
+    .where('lead_events.position', '=', 1)
+    .orderBy('erasures.id')
+    .execute()
+  return rows.map(({ id, erased_at: erasedAt, lead_id, event_id }) => {
+    const at = (erasedAt ?? new Date()).toISOString()
+    const line: JournalLine = { step: 'erased', intent, deployment, lead_id, event_id, at }
+    return { id, line }
+  })
+}
+
+async function nameLine(trx: Sql, erasureId: number, journal: Journaled | undefined): Promise<void> {
+  await trx
+    .updateTable('erasures')
+    .set({ certificate: raw<Certificate>`certificate || ${JSON.stringify({ journal })}::jsonb` })
+    .where('id', '=', erasureId)
+    .execute()
+}
