@@ -28,11 +28,21 @@ export function describeErasure(facts: Facts): { subject: string; forPartner: st
       ...(isAnnounced
         ? [
             `To cancel it: npm run staff -- erasure cancel ${leadId}`,
+            ...ifByKey(facts),
             `To keep the data because the law requires it: npm run staff -- lead hold ${leadId} --reason "…"`,
           ]
         : [`Certificate: npm run staff -- erasure show ${leadId}`]),
     ].join('\n\n'),
   }
+}
+
+const ifByKey = ({ requestedBy }: Facts) => {
+  if (!requestedBy.startsWith('key ')) return []
+  const key = requestedBy.replace('key ', '')
+  return [
+    `To cancel all that this key asked for: npm run staff -- erasure cancel --key ${key}`,
+    `To revoke the key: npm run staff -- key revoke ${key}`,
+  ]
 }
 
 function asked(

@@ -25,6 +25,7 @@ export interface ErasureDependencies {
 const ASKED = 8
 /** A request in flight ends within its lease. */
 const IN_FLIGHT_MS = 5000
+const UNMAILED_MS = 60 * 60 * 1000
 
 /** What the workflow of an erasure does. Each of these may be repeated. */
 export function erasureActivities(dependencies: ErasureDependencies) {
@@ -49,7 +50,11 @@ export function erasureActivities(dependencies: ErasureDependencies) {
       if (left.length > 0) throw again('a request of the lead’s webhooks is in flight', IN_FLIGHT_MS)
     },
 
-    /** Mails partner and staff. A crash before that is noted repeats the emails under the same Message-ID. */
+    /**
+     * Mails partner and staff. A crash before that is noted repeats the emails under the same Message-ID.
+     *
+     * @throws {ApplicationFailure} "again" while nobody could be told of an erasure that waits for that.
+     */
     async tellOfErasure(leadId: number): Promise<void> {
       const facts = await erasureToTell(sql, leadId)
       if (facts === undefined) return
@@ -57,7 +62,9 @@ export function erasureActivities(dependencies: ErasureDependencies) {
       const to = { partner: facts.contactEmail, staff: staffEmail }
       const mail = await mailBoth(mailer, `erasure-${facts.id}`, to, texts)
       log.warn({ notice: 'erasure', lead_id: leadId, partner_id: facts.partnerId, mail }, texts.subject)
-      await markTold(sql, facts.id)
+      const isTold = (facts.contactEmail === null ? mail.staff : mail.partner) === 'sent'
+      if (facts.isAnnounced && !isTold) throw again('nobody could be told by email', UNMAILED_MS)
+      await markTold(sql, facts.id, facts.dueAt)
     },
   }
 }

@@ -35,6 +35,7 @@ const production = {
   SMTP_CATCHER: '',
   SCORE_PROVIDER_URL: 'https://scores.example.com',
   SCORE_PROVIDER_TOKEN: 'of-the-provider',
+  STAFF_EMAIL: 'staff@service.example',
 }
 
 /** Compose's `${NAME}`, `${NAME:-default}`, `${NAME:?error}` and `${NAME:+instead}`, one in another. */

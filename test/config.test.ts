@@ -17,6 +17,7 @@ const production = {
   SMTP_URL: 'smtps://mail.example.com',
   SCORE_PROVIDER_URL: 'https://scores.example.com/gains',
   ERASURE_JOURNAL: '/var/lib/erasures',
+  STAFF_EMAIL: 'staff@service.example',
 }
 const hosted = { ...sandbox, HOST: '0.0.0.0' }
 
@@ -304,6 +305,7 @@ describe('refusals', () => {
   const unsafe: [Program, NodeJS.ProcessEnv, RegExp][] = [
     ['worker', { SMTP_URL: '' }, /SMTP_URL is required/],
     ['worker', { SCORE_PROVIDER_URL: '' }, /SCORE_PROVIDER_URL is required/],
+    ['worker', { STAFF_EMAIL: '' }, /STAFF_EMAIL is required in production: staff are told of erasures/],
     ['worker', { SMTP_URL: 'smtp://mail.example.com:587' }, /SMTP_URL .* ALLOW_PLAINTEXT=smtp/],
     ['worker', { SMTP_URL: 'smtp://127.0.0.1:25?requireTLS=false' }, /SMTP_URL .*[?]requireTLS=true/],
     [

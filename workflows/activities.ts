@@ -134,7 +134,7 @@ export const { endCertification, reviewChange, applyChange } = proxyActivities<A
 })
 
 /** Nothing takes effect before somebody was told of it. */
-export const { announceChange } = proxyActivities<Activities>({
+export const { announceChange, tellOfErasure: announceErasure } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '1 hour' },
   cancellationType: TRY_CANCEL,
@@ -154,14 +154,7 @@ export const { endLead, checkErasure } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
-export const { tellOfErasure } = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
-  scheduleToCloseTimeout: '7 days',
-  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
-  cancellationType: TRY_CANCEL,
-})
-
-export const { notify } = proxyActivities<Activities>({
+export const { notify, tellOfErasure } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '7 days',
   retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },

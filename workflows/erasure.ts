@@ -1,6 +1,13 @@
 import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
 import type { ErasureReview } from '../src/domain/erasure.ts'
-import { checkErasure, endLead, eraseLead, reviewErasure, tellOfErasure } from './activities.ts'
+import {
+  announceErasure,
+  checkErasure,
+  endLead,
+  eraseLead,
+  reviewErasure,
+  tellOfErasure,
+} from './activities.ts'
 import { lookSignal } from './messages.ts'
 
 interface Memory {
@@ -13,7 +20,8 @@ interface Memory {
 
 /**
  * Erases a lead on its day, unless staff cancel that: id `erasure-<lead_id>`. Then it ends the lead's workflows, and reads
- * back what is left. Emails to partner and staff go out meanwhile: a mail server that is down delays nothing.
+ * back what is left. In production, it waits until the email to the partner was sent, or to staff where the partner has no
+ * contact; what staff erase at once, or a sandbox, does not.
  */
 export async function erasure(leadId: number): Promise<'erased' | 'canceled'> {
   const memory: Memory = { leadId, looks: 0, telling: false, gaveUp: false }
@@ -26,9 +34,9 @@ export async function erasure(leadId: number): Promise<'erased' | 'canceled'> {
     const review = await reviewErasure(leadId)
     if (review === null) return 'canceled'
     show(memory, review)
-    if (!review.isTold) void tell(memory)
+    if (!review.isTold) void tell(memory, review)
     if (review.isChecked) {
-      await condition(() => !memory.telling)
+      await condition(() => !memory.telling, '7 days')
       return 'erased'
     }
     await step(memory, review, looks)
@@ -37,7 +45,7 @@ export async function erasure(leadId: number): Promise<'erased' | 'canceled'> {
 
 async function step(
   memory: Memory,
-  { dueInMs, isHeld, isErased }: ErasureReview,
+  { dueInMs, isHeld, isErased, isAnnounced, isTold }: ErasureReview,
   looks: number,
 ): Promise<void> {
   const { leadId } = memory
@@ -45,16 +53,19 @@ async function step(
   if (isErased) {
     await endLead(leadId)
     await checkErasure(leadId)
+  } else if (isAnnounced && !isTold) {
+    await condition(() => looked() || !memory.telling, '1 day', { summary: 'nobody was told yet' })
   } else if (dueInMs > 0) await condition(looked, Math.ceil(dueInMs), { summary: 'erased then' })
   else if (isHeld) await condition(looked, '1 day', { summary: 'the lead is held: look again' })
   else await eraseLead(leadId)
 }
 
-async function tell(memory: Memory): Promise<void> {
+async function tell(memory: Memory, { isAnnounced, isErased }: ErasureReview): Promise<void> {
   if (memory.telling || memory.gaveUp) return
   memory.telling = true
   try {
-    await tellOfErasure(memory.leadId)
+    // what waits for the email is told for as long as that takes
+    await (isAnnounced && !isErased ? announceErasure(memory.leadId) : tellOfErasure(memory.leadId))
   } catch {
     memory.gaveUp = true
   } finally {
@@ -62,13 +73,18 @@ async function tell(memory: Memory): Promise<void> {
   }
 }
 
-function show({ leadId }: Memory, { partnerId, dueInMs, isHeld, isErased, isChecked }: ErasureReview): void {
+function show({ leadId }: Memory, review: ErasureReview): void {
+  const { partnerId, dueInMs, isHeld, isErased, isChecked, isAnnounced, isTold } = review
   const what = `The personal data of **lead ${leadId}** of partner ${partnerId}`
   const at = new Date(Date.now() + dueInMs).toISOString().slice(0, 16).replace('T', ' ')
   const held = isHeld ? ' The lead is **held**, which prevents it.' : ''
   const certificate = `\`npm run staff -- erasure show ${leadId}\``
   if (isChecked) setCurrentDetails(`${what} is erased. Certificate: ${certificate}`)
   else if (isErased) setCurrentDetails(`${what} is erased. Its workflows end, and what is left is counted.`)
+  else if (isAnnounced && !isTold)
+    setCurrentDetails(
+      `${what} is to be erased. Partner and staff are being told by email, and it waits for that.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``,
+    )
   else if (dueInMs > 0)
     setCurrentDetails(
       `${what} is erased on ${at} UTC.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``,

@@ -4,12 +4,13 @@ import { auditName } from '../db/endpoints/self-service.ts'
 import { requestErasure } from '../db/erasures/requests.ts'
 import type { Sql } from '../db/orm.ts'
 import type { Environment } from '../domain/environment.ts'
-import { ERASURE_DELAY_DAYS, ERASURE_REASON, REASON_RULE } from '../domain/erasure.ts'
+import { ERASURE_DELAY_DAYS, ERASURE_REASON, MOST_ERASURES_A_DAY, REASON_RULE } from '../domain/erasure.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, unknownLead } from './errors.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadErrors, strictBody } from './schemas.ts'
+import { tooMany } from './self-service.ts'
 import { ofLead, success } from './response-fields.ts'
 
 interface Options {
@@ -23,6 +24,9 @@ const PORTABLE_REASON = String.raw`^[^\u0000-\u001f\u007f-\u009f!"#$%&*+/:;<=>?@
 
 const leadHeld = (reason: string) =>
   new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${reason}.`)
+
+const tooManyErasures = (retryAfterSeconds = 3600) =>
+  tooMany(`At most ${MOST_ERASURES_A_DAY} erasures`, retryAfterSeconds)
 
 const body = strictBody(
   {
@@ -42,7 +46,7 @@ const schema = operation({
   operationId: 'eraseLead',
   tags: ['Leads'],
   summary: 'Erase a borrower’s personal data',
-  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
+  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. It waits until the email to your contact was sent. At most ${MOST_ERASURES_A_DAY} are possible within 24 hours; our staff can erase more for you. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
   body,
   bodyExamples: { lead: { lead_id: 1042, reason: 'the borrower asked for it' } },
   response: z.object({
@@ -51,7 +55,7 @@ const schema = operation({
       .object({
         lead_id: ofLead,
         requested_at: timestamp,
-        due_at: timestamp.describe('When it is carried out.'),
+        due_at: timestamp.describe('When it is carried out; later if the email about it goes out late.'),
       })
       .meta({ id: 'Erasure' }),
   }),
@@ -62,7 +66,7 @@ const schema = operation({
       data: { lead_id: 1042, requested_at: '2026-03-09 10:30:00', due_at: '2026-03-16 10:30:00' },
     },
   },
-  errors: [...leadErrors, leadHeld('litigation, case 26-118')],
+  errors: [...leadErrors, leadHeld('litigation, case 26-118'), tooManyErasures()],
 })
 
 /** POST /erase-lead (extension): erases a borrower's personal data, in production after a week. */
@@ -82,6 +86,7 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
         delayDays: environment === 'sandbox' ? 0 : ERASURE_DELAY_DAYS,
       })
       if (requested.kind === 'unknown') throw unknownLead()
+      if (requested.kind === 'too_many') throw tooManyErasures(requested.retryAfterSeconds)
       if (requested.kind === 'held') throw leadHeld(requested.reason)
       startErasure(lead)
       const { requestedAt, dueAt } = requested

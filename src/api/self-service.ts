@@ -26,7 +26,8 @@ export const tooManyChanges = (retryAfterSeconds = 3600) =>
 export const tooManyCertifications = (retryAfterSeconds = 3600) =>
   tooMany(`At most ${MOST_CERTIFICATIONS_A_DAY} certifications`, retryAfterSeconds)
 
-function tooMany(what: string, retryAfterSeconds: number): ApiError {
+/** @param what as `At most 20 changes`. */
+export function tooMany(what: string, retryAfterSeconds: number): ApiError {
   return new ApiError(
     'RATE_LIMITED',
     `${what} are possible within 24 hours. Try again after the number of seconds in Retry-After.`,

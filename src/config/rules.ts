@@ -54,6 +54,11 @@ function productionFaults(program: Program, settings: Settings): Fault[] {
   const { SMTP_URL: smtp, SCORE_PROVIDER_URL: scores, ALLOW_PLAINTEXT: allowed = [] } = settings
   if (program === 'worker' && smtp === undefined)
     refuse('SMTP_URL', 'is required in production: onboarding emails need a mail server')
+  if (program === 'worker' && settings.STAFF_EMAIL === undefined)
+    refuse(
+      'STAFF_EMAIL',
+      'is required in production: staff are told of erasures and changed endpoints, which they can prevent',
+    )
   if (ERASING.includes(program) && settings.ERASURE_JOURNAL === undefined)
     refuse(
       'ERASURE_JOURNAL',

@@ -1,5 +1,9 @@
 /** How long a partner's request waits before it is carried out, so that a mistake can be noticed; 0 in a sandbox. */
 export const ERASURE_DELAY_DAYS = 7
+/** How many days of that are left at least once somebody was told: the date moves if the emails went out late. */
+export const ERASURE_NOTICE_DAYS = 6
+/** Of a partner, within 24 hours: with a leaked key nobody erases all of its borrowers. */
+export const MOST_ERASURES_A_DAY = 20
 
 /** Kept for good with the certificate: no character that an email address or a URL needs. */
 export const ERASURE_REASON = /^[\p{L}\p{M}\p{N} .,'()-]{1,100}$/u
@@ -72,6 +76,8 @@ export interface ErasureReview {
   isErased: boolean
   /** Whether what is left was counted. */
   isChecked: boolean
+  /** It is not carried out before somebody was told by email. */
+  isAnnounced: boolean
   /** Whether partner and staff were told by email. */
   isTold: boolean
 }

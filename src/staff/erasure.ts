@@ -1,15 +1,16 @@
 import type { Command } from 'commander'
+import { auditName } from '../db/endpoints/self-service.ts'
 import { unknownIntents } from '../db/erasures/intents.ts'
-import { cancelErasure, erasuresOf, openErasures } from '../db/erasures/requests.ts'
+import { cancelErasure, cancelErasuresOf, erasuresOf, openErasures } from '../db/erasures/requests.ts'
 import type { JournalLine } from '../domain/erasure.ts'
-import { leadId } from './arguments.ts'
+import { keyId, leadId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
 import { apply, dismiss, rebuild } from './erasure-journal.ts'
 import { certificateLines, erasureFields } from './erasure-view.ts'
 import { startErasure } from './lead-erasure.ts'
 import { Refusal } from './refusal.ts'
 import { requireLead } from './require-lead.ts'
-import { table } from './answer.ts'
+import { type Answer, table } from './answer.ts'
 
 export function addErasureCommands(program: Command, run: Run): void {
   const erasure = program
@@ -21,7 +22,12 @@ export function addErasureCommands(program: Command, run: Run): void {
   const named = (name: string) => erasure.command(name).argument('<lead>', 'its id', leadId)
   erasure.command('list').description('what is requested and not carried out').action(run(list))
   named('show').description('a lead’s erasure, with its certificate').action(run(show))
-  named('cancel').description('cancel what is not carried out yet').action(run(cancel))
+  erasure
+    .command('cancel')
+    .description('cancel what is not carried out yet: of a lead, or all that a key asked for')
+    .argument('[lead]', 'its id', leadId)
+    .option('--key <key>', 'all that this key asked for: see "key list"', keyId)
+    .action(run(cancel))
   erasure
     .command('apply')
     .description(
@@ -47,6 +53,7 @@ export async function list({ sql, erasure: { journal } }: StaffContext) {
           lead: 'lead_id',
           partner: 'partner_id',
           due: 'due_at',
+          told: 'told_at',
           requested: 'requested_at',
           by: 'requested_by',
           reason: 'reason',
@@ -76,7 +83,32 @@ export async function show({ sql }: StaffContext, lead: number) {
   return { json: { lead_id: lead, erasures }, text: parts.join('\n\n---\n\n') }
 }
 
-export async function cancel(context: StaffContext, lead: number) {
+export async function cancel(
+  context: StaffContext,
+  lead: number | undefined,
+  { key }: { key?: number } = {},
+): Promise<Answer> {
+  if ((lead === undefined) === (key === undefined)) throw new Refusal('Name a lead, or a key with --key.')
+  return key === undefined ? cancelOne(context, lead ?? 0) : cancelOfKey(context, key)
+}
+
+async function cancelOfKey(context: StaffContext, key: number): Promise<Answer> {
+  const leads = await context.change(async ({ sql, audit }) => {
+    const canceled = await cancelErasuresOf(sql, auditName(key))
+    for (const { id, partner_id: partnerId } of canceled)
+      await audit({ action: 'lead.cancel_erasure', partnerId, leadId: id, detail: { key_id: key } })
+    return canceled.map(({ id }) => id)
+  })
+  if (leads.length === 0) throw new Refusal(`No erasure that key ${key} asked for is waiting.`)
+  // their workflows find out on their day anyway
+  await Promise.all(leads.map((id) => context.startErasure(id).catch(() => undefined)))
+  return {
+    json: { key_id: key, lead_ids: leads, outcome: 'canceled' },
+    text: `Canceled the erasures of leads ${leads.join(', ')}, which key ${key} asked for. Tell the partner, who was told that they were coming.`,
+  }
+}
+
+async function cancelOne(context: StaffContext, lead: number): Promise<Answer> {
   const { partner_id: partnerId } = await requireLead(context.sql, lead)
   await context.change(async ({ sql, audit }) => {
     if (!(await cancelErasure(sql, lead)))

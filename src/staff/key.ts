@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { openChangesBy } from '../db/endpoints/changes.ts'
 import { auditName } from '../db/endpoints/self-service.ts'
+import { leadsToEraseFor } from '../db/erasures/requests.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { table } from './answer.ts'
@@ -77,14 +78,17 @@ export async function revoke(context: StaffContext, named: string) {
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
   const changes = await openChangesBy(context.sql, auditName(id))
+  const erasures = await leadsToEraseFor(context.sql, auditName(id))
   const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'valid')
   const outcome = already
     ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
     : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
-  const left =
-    changes.length === 0
-      ? ''
-      : `\nWhat it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`
+  const left = [
+    changes.length > 0 &&
+      `What it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`,
+    erasures.length > 0 &&
+      `It asked to erase leads ${erasures.join(', ')}. To cancel that: npm run staff -- erasure cancel --key ${id}`,
+  ].flatMap((line) => (line === false ? [] : `\n${line}`))
   return {
     json: {
       key_id: id,
@@ -92,8 +96,9 @@ export async function revoke(context: StaffContext, named: string) {
       revoked_at: revokedAt,
       already_revoked: already,
       open_change_ids: changes,
+      open_erasure_lead_ids: erasures,
     },
-    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left}`,
+    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left.join('')}`,
   }
 }
 

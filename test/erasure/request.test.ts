@@ -4,10 +4,12 @@ import { issueKey } from '../../src/db/partners/keys.ts'
 import { eraseLeads } from '../../src/db/erasures/erase.ts'
 import { reviewErasure } from '../../src/db/erasures/requests.ts'
 import * as erasures from '../../src/staff/erasure.ts'
+import { revoke } from '../../src/staff/key.ts'
 import { erase, hold, release } from '../../src/staff/lead-erasure.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { leadsOf } from '../support/leads.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD, leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -19,7 +21,11 @@ describe('an erasure that is requested in production', () => {
   let partner: TestPartner
   let context: Awaited<ReturnType<typeof contextOf>>
   let mails: Awaited<ReturnType<typeof startMailServer>>
-  let post: (path: string, body: object) => Promise<{ status: number; body: Answer }>
+  let post: (
+    path: string,
+    body: object,
+    as?: string,
+  ) => Promise<{ status: number; retryAfter: string | null; body: Answer }>
   let contact: string
   let lead: number
 
@@ -51,17 +57,18 @@ describe('an erasure that is requested in production', () => {
       .where('id', '=', partner.id)
       .execute()
     const { key } = await issueKey(service.orm.em.fork(), partner.id, 'production')
-    post = async (path, body) => {
+    post = async (path, body, as = key) => {
       const response = await fetch(`http://127.0.0.1:${api.port}/v1/${path}`, {
         method: 'POST',
         headers: {
-          authorization: `Service-Key ${key}`,
+          authorization: `Service-Key ${as}`,
           'content-type': 'application/json',
           'x-forwarded-proto': 'https',
         },
         body: JSON.stringify(body),
       })
-      return { status: response.status, body: (await response.json()) as Answer }
+      const retryAfter = response.headers.get('retry-after')
+      return { status: response.status, retryAfter, body: (await response.json()) as Answer }
     }
   }, 60_000)
 
@@ -74,6 +81,10 @@ describe('an erasure that is requested in production', () => {
   const review = () => reviewErasure(service.sql, lead)
   const about = () => mails.mails.filter(({ content }) => content.includes(`lead ${lead}.`))
   const letTimePass = async () => {
+    await until(async () => (await review())?.isTold)
+    await moveDate()
+  }
+  const moveDate = async () => {
     await service.sql
       .updateTable('erasures')
       .set({ due_at: raw<Date>`due_at - interval '7 days'` })
@@ -180,17 +191,81 @@ describe('an erasure that is requested in production', () => {
     ])
   }, 30_000)
 
-  it('is carried out though no email can be sent', async () => {
+  it('is not carried out before somebody could be told by email, and then leaves six days', async () => {
     mails.refusing = true
     const { refused } = mails
     const before = refused.length
     await request()
     await until(async () => refused.length > before)
+    await moveDate()
+    const due = { by: 'service', reason: 'requested', onlyDue: true }
+    expect(await eraseLeads(service.sql, [lead], context.erasure, due)).toEqual([])
+    expect(await isFound()).toBe(true)
+    mails.refusing = false
+    await until(async () => (await review())?.isTold)
+    expect(((await review())?.dueInMs ?? 0) / 86_400_000).toBeCloseTo(6, 2)
+    expect(await isFound()).toBe(true)
     await letTimePass()
     await isChecked()
-    expect((await review())?.isTold).toBe(false)
+  }, 60_000)
+
+  it('is carried out at once by staff though nobody could be told', async () => {
+    mails.refusing = true
+    await request()
+    expect((await erase(context, lead, { reason: 'x' })).json.outcome).toBe('erased')
     mails.refusing = false
   }, 30_000)
+
+  it('tells staff where the partner has no contact', async () => {
+    const setContact = (email: string | null) =>
+      service.sql.updateTable('partners').set({ contact_email: email }).where('id', '=', partner.id).execute()
+    await setContact(null)
+    await request()
+    await until(async () => (await review())?.isTold)
+    expect(about().map(({ to }) => to)).toEqual([STAFF])
+    await setContact(contact)
+  }, 30_000)
+
+  it('is refused for whoever has a key beyond twenty in 24 hours, all of which staff can cancel', async () => {
+    const other = await service.addPartner()
+    const { id: keyId, key } = await issueKey(service.orm.em.fork(), other.id, 'production')
+    const leads: number[] = []
+    for (let count = 0; count < 24; count += 1)
+      leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
+    const statuses = await Promise.all(
+      leads.map(async (id) => (await post('erase-lead', { lead_id: id }, key)).status),
+    )
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([
+      ...Array<number>(20).fill(200),
+      ...Array<number>(4).fill(429),
+    ])
+    const asked = leads.filter((_, index) => statuses[index] === 200)
+    const left = leads.find((_, index) => statuses[index] === 429) ?? 0
+    const { status, retryAfter, body } = await post('erase-lead', { lead_id: left }, key)
+    expect([status, body.error.code]).toEqual([429, 'RATE_LIMITED'])
+    expect(body.error.message).toMatch(/^At most 20 erasures are possible within 24 hours\./)
+    expect(Number(retryAfter)).toBeGreaterThan(86_000)
+    // a repeat is none, and another partner is not concerned
+    expect((await post('erase-lead', { lead_id: asked[0] }, key)).status).toBe(200)
+    expect((await post('erase-lead', { lead_id: lead })).status).toBe(200)
+
+    const revoked = await revoke(context, `${keyId}`)
+    expect(revoked.json.open_erasure_lead_ids).toEqual(asked)
+    expect(revoked.text).toContain(`npm run staff -- erasure cancel --key ${keyId}`)
+    const canceled = await erasures.cancel(context, undefined, { key: keyId })
+    expect(canceled.json).toMatchObject({ key_id: keyId, lead_ids: asked })
+    expect((await revoke(context, `${keyId}`)).json.open_erasure_lead_ids).toEqual([])
+    await expect(erasures.cancel(context, undefined, { key: keyId })).rejects.toThrow('No erasure that key')
+    const audit = (await auditOf(context)).filter(
+      ({ action, partner_id: id }) => action === 'lead.cancel_erasure' && id === other.id,
+    )
+    expect(audit.map(({ lead_id: id }) => id)).toEqual(asked)
+    // canceled ones count too
+    expect((await post('erase-lead', { lead_id: left }, await another(other.id))).status).toBe(429)
+  }, 60_000)
+
+  const another = async (partnerId: number) =>
+    (await issueKey(service.orm.em.fork(), partnerId, 'production')).key
 
   it('takes a reason that holds no address', async () => {
     const { status, body } = await post('erase-lead', { lead_id: lead, reason: 'ada@example.com asked' })

@@ -388,6 +388,8 @@ async function playScenario(service: Service, name: ScenarioName): Promise<numbe
 /** A lead of which somebody asks that it is erased. */
 async function erasureOf(service: Service, delayDays: number) {
   const partner = await service.addPartner()
+  const contact = { contact_email: 'tech@lender.example' }
+  await service.sql.updateTable('partners').set(contact).where('id', '=', partner.id).execute()
   const leadId = await leadsOf(service, partner).start()
   const request = { partnerId: partner.id, leadId, reason: 'asked', requestedBy: 'key 1', delayDays }
   await requestErasure(service.sql, request)

@@ -15,6 +15,8 @@ export const Erasure = defineEntity({
     requestedAt: instant().defaultRaw('clock_timestamp()'),
     reason: p.text().nullable(),
     dueAt: instant(),
+    /** It is not carried out before somebody was told by email: production only. */
+    isAnnounced: p.boolean().default(false),
     /** When its workflow was started first. */
     startedAt: instant().nullable(),
     /** When partner and staff were told by email. */

@@ -74,6 +74,7 @@ async function dueAmong(trx: Sql, leadIds: readonly number[]): Promise<Set<numbe
     .where('canceled_at', 'is', null)
     .where('erased_at', 'is', null)
     .where('due_at', '<=', raw<Date>`clock_timestamp()`)
+    .where(raw<boolean>`(told_at is not null or not is_announced)`)
     .execute()
   return new Set(rows.map(({ lead_id: leadId }) => leadId))
 }

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { ErasureReview } from '../../domain/erasure.ts'
+import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../../domain/erasure.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 
@@ -7,6 +7,7 @@ import type { Sql } from '../orm.ts'
 export type Requested =
   | { kind: 'requested'; requestedAt: Date; dueAt: Date }
   | { kind: 'held'; reason: string }
+  | { kind: 'too_many'; retryAfterSeconds: number }
   | { kind: 'unknown' }
 
 /**
@@ -19,6 +20,8 @@ export async function requestErasure(
   { partnerId, leadId, reason, requestedBy, delayDays }: ErasureRequest,
 ): Promise<Requested> {
   return sql.transaction().execute(async (trx) => {
+    // requests of a partner take turns, so that each counts those before it
+    await trx.selectFrom('partners').select('id').where('id', '=', partnerId).forNoKeyUpdate().execute()
     const lead = await trx
       .selectFrom('leads')
       .select(['held_at', 'hold_reason'])
@@ -31,17 +34,39 @@ export async function requestErasure(
     if (lead.hold_reason !== null) return { kind: 'held', reason: lead.hold_reason }
     const earlier = await openErasure(trx, leadId)
     if (earlier !== undefined) return { kind: 'requested', ...earlier }
+    const retryAfterSeconds = await secondsUntilRoom(trx, partnerId)
+    if (retryAfterSeconds !== undefined) return { kind: 'too_many', retryAfterSeconds }
     const dueAt = raw<Date>`clock_timestamp() + ${delayDays} * interval '1 day'`
     const made = await trx
       .insertInto('erasures')
-      .values({ lead_id: leadId, requested_by: requestedBy, reason, due_at: dueAt })
+      .values({
+        lead_id: leadId,
+        requested_by: requestedBy,
+        reason,
+        due_at: dueAt,
+        is_announced: delayDays > 0,
+      })
       .returning(['requested_at as requestedAt', 'due_at as dueAt'])
       .executeTakeFirstOrThrow()
     const detail = { reason, due_at: made.dueAt.toISOString() }
-    const action = { action: 'lead.request_erasure', partnerId, leadId, detail }
-    await recordAudit(trx, requestedBy, { ...action, outcome: 'done' })
+    await recordAudit(trx, requestedBy, { action: REQUESTED, partnerId, leadId, detail, outcome: 'done' })
     return { kind: 'requested', ...made }
   })
+}
+
+const REQUESTED = 'lead.request_erasure'
+
+/** Until a partner may request another erasure; `undefined` if it may now. Canceled ones count. */
+async function secondsUntilRoom(trx: Sql, partnerId: number): Promise<number | undefined> {
+  const { rows } = await raw<{ requests: number; seconds: number }>`
+    select count(*)::int as requests,
+      ceil(extract(epoch from min(at) + interval '1 day' - clock_timestamp()))::int as seconds
+    from audit
+    where partner_id = ${partnerId} and action = ${REQUESTED} and at > clock_timestamp() - interval '1 day'`.execute(
+    trx,
+  )
+  const { requests = 0, seconds = 0 } = rows[0] ?? {}
+  return requests < MOST_ERASURES_A_DAY ? undefined : Math.max(1, seconds)
 }
 
 interface ErasureRequest {
@@ -77,6 +102,30 @@ export async function cancelErasure(trx: Sql, leadId: number): Promise<boolean> 
   return numUpdatedRows > 0n
 }
 
+/** Cancels all that a key asked for, by its name in the audit, and that is not carried out yet; in a transaction. */
+export async function cancelErasuresOf(trx: Sql, requestedBy: string) {
+  const open = openErasuresOf(trx, requestedBy).select(['leads.id', 'leads.partner_id'])
+  // whoever carries one out holds its lead
+  const leads = await open.orderBy('leads.id').forUpdate('leads').execute()
+  const canceled = []
+  for (const lead of leads) if (await cancelErasure(trx, lead.id)) canceled.push(lead)
+  return canceled
+}
+
+/** Leads whose erasure a key asked for, by its name in the audit, and that are not erased yet. */
+export async function leadsToEraseFor(sql: Sql, requestedBy: string): Promise<number[]> {
+  const rows = await openErasuresOf(sql, requestedBy).select('leads.id').orderBy('leads.id').execute()
+  return rows.map(({ id }) => id)
+}
+
+const openErasuresOf = (sql: Sql, requestedBy: string) =>
+  sql
+    .selectFrom('erasures')
+    .innerJoin('leads', 'leads.id', 'erasures.lead_id')
+    .where('requested_by', '=', requestedBy)
+    .where('canceled_at', 'is', null)
+    .where('erasures.erased_at', 'is', null)
+
 /** A lead's latest erasure, with what its workflow and its emails need; `undefined` if there is none, or it is canceled. */
 export async function reviewErasure(sql: Sql, leadId: number): Promise<ErasureReview | undefined> {
   return sql
@@ -87,11 +136,17 @@ export async function reviewErasure(sql: Sql, leadId: number): Promise<ErasureRe
     .select(raw<boolean>`held_at is not null`.as('isHeld'))
     .select(raw<boolean>`erasures.erased_at is not null`.as('isErased'))
     .select(raw<boolean>`checked_at is not null`.as('isChecked'))
+    .select('is_announced as isAnnounced')
     .select(raw<boolean>`told_at is not null`.as('isTold'))
     .where('lead_id', '=', leadId)
     .where('canceled_at', 'is', null)
     .executeTakeFirst()
 }
+
+/** Of one that is not carried out yet; the date leaves somebody who is told now enough days. */
+const isWaiting = raw<boolean>`(is_announced and erasures.erased_at is null)`
+const announcedDate = raw<Date>`case when ${isWaiting}
+  then greatest(due_at, clock_timestamp() + ${ERASURE_NOTICE_DAYS} * interval '1 day') else due_at end`
 
 /** What the emails about an erasure say; `undefined` once they are sent, or it is canceled. */
 export async function erasureToTell(sql: Sql, leadId: number) {
@@ -101,18 +156,19 @@ export async function erasureToTell(sql: Sql, leadId: number) {
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
     .select(['erasures.id', 'lead_id as leadId', 'partners.id as partnerId', 'partners.name'])
     .select(['partners.contact_email as contactEmail', 'requested_by as requestedBy', 'reason'])
-    .select(['requested_at as requestedAt', 'due_at as dueAt'])
-    .select(raw<boolean>`due_at > clock_timestamp()`.as('isAnnounced'))
+    .select(['requested_at as requestedAt', announcedDate.as('dueAt')])
+    .select(isWaiting.as('isAnnounced'))
     .where('lead_id', '=', leadId)
     .where('canceled_at', 'is', null)
     .where('told_at', 'is', null)
     .executeTakeFirst()
 }
 
-export async function markTold(sql: Sql, erasureId: number): Promise<void> {
+/** @param dueAt the date that the emails named. */
+export async function markTold(sql: Sql, erasureId: number, dueAt: Date): Promise<void> {
   await sql
     .updateTable('erasures')
-    .set({ told_at: raw<Date>`clock_timestamp()` })
+    .set({ told_at: raw<Date>`clock_timestamp()`, due_at: dueAt })
     .where('id', '=', erasureId)
     .execute()
 }
@@ -150,7 +206,8 @@ export async function openErasures(sql: Sql) {
   return sql
     .selectFrom('erasures')
     .innerJoin('leads', 'leads.id', 'erasures.lead_id')
-    .select(['lead_id', 'partner_id', 'requested_at', 'requested_by', 'reason', 'due_at', 'hold_reason'])
+    .select(['lead_id', 'partner_id', 'requested_at', 'requested_by', 'reason', 'due_at', 'told_at'])
+    .select('hold_reason')
     .where('canceled_at', 'is', null)
     .where('erasures.erased_at', 'is', null)
     .orderBy('due_at')
