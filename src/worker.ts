@@ -117,6 +117,7 @@ const reconciling = keepReconciled({ client, sql, referrals, log, signal: stoppi
 const retaining = keepRetention({
   sql,
   days: retentionDays(config),
+  mostLeadsADay: config.RETENTION_LEADS_MOST_A_DAY,
   tools: erasure,
   observe: metrics.observe,
   log,

@@ -34,7 +34,12 @@ const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => 
 describe('defaults', () => {
   const everywhere = { ENVIRONMENT: 'sandbox', DATABASE_URL: sandbox.DATABASE_URL, ALLOW_PLAINTEXT: [] }
   const processes = { HOST: '127.0.0.1', LOG_LEVEL: 'info', STARTS_IN_FLIGHT: 8 }
-  const retention = { RETENTION_LEADS_DAYS: 730, RETENTION_ATTEMPTS_DAYS: 30, RETENTION_NOTICES_DAYS: 90 }
+  const retention = {
+    RETENTION_LEADS_DAYS: 730,
+    RETENTION_ATTEMPTS_DAYS: 30,
+    RETENTION_NOTICES_DAYS: 90,
+    RETENTION_LEADS_MOST_A_DAY: 1000,
+  }
   const secrets = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
 
   test.each<[Program, NodeJS.ProcessEnv, object]>([

@@ -83,6 +83,11 @@ const retaining = {
   RETENTION_LEADS_DAYS: retention(730),
   RETENTION_ATTEMPTS_DAYS: retention(30),
   RETENTION_NOTICES_DAYS: retention(90),
+  RETENTION_LEADS_MOST_A_DAY: wholeNumber(
+    1,
+    10_000_000,
+    'must be a whole number of leads from 1 to 10000000',
+  ).default(1000),
 }
 
 /**

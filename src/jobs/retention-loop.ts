@@ -4,6 +4,7 @@ import { leadsOf } from '../db/erasures/apply-journal.ts'
 import { settleIntents } from '../db/erasures/intents.ts'
 import type { ErasureTools } from '../db/erasures/journal.ts'
 import type { Sql } from '../db/orm.ts'
+import { RetentionHeld } from '../db/retention/brakes.ts'
 import { dueClasses, runRetention } from '../db/retention/runs.ts'
 import { alone } from '../db/alone.ts'
 import type { RetentionDays } from '../domain/retention.ts'
@@ -17,8 +18,9 @@ const SETTLE_EVERY_MS = 60 * 60 * 1000
 interface Options {
   sql: Sql
   days: RetentionDays
+  mostLeadsADay: number
   tools: ErasureTools
-  observe: Pick<WorkerObserver, 'retained' | 'unknownErasures'>
+  observe: Pick<WorkerObserver, 'retained' | 'retentionHeld' | 'unknownErasures'>
   log: Logger
   signal: AbortSignal
 }
@@ -38,7 +40,8 @@ export async function keepRetention(options: Options): Promise<void> {
         settledAt = performance.now()
       }
       const due = await dueClasses(sql, days)
-      if (due.length > 0) await alone(sql, 'retention', () => runDue(options))
+      if (due.length === 0) observe.retentionHeld([])
+      else await alone(sql, 'retention', () => runDue(options))
       failing = false
     } catch (error) {
       if (!failing) log.warn({ err: error }, 'cannot remove what is old; trying again every minute')
@@ -51,11 +54,19 @@ export async function keepRetention(options: Options): Promise<void> {
 /** Looks again, under the lock: another process may have just done it. */
 async function runDue({ observe, log, ...options }: Options): Promise<number> {
   let total = 0
+  const held: RetentionHeld[] = []
   const run = { ...options, onRemoved: observe.retained }
   for (const name of await dueClasses(options.sql, options.days)) {
-    const removed = (await runRetention(run, name)) ?? 0
+    const removed = (await runRetention(run, name).catch(unlessHeld(held))) ?? 0
     if (removed > 0) log.info({ class: name, removed, days: options.days[name] }, 'removed what was old')
     total += removed
   }
+  observe.retentionHeld(held)
   return total
+}
+
+/** The other classes go on. */
+const unlessHeld = (held: RetentionHeld[]) => (error: unknown) => {
+  if (!(error instanceof RetentionHeld)) throw error
+  held.push(error)
 }

@@ -5,7 +5,12 @@ import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import { FAILING_AFTER } from '../domain/delivery.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
-import { type RetentionClass, retentionClasses } from '../domain/retention.ts'
+import {
+  type RetentionBrake,
+  retentionBrakes,
+  type RetentionClass,
+  retentionClasses,
+} from '../domain/retention.ts'
 import { registerBacklog } from './backlog.ts'
 
 /** Counts and logs what happens in the worker. It never throws and waits for nothing. */
@@ -15,6 +20,8 @@ export interface WorkerObserver {
   noticed(notice: EndpointNotice): void
   /** Rows of that class were removed because they are old. */
   retained(name: RetentionClass, removed: number): void
+  /** What keeps retention from removing something; logged when it begins. */
+  retentionHeld(held: readonly { brake: RetentionBrake; message: string }[]): void
   /** Leads of which nobody knows, after a restore, whether they were erased; none once staff have decided. */
   unknownErasures(leadIds: readonly number[]): void
   /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
@@ -60,6 +67,12 @@ export function createWorkerMetrics(
     'Rows that were erased, emptied or deleted because they are old',
     'class',
   )
+  const heldRetention = new Gauge({
+    name: 'referrals_retention_held',
+    help: '1 while retention removes nothing of a class: the clock is wrong, or it is more than a day’s most',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
   const unknownErasures = new Gauge({
     name: 'referrals_erasures_unknown',
     help: 'Leads of which nobody knows, after a restore, whether they were erased',
@@ -68,6 +81,8 @@ export function createWorkerMetrics(
   registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
+  for (const reason of retentionBrakes) heldRetention.set({ reason }, 0)
+  let heldBefore: string[] = []
   for (const name of retentionClasses) retained.inc({ class: name }, 0)
   return {
     registry,
@@ -86,6 +101,13 @@ export function createWorkerMetrics(
         log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
       },
       retained: (name, removed) => retained.inc({ class: name }, removed),
+      retentionHeld(held) {
+        for (const reason of retentionBrakes)
+          heldRetention.set({ reason }, held.some(({ brake }) => brake === reason) ? 1 : 0)
+        const news = held.filter(({ brake }) => !heldBefore.includes(brake))
+        for (const { brake, message } of news) log.error({ reason: brake }, message)
+        heldBefore = held.map(({ brake }) => brake)
+      },
       unknownErasures(leadIds) {
         unknownErasures.set(leadIds.length)
         if (leadIds.length > 0)

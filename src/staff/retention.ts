@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { confirmLeads, RetentionHeld } from '../db/retention/brakes.ts'
 import { MOST_COUNTED } from '../db/retention/retained.ts'
 import { runRetention, showRetention } from '../db/retention/runs.ts'
 import {
@@ -8,8 +9,10 @@ import {
   retentionMeanings,
 } from '../domain/retention.ts'
 import { fields, table } from './answer.ts'
-import { oneOf } from './arguments.ts'
+import { oneOf, whole } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
+import { requireWholeJournal } from './erasure-journal.ts'
+import { Refusal } from './refusal.ts'
 
 export function addRetentionCommands(program: Command, run: Run): void {
   const meanings = retentionClasses.map((name) => `  ${name.padEnd(18)}${retentionMeanings[name]}`)
@@ -23,6 +26,11 @@ export function addRetentionCommands(program: Command, run: Run): void {
     .description('remove it now; the workers do it once a day')
     .option('--class <name>', 'only this class', oneOf(retentionClasses))
     .action(run(runNow))
+  retention
+    .command('confirm')
+    .description('let retention erase so many leads within the next 24 hours: see "retention show" before')
+    .argument('<leads>', 'how many', whole(1, 10_000_000))
+    .action(run(confirm))
 }
 
 export async function show({ sql, config }: StaffContext) {
@@ -41,15 +49,35 @@ export async function show({ sql, config }: StaffContext) {
   }
 }
 
-export async function runNow(
-  { sql, config, erasure: tools, act }: StaffContext,
-  { class: only }: { class?: RetentionClass } = {},
-) {
-  const days = retentionDays(config)
+/** Above its ceiling, retention erases nothing before somebody has looked. */
+export async function confirm({ change }: StaffContext, most: number) {
+  await change(async ({ sql, audit }) => {
+    await confirmLeads(sql, most)
+    await audit({ action: 'retention.confirm', detail: { class: 'leads', most } })
+  })
+  return {
+    json: { class: 'leads', most },
+    text: `Within the next 24 hours, retention erases up to ${most} leads. The workers begin within a minute.`,
+  }
+}
+
+function refuseHeld(error: unknown): never {
+  throw error instanceof RetentionHeld ? new Refusal(error.message) : error
+}
+
+export async function runNow(context: StaffContext, { class: only }: { class?: RetentionClass } = {}) {
+  const { sql, config, erasure: tools, act } = context
+  if (only === undefined || only === 'leads') await requireWholeJournal(context)
+  const options = {
+    sql,
+    tools,
+    days: retentionDays(config),
+    mostLeadsADay: config.RETENTION_LEADS_MOST_A_DAY,
+  }
   const classes = only === undefined ? retentionClasses : [only]
   const removed = await act({ action: 'retention.run', detail: { classes } }, async () => {
     const counts: Partial<Record<RetentionClass, number | null>> = {}
-    for (const name of classes) counts[name] = (await runRetention({ sql, days, tools }, name)) ?? null
+    for (const name of classes) counts[name] = (await runRetention(options, name).catch(refuseHeld)) ?? null
     return { result: counts, detail: { removed: counts } }
   })
   const shown = Object.entries(removed).map(([name, count]) => [name, count ?? 'off'] as const)

@@ -8,6 +8,7 @@ import { erasureTools, type ErasureTools } from '../../src/db/erasures/journal.t
 import { erasuresOf } from '../../src/db/erasures/requests.ts'
 import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
+import { confirmLeads } from '../../src/db/retention/brakes.ts'
 import { runRetention, showRetention } from '../../src/db/retention/runs.ts'
 import { keepRetention } from '../../src/jobs/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
@@ -55,6 +56,8 @@ describe('retention', () => {
       ownerSql,
     )
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
+    // most of the leads are old
+    await confirmLeads(sql, 10_000)
   })
 
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
@@ -131,7 +134,8 @@ describe('retention', () => {
     },
   }
 
-  const run = (name: RetentionClass, days = DAYS, on = sql) => runRetention({ sql: on, days, tools }, name)
+  const run = (name: RetentionClass, days = DAYS, on = sql) =>
+    runRetention({ sql: on, days, tools, mostLeadsADay: 1000 }, name)
 
   it.each(retentionClasses)(
     'removes of %s what is older than its limit and nothing younger, though it is interrupted',
@@ -245,7 +249,8 @@ describe('retention', () => {
     const log = createLogger('silent', 'worker')
     const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
     const stopping = new AbortController()
-    const loop = () => keepRetention({ sql, days: DAYS, tools, observe, log, signal: stopping.signal })
+    const loop = () =>
+      keepRetention({ sql, days: DAYS, mostLeadsADay: 1000, tools, observe, log, signal: stopping.signal })
     const loops = [loop(), loop(), loop()]
     const isDone = async () => {
       const rows = await sql

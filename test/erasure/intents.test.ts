@@ -23,6 +23,7 @@ import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
+import { KEEP_ALL } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
 const ERASING = { by: 'tester', reason: 'the borrower asked' }
@@ -171,8 +172,8 @@ describe('an erasure of which only the intent is known', () => {
     const log = createLogger('silent', 'worker')
     const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
     const stopping = new AbortController()
-    const days = { leads: null, attempts: null, idempotency_keys: null, notices: null }
-    const loop = keepRetention({ sql, days, tools, observe, log, signal: stopping.signal })
+    const limits = { days: KEEP_ALL, mostLeadsADay: 10 }
+    const loop = keepRetention({ sql, ...limits, tools, observe, log, signal: stopping.signal })
     const metric = () => registry.getSingleMetricAsString('referrals_erasures_unknown')
     await until(async () => !(await metric()).endsWith('referrals_erasures_unknown 0'))
     expect(await metric()).toMatch(/^referrals_erasures_unknown 1$/m)

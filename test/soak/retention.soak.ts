@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { confirmLeads } from '../../src/db/retention/brakes.ts'
 import { erasureTools } from '../../src/db/erasures/journal.ts'
 import { runRetention } from '../../src/db/retention/runs.ts'
+import { KEEP_ALL } from '../support/retention.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 
@@ -80,9 +82,14 @@ describe(`${LEADS} leads that ended long ago`, () => {
       const before = await traffic(() => performance.now() > quietUntil)
       let isOver = false
       const tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
-      const days = { leads: 730, attempts: null, idempotency_keys: null, notices: null }
+      const days = { ...KEEP_ALL, leads: 730 }
+      const limits = { days, mostLeadsADay: LEADS }
+      // all of them are old
+      await confirmLeads(service.sql, LEADS)
       const began = performance.now()
-      const erasing = runRetention({ sql: service.sql, days, tools }, 'leads').finally(() => (isOver = true))
+      const erasing = runRetention({ sql: service.sql, ...limits, tools }, 'leads').finally(
+        () => (isOver = true),
+      )
       const during = await traffic(() => isOver)
       expect(await erasing).toBe(LEADS)
       const seconds = (performance.now() - began) / 1000

@@ -37,6 +37,11 @@ export const Erasure = defineEntity({
   ],
   indexes: [
     {
+      name: 'erasures_by_retention_index',
+      expression:
+        "create index erasures_by_retention_index on erasures (erased_at) where erased_by = 'retention'",
+    },
+    {
       name: 'erasures_lead_id_unique',
       expression:
         'create unique index erasures_lead_id_unique on erasures (lead_id) where canceled_at is null',

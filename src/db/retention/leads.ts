@@ -20,6 +20,11 @@ function ended(sql: Sql, days: number) {
     )
 }
 
+/** Leads that a run would erase. */
+export async function countEndedLeads(sql: Sql, days: number): Promise<number> {
+  return (await endedLeads.count(sql, days)).rows
+}
+
 /** They are erased as staff would: with a line in the journal, and a certificate, but without an email for each. */
 export const endedLeads: Retained = {
   count: (sql, days) => counted(sql, ended(sql, days).select('closed_at as at')),

@@ -8,6 +8,7 @@ import {
 } from '../../domain/retention.ts'
 import type { ErasureTools } from '../erasures/journal.ts'
 import type { Sql } from '../orm.ts'
+import { requireFewLeads, requireSameClock } from './brakes.ts'
 import { retained } from './classes.ts'
 
 /** After each batch, at least; live traffic goes first. */
@@ -16,7 +17,11 @@ const PAUSE_MS = 100
 interface RunOptions {
   sql: Sql
   days: RetentionDays
+  /** Leads that it erases within 24 hours before staff confirm. */
+  mostLeadsADay: number
   tools: ErasureTools
+  /** The clock of this process, in milliseconds since the epoch. */
+  now?: () => number
   signal?: AbortSignal
   /** Called after each batch. */
   onRemoved?: (name: RetentionClass, removed: number) => void
@@ -39,9 +44,10 @@ export async function dueClasses(sql: Sql, days: RetentionDays): Promise<Retenti
  * Removes what is old of a class, in small batches with a pause as long as each took. Interrupted, it goes on where it was.
  *
  * @returns how many rows it removed; `undefined` if the class is off.
+ * @throws {RetentionHeld} before a batch that should not be removed without a person.
  */
 export async function runRetention(
-  { sql, days, tools, signal, onRemoved }: RunOptions,
+  { sql, days, mostLeadsADay, tools, now = Date.now, signal, onRemoved }: RunOptions,
   name: RetentionClass,
 ): Promise<number | undefined> {
   const limit = days[name]
@@ -49,6 +55,8 @@ export async function runRetention(
   let total = 0
   for (;;) {
     const began = performance.now()
+    await requireSameClock(sql, now)
+    if (name === 'leads') await requireFewLeads(sql, limit, mostLeadsADay)
     const { removed, isLast } = await retained[name].remove(sql, limit, tools)
     total += removed
     onRemoved?.(name, removed)

@@ -1,0 +1,138 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { requireDeployment } from '../../src/db/deployment.ts'
+import { erasureTools, type ErasureTools } from '../../src/db/erasures/journal.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners/partner.ts'
+import { runRetention } from '../../src/db/retention/runs.ts'
+import type { RetentionClass, RetentionDays } from '../../src/domain/retention.ts'
+import { keepRetention } from '../../src/jobs/retention-loop.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createWorkerMetrics } from '../../src/metrics/worker.ts'
+import { confirm, runNow } from '../../src/staff/retention.ts'
+import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+import { atEnd } from '../support/at-end.ts'
+import { freshDatabase } from '../support/database.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { fillEndedLeads } from '../support/ended-leads.ts'
+import { KEEP_ALL } from '../support/retention.ts'
+import { until } from '../support/until.ts'
+
+const DAYS: RetentionDays = { ...KEEP_ALL, leads: 730, attempts: 30 }
+const LIMITS = { days: DAYS, mostLeadsADay: 50 }
+const TWO_YEARS_MS = 2 * 365 * 86_400_000
+
+describe('the brakes of retention', () => {
+  let owner: Orm
+  let sql: Sql
+  let url: string
+  let tools: ErasureTools
+  let partnerId: number
+
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    url = database.serviceUrl
+    owner = await connect(database.url)
+    const orm = await connect(url)
+    atEnd(async () => {
+      await Promise.all([owner.close(), orm.close()])
+      await database.drop()
+    })
+    sql = sqlOf(orm)
+    await requireDeployment(sql, 'sandbox')
+    tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
+  })
+
+  beforeEach(async () => {
+    await raw`truncate leads, attempts, retention_runs restart identity cascade`.execute(sqlOf(owner))
+    ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
+  })
+
+  const fill = (count: number, daysAgo: number) => fillEndedLeads(sql, partnerId, count, daysAgo)
+  const erased = async () =>
+    (await sql.selectFrom('leads').select('id').where('erased_at', 'is not', null).execute()).length
+  const run = (
+    options: { now?: () => number; mostLeadsADay?: number } = {},
+    name: RetentionClass = 'leads',
+  ) => {
+    return runRetention({ sql, ...LIMITS, tools, ...options }, name)
+  }
+  const twoYearsEarlier = () => Date.now() - TWO_YEARS_MS
+
+  it('erases and deletes nothing while the clock of PostgreSQL is two years ahead', async () => {
+    await fill(5, 731)
+    await expect(run({ now: twoYearsEarlier })).rejects.toThrow(
+      /^PostgreSQL’s clock is 1051200 minutes ahead/,
+    )
+    await expect(run({ now: twoYearsEarlier }, 'attempts')).rejects.toThrow('ahead')
+    await expect(run({ now: () => Date.now() + 360_000 })).rejects.toThrow(
+      /^PostgreSQL’s clock is 6 minutes behind/,
+    )
+    expect(await erased()).toBe(0)
+    expect(await run({ now: () => Date.now() + 240_000 })).toBe(5)
+  })
+
+  it('erases nothing of what is more than a day’s most, even in part', async () => {
+    await fill(51, 731)
+    await fill(1500, 1)
+    await expect(run()).rejects.toThrow(
+      /^Retention would erase 51 leads within 24 hours, and 50 are the most/,
+    )
+    expect(await erased()).toBe(0)
+    expect(await run({ mostLeadsADay: 51 })).toBe(51)
+  })
+
+  it('erases at most a twentieth of the leads, if that is less', async () => {
+    await fill(21, 731)
+    await fill(379, 1)
+    await expect(run()).rejects.toThrow('and 20 are the most')
+    await raw`update leads set closed_at = now() where id = (select min(id) from leads)`.execute(sql)
+    expect(await run()).toBe(20)
+  })
+
+  it('counts what was erased within 24 hours before', async () => {
+    await fill(30, 731)
+    await fill(1500, 1)
+    expect(await run()).toBe(30)
+    await fill(25, 731)
+    await expect(run()).rejects.toThrow('would erase 55 leads')
+    await raw`update erasures set erased_at = erased_at - interval '25 hours'`.execute(sql)
+    expect(await run()).toBe(25)
+  })
+
+  it('goes on once staff have confirmed it, up to what they confirmed', async () => {
+    await fill(120, 731)
+    const context = await contextOf({ ...withoutTemporal(url), ERASURE_JOURNAL: tools.journal?.folder ?? '' })
+    await expect(runNow(context, { class: 'leads' })).rejects.toThrow(
+      'if they are to be erased: npm run staff -- retention confirm 120',
+    )
+    await confirm(context, 100)
+    await expect(run()).rejects.toThrow('and 100 are the most')
+    expect((await confirm(context, 120)).json).toMatchObject({ most: 120 })
+    expect(await run()).toBe(120)
+    expect(await auditOf(context)).toContainEqual(
+      expect.objectContaining({ action: 'retention.confirm', detail: { class: 'leads', most: 120 } }),
+    )
+    await fill(1, 731)
+    await expect(run()).rejects.toThrow('would erase 121 leads')
+    await context.close()
+  })
+
+  it('is counted and logged by a worker, which goes on with the other classes', async () => {
+    await fill(60, 731)
+    const log = createLogger('silent', 'worker')
+    const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
+    const stopping = new AbortController()
+    const loop = keepRetention({ sql, ...LIMITS, tools, observe, log, signal: stopping.signal })
+    const metric = () => registry.getSingleMetricAsString('referrals_retention_held')
+    await until(async () => !(await metric()).includes('{reason="ceiling"} 0'))
+    const hasRun = () =>
+      sql.selectFrom('retention_runs').select('class').where('ran_at', 'is not', null).execute()
+    await until(async () => (await hasRun()).length > 0)
+    stopping.abort()
+    await loop
+    expect(await metric()).toMatch(/^referrals_retention_held\{reason="ceiling"\} 1$/m)
+    expect(await hasRun()).toEqual([{ class: 'attempts' }])
+    expect(await erased()).toBe(0)
+  })
+})
