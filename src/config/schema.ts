@@ -16,17 +16,16 @@ const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postg
 const text = z.string().min(1)
 const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || [])
 
-const RETENTION = 'must be a whole number of days from 1 to 36500, or off'
 /** Days, or `null` for `off`. */
-const retention = (byDefault: number) =>
+const retention = (byDefault: number, min = 1) =>
   z
     .string()
     .default(String(byDefault))
     .transform((value, context) => {
       if (value === 'off') return null
       const days = Number(value)
-      if (/^\d{1,5}$/.test(value) && days >= 1 && days <= 36_500) return days
-      context.addIssue(RETENTION)
+      if (/^\d{1,5}$/.test(value) && days >= min && days <= 36_500) return days
+      context.addIssue(`must be a whole number of days from ${min} to 36500, or off`)
       return z.NEVER
     })
 
@@ -83,6 +82,8 @@ const retaining = {
   RETENTION_LEADS_DAYS: retention(730),
   RETENTION_ATTEMPTS_DAYS: retention(30),
   RETENTION_NOTICES_DAYS: retention(90),
+  RETENTION_ENDPOINTS_DAYS: retention(365),
+  RETENTION_READS_DAYS: retention(1095, 365),
   RETENTION_LEADS_MOST_A_DAY: wholeNumber(
     1,
     10_000_000,

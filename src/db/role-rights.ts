@@ -29,6 +29,8 @@ export async function grantSequences(trx: Sql, role: string): Promise<void> {
 /** What writes the audit, and staff's reads of personal data, with the owner's rights. */
 export const WRITE_AUDIT = 'write_audit'
 export const WRITE_STAFF_READ = 'write_staff_read'
+/** What deletes reads of personal data that are older than a year, and no others, with the owner's rights. */
+export const DELETE_OLD_READS = 'delete_old_personal_reads'
 
 /** Lets a role call functions that nobody may call by default. */
 export async function grantFunctions(trx: Sql, role: string, ...functions: string[]): Promise<void> {

@@ -3,6 +3,7 @@ import { takeLock } from './locks.ts'
 import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
 import {
   codeOf,
+  DELETE_OLD_READS,
   grantFunctions,
   grantRights,
   grantSequences,
@@ -17,7 +18,11 @@ const RIGHTS = 'select, insert, update'
 /** Tables on which the service has others: what is written there mostly stays as it is. */
 const OTHER_RIGHTS: Record<string, string> = {
   audit: 'select',
+  certifications: 'select, insert, update, delete',
   deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
+  endpoint_changes: 'select, insert, update, delete',
+  endpoint_pings: 'select, insert, update, delete',
+  endpoint_secrets: 'select, insert, update, delete',
   erasure_intents: 'select, insert, delete',
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
@@ -56,7 +61,7 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
     await giveLogin(trx, role, decodeURIComponent(password), serviceUrl)
     await grantRights(trx, role, serviceRights)
     await grantSequences(trx, role)
-    await grantFunctions(trx, role, WRITE_AUDIT, WRITE_STAFF_READ)
+    await grantFunctions(trx, role, WRITE_AUDIT, WRITE_STAFF_READ, DELETE_OLD_READS)
   })
   await requireSameDatabase(sql, serviceUrl)
 }

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { takeLock } from './locks.ts'
 import { type Orm, type Sql, sqlOf } from './orm.ts'
 import {
+  DELETE_OLD_READS,
   grantFunctions,
   grantRights,
   grantSequences,
@@ -40,16 +41,13 @@ const viewerRights: RightsOf = (table, columns) => {
 }
 
 /** Written by the service alone; all else staff write as it does. */
-const SERVICES_OWN = [
-  'certifications',
-  'endpoint_pings',
-  'lead_events',
-  'losses',
-  'personal_reads',
-  'sinks',
-  'sink_webhooks',
-]
-const staffRights: RightsOf = (table) => (SERVICES_OWN.includes(table) ? 'select' : serviceRights(table))
+const SERVICES_OWN = ['lead_events', 'losses', 'personal_reads', 'sinks', 'sink_webhooks']
+/** Staff run retention too. */
+const RETAINED = ['certifications', 'endpoint_pings']
+const staffRights: RightsOf = (table) => {
+  if (RETAINED.includes(table)) return 'select, delete'
+  return SERVICES_OWN.includes(table) ? 'select' : serviceRights(table)
+}
 
 /**
  * Makes the two roles, and gives them their rights. To be repeated after each migration.
@@ -68,7 +66,7 @@ export async function provideStaffRoles(owner: Orm): Promise<string | undefined>
       await grantFunctions(trx, viewer, WRITE_STAFF_READ)
       await grantRights(trx, staff, staffRights)
       await grantSequences(trx, staff)
-      await grantFunctions(trx, staff, WRITE_AUDIT, WRITE_STAFF_READ)
+      await grantFunctions(trx, staff, WRITE_AUDIT, WRITE_STAFF_READ, DELETE_OLD_READS)
       return undefined
     })
 }

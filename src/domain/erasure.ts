@@ -83,7 +83,10 @@ export interface ErasureReview {
 }
 
 /** A number of rows for each table. */
-export type RowCounts = Record<'leads' | 'idempotency_keys' | 'deliveries' | 'attempts', number>
+export type RowCounts = Record<
+  'leads' | 'idempotency_keys' | 'onboarding_mails' | 'deliveries' | 'attempts',
+  number
+>
 
 /** What an erasure did, and how that was checked; stored as it was then. */
 export interface Certificate {

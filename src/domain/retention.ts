@@ -1,5 +1,16 @@
 /** What is deleted when it is old, by its kind. The audit is none: it is never deleted. */
-export const retentionClasses = ['leads', 'attempts', 'idempotency_keys', 'notices'] as const
+export const retentionClasses = [
+  'leads',
+  'attempts',
+  'idempotency_keys',
+  'notices',
+  'pings',
+  // before the changes that they belong to
+  'certifications',
+  'changes',
+  'secrets',
+  'reads',
+] as const
 export type RetentionClass = (typeof retentionClasses)[number]
 
 export const retentionMeanings: Record<RetentionClass, string> = {
@@ -7,6 +18,11 @@ export const retentionMeanings: Record<RetentionClass, string> = {
   attempts: 'what endpoints answered to webhooks: headers and bodies are emptied',
   idempotency_keys: 'Idempotency-Keys of create-lead, with the stored answers: deleted',
   notices: 'emails about endpoints that are sent: deleted, but for the latest of each kind',
+  pings: 'test requests to endpoints: deleted, but for the latest of each endpoint',
+  certifications: 'certifications of endpoints: deleted, but for the latest of each endpoint',
+  changes: 'settled changes of endpoints, with their sealed secrets: deleted',
+  secrets: 'signing secrets that have expired: deleted',
+  reads: 'who read whose personal data: deleted; for a year at least it is kept',
 }
 
 /** How old each may become, in days; `null` keeps it forever. */
@@ -20,12 +36,19 @@ export function retentionDays(settings: {
   RETENTION_LEADS_DAYS: number | null
   RETENTION_ATTEMPTS_DAYS: number | null
   RETENTION_NOTICES_DAYS: number | null
+  RETENTION_ENDPOINTS_DAYS: number | null
+  RETENTION_READS_DAYS: number | null
 }): RetentionDays {
   return {
     leads: settings.RETENTION_LEADS_DAYS,
     attempts: settings.RETENTION_ATTEMPTS_DAYS,
     idempotency_keys: IDEMPOTENCY_KEY_DAYS,
     notices: settings.RETENTION_NOTICES_DAYS,
+    pings: settings.RETENTION_ENDPOINTS_DAYS,
+    certifications: settings.RETENTION_ENDPOINTS_DAYS,
+    changes: settings.RETENTION_ENDPOINTS_DAYS,
+    secrets: settings.RETENTION_ENDPOINTS_DAYS,
+    reads: settings.RETENTION_READS_DAYS,
   }
 }
 
@@ -47,10 +70,8 @@ export function retentionCeiling(most: number, leads: number): number {
 
 const HOUR_MS = 60 * 60 * 1000
 
-/** How often each is looked at. Keys expire by the hour; nobody waits for the others. */
-export const retentionEveryMs: Record<RetentionClass, number> = {
-  leads: 24 * HOUR_MS,
-  attempts: 24 * HOUR_MS,
-  idempotency_keys: HOUR_MS,
-  notices: 24 * HOUR_MS,
-}
+const DAY_MS = 24 * HOUR_MS
+
+/** How often a class is looked at. Keys expire by the hour; nobody waits for the others. */
+export const retentionEveryMs = (name: RetentionClass): number =>
+  name === 'idempotency_keys' ? HOUR_MS : DAY_MS

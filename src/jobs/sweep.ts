@@ -112,7 +112,8 @@ function createTurns(options: SweepOptions) {
 
   async function startEndpoints(): Promise<void> {
     const resting = new Set(endpoints.resting())
-    const atWork = (await endpointsAtWork(sql, PAGE)).filter(({ id }) => !resting.has(id))
+    const found = await endpointsAtWork(sql, PAGE + resting.size)
+    const atWork = found.filter(({ id }) => !resting.has(id))
     const draining = new Set(atWork.filter(({ isDraining }) => isDraining).map(({ id }) => id))
     const ids = atWork.map(({ id }) => id)
     const start = (id: number) => startEndpoint(id, { quietly: !draining.has(id) })
@@ -126,7 +127,8 @@ function createTurns(options: SweepOptions) {
     failures: typeof resends,
   ): Promise<void> {
     const resting = new Set(failures.resting())
-    const ids = (await find(sql, PAGE)).filter((id) => !resting.has(id))
+    // those that failed must not hide the rest
+    const ids = (await find(sql, PAGE + resting.size)).filter((id) => !resting.has(id))
     failures.learn(ids, await forEachInFlight(ids, start, { signal }))
   }
 

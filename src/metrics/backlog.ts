@@ -48,6 +48,16 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'How long the oldest lead without a workflow has waited for one',
     ({ oldestUnstartedSeconds }) => oldestUnstartedSeconds,
   )
+  gauge(
+    'referrals_erasures_overdue',
+    'Erasures that should have been carried out, or announced by email',
+    ({ erasuresOverdue }) => erasuresOverdue,
+  )
+  gauge(
+    'referrals_erasure_oldest_overdue_seconds',
+    'How long the oldest overdue erasure has been overdue',
+    ({ oldestErasureOverdueSeconds }) => oldestErasureOverdueSeconds,
+  )
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
     help: 'Endpoints by state',

@@ -23,6 +23,7 @@ export function erasureFields(erasure: Erasure): string {
 const tables: Record<keyof Certificate['rows'], string> = {
   leads: 'leads: personal data emptied',
   idempotency_keys: 'idempotency_keys: deleted',
+  onboarding_mails: 'onboarding_mails: hashes of addresses emptied',
   deliveries: 'deliveries: open webhooks canceled',
   attempts: 'attempts: answers of endpoints emptied',
 }

@@ -24,7 +24,17 @@ import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 
-const DAYS: RetentionDays = { leads: 730, attempts: 30, idempotency_keys: 1, notices: 90 }
+const DAYS: RetentionDays = {
+  leads: 730,
+  attempts: 30,
+  idempotency_keys: 1,
+  notices: 90,
+  pings: 365,
+  certifications: 365,
+  changes: 365,
+  secrets: 365,
+  reads: 400,
+}
 const DAY_MS = 86_400_000
 
 describe('retention', () => {
@@ -52,9 +62,8 @@ describe('retention', () => {
   })
 
   beforeEach(async () => {
-    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs restart identity cascade`.execute(
-      ownerSql,
-    )
+    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, endpoint_pings, certifications,
+      endpoint_changes, endpoint_secrets, personal_reads restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
     await confirmLeads(sql, 10_000)
@@ -132,7 +141,69 @@ describe('retention', () => {
       return async () =>
         (await sql.selectFrom('notices').select('kind').where('kind', '=', kind).execute()).length === 2
     },
+    async pings(days) {
+      const endpoint = { endpoint_id: await endpointId() }
+      // the latest stays
+      const [{ id } = { id: 0 }] = await sql
+        .insertInto('endpoint_pings')
+        .values([days, -1].map((age) => ({ ...endpoint, finished_at: daysAgo(age) })))
+        .returning('id')
+        .execute()
+      return isThere('endpoint_pings', id)
+    },
+    async certifications(days) {
+      const change = { change_id: await aChange(null), accept_failures: false, requested_by: 'key 1' }
+      const [{ id } = { id: 0 }] = await sql
+        .insertInto('certifications')
+        .values(
+          [days, -1].map((age) => ({ ...change, finished_at: daysAgo(age), result: 'failed' as const })),
+        )
+        .returning('id')
+        .execute()
+      return isThere('certifications', id)
+    },
+    changes: async (days) => isThere('endpoint_changes', await aChange(daysAgo(days))),
+    async secrets(days) {
+      const { id } = await sql
+        .insertInto('endpoint_secrets')
+        .values({ endpoint_id: await endpointId(), ciphertext: 'sealed', expires_at: daysAgo(days) })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return isThere('endpoint_secrets', id)
+    },
+    async reads(days) {
+      const { rows } = await raw<{ id: string }>`
+        insert into personal_reads (at, lead_id, partner_id, key_id, what)
+        values (${daysAgo(days)}, 1, ${partnerId}, 1, 'get-lead') returning id`.execute(sql)
+      return isThere('personal_reads', Number(rows[0]?.id))
+    },
   }
+
+  const endpointId = async () =>
+    (
+      await sql
+        .selectFrom('endpoints')
+        .select('id')
+        .where('partner_id', '=', partnerId)
+        .executeTakeFirstOrThrow()
+    ).id
+  async function aChange(settledAt: Date | null): Promise<number> {
+    const { id } = await sql
+      .insertInto('endpoint_changes')
+      .values({
+        endpoint_id: await endpointId(),
+        kind: 'secret',
+        state: 'canceled',
+        ciphertext: 'sealed',
+        requested_by: 'key 1',
+        settled_at: settledAt,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  }
+  const isThere = (table: string, id: number) => async () =>
+    (await raw`select from ${raw.table(table)} where id = ${id}`.execute(sql)).rows.length > 0
 
   const run = (name: RetentionClass, days = DAYS, on = sql) =>
     runRetention({ sql: on, days, tools, mostLeadsADay: 1000 }, name)
@@ -203,6 +274,13 @@ describe('retention', () => {
     expect(left).toEqual([notices[1], notices[3]].map((row) => ({ kind: row?.kind, owed_at: row?.owed_at })))
   })
 
+  it('keeps reads of personal data for a year, whatever the service asks for', async () => {
+    const there = await writers.reads(364)
+    await expect(run('reads', { ...DAYS, reads: 300 })).rejects.toThrow('are kept for a year')
+    await expect(sql.deleteFrom('personal_reads').execute()).rejects.toThrow('permission denied')
+    expect(await there()).toBe(true)
+  })
+
   it('removes nothing of a class that is off, and never anything of the audit', async () => {
     const isThere = await writers.leads(9000)
     const before = await auditOf({ sql })
@@ -224,7 +302,7 @@ describe('retention', () => {
   })
 
   it('says before what a run removes, and runs when staff say so', async () => {
-    const context = await contextOf(withoutTemporal(url))
+    const context = await contextOf({ ...withoutTemporal(url), RETENTION_READS_DAYS: '400' })
     for (const name of retentionClasses) for (const days of [900, 800, 0]) await writers[name](days)
     const before = await showRetention(sql, DAYS)
     expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(
@@ -234,10 +312,10 @@ describe('retention', () => {
     const { json } = await runNow(context, { class: 'leads' })
     expect(json).toEqual({ removed: { leads: 2 } })
     expect((await runNow(context)).json).toEqual({
-      removed: { leads: 0, attempts: 2, idempotency_keys: 2, notices: 2 },
+      removed: Object.fromEntries(retentionClasses.map((name) => [name, name === 'leads' ? 0 : 2])),
     })
     const after = await showRetention(sql, DAYS)
-    expect(after.map(({ rows }) => rows)).toEqual([0, 0, 0, 0])
+    expect(after.map(({ rows }) => rows)).toEqual(retentionClasses.map(() => 0))
     expect((await auditOf(context)).map(({ actor, action }) => [actor, action])).toContainEqual([
       'tester',
       'retention.run',

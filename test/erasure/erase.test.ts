@@ -159,7 +159,7 @@ describe('a lead that is erased', () => {
     const { certificate, erased_at: at } = await erased()
     expect(certificate).toMatchObject({
       rows: { leads: 1, idempotency_keys: 1, deliveries: 2 },
-      checked: { left: { leads: 0, idempotency_keys: 0, deliveries: 0, attempts: 0 } },
+      checked: { left: { leads: 0, idempotency_keys: 0, onboarding_mails: 0, deliveries: 0, attempts: 0 } },
       backups: { retention_days: 35 },
     })
     const last = new Date(certificate?.backups.until ?? '')

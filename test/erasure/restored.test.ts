@@ -146,6 +146,7 @@ describe('a backup from before an erasure, once it is put back', () => {
     expect(erasure?.certificate?.checked?.left).toEqual({
       leads: 0,
       idempotency_keys: 0,
+      onboarding_mails: 0,
       deliveries: 0,
       attempts: 0,
     })

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { overdueAt } from '../erasures/requests.ts'
 import { recordedAt } from '../leads/new-lead.ts'
 import type { Sql } from '../orm.ts'
 
@@ -25,6 +26,9 @@ export interface Backlog {
   unstarted: number
   /** How long the oldest of them has waited, in seconds; 0 when there is none. */
   oldestUnstartedSeconds: number
+  /** How long the oldest erasure that should have been carried out has been overdue, in seconds; 0 when there is none. */
+  oldestErasureOverdueSeconds: number
+  erasuresOverdue: number
 }
 
 /** Counts what waits, in one statement on the partial indexes of what is open. */
@@ -55,12 +59,20 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
         'paused', count(*) filter (where state = 'paused'),
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
-      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds"
+      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds",
+      erasures.count as "erasuresOverdue", erasures.oldest as "oldestErasureOverdueSeconds"
     from due, (
       select count(*)::int as count,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
       from leads where workflow_started_at is null and closed_at is null
-    ) unstarted
+    ) unstarted, (
+      select count(*)::int as count,
+        coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::float8 as oldest
+      from (
+        select ${overdueAt} as at from erasures join leads on leads.id = erasures.lead_id
+        where canceled_at is null and checked_at is null and held_at is null
+      ) waiting where at < clock_timestamp()
+    ) erasures
   `.execute(sql)
   const [backlog] = rows
   if (backlog === undefined) throw new Error('a count has no row')

@@ -17,7 +17,7 @@ export const Erasure = defineEntity({
     dueAt: instant(),
     /** It is not carried out before somebody was told by email: production only. */
     isAnnounced: p.boolean().default(false),
-    /** When its workflow was started first. */
+    /** When its workflow was last started, or found running. */
     startedAt: instant().nullable(),
     /** When partner and staff were told by email. */
     toldAt: instant().nullable(),

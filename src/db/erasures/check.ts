@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { LEASE_MS } from '../../domain/delivery.ts'
 import type { Certificate } from '../../domain/erasure.ts'
 import type { Sql } from '../orm.ts'
-import { countLeft, emptyAttempts, NO_ROWS } from './empty.ts'
+import { countLeft, emptyAddresses, emptyAttempts, NO_ROWS } from './empty.ts'
 
 const HOW = 'the rows of each table were read again and counted after every request in flight had ended'
 
@@ -17,6 +17,7 @@ export async function checkErasures(sql: Sql, leadIds: readonly number[]): Promi
   return sql.transaction().execute(async (trx) => {
     const inFlight = await leadsInFlight(trx, leadIds)
     await emptyAttempts(trx, leadIds)
+    await emptyAddresses(trx, leadIds)
     const leftOf = await countLeft(trx, leadIds)
     const isClean = (leadId: number) =>
       !inFlight.has(leadId) && Object.values(leftOf(leadId)).every((count) => count === 0)

@@ -19,7 +19,13 @@ const isFilled = raw<boolean>`(coalesce(personal, fico_range, loan_officer_id, n
 const emptiedAttempt = { response_headers: null, response_body: null, address: null }
 const isAttemptFilled = raw<boolean>`(response_headers is not null or response_body is not null or address is not null)`
 
-export const NO_ROWS: RowCounts = { leads: 0, idempotency_keys: 0, deliveries: 0, attempts: 0 }
+export const NO_ROWS: RowCounts = {
+  leads: 0,
+  idempotency_keys: 0,
+  onboarding_mails: 0,
+  deliveries: 0,
+  attempts: 0,
+}
 
 /** How many rows of each table are a lead's, by its id. */
 type Counted = Map<number, number>
@@ -49,23 +55,20 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
     .where('lead_id', 'in', leadIds)
     .returning('lead_id')
     .execute()
-  // by this its address was counted
-  await trx
-    .updateTable('onboarding_mails')
-    .set({ address_hash: null })
-    .where('lead_id', 'in', leadIds)
-    .execute()
+  const mails = await emptyAddresses(trx, leadIds)
   const deliveries = await cancelDeliveries(trx, leadIds)
   const attempts = await emptyAttempts(trx, leadIds)
   const of = {
     leads: counted(leads),
     idempotency_keys: counted(keys),
+    onboarding_mails: counted(mails),
     deliveries: counted(deliveries),
     attempts: counted(attempts),
   }
   return (leadId) => ({
     leads: of.leads.get(leadId) ?? 0,
     idempotency_keys: of.idempotency_keys.get(leadId) ?? 0,
+    onboarding_mails: of.onboarding_mails.get(leadId) ?? 0,
     deliveries: of.deliveries.get(leadId) ?? 0,
     attempts: of.attempts.get(leadId) ?? 0,
   })
@@ -84,6 +87,17 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]) {
     .set(canceled)
     .where('lead_id', 'in', leadIds)
     .where('state', '=', 'pending')
+    .returning('lead_id')
+    .execute()
+}
+
+/** Empties that by which mails to an address are counted. */
+export async function emptyAddresses(trx: Sql, leadIds: readonly number[]) {
+  return trx
+    .updateTable('onboarding_mails')
+    .set({ address_hash: null })
+    .where('lead_id', 'in', leadIds)
+    .where('address_hash', 'is not', null)
     .returning('lead_id')
     .execute()
 }
@@ -117,6 +131,8 @@ export async function countLeft(sql: Sql, leadIds: readonly number[]): Promise<E
       raw<number>`(select count(*)::int from idempotency_keys where lead_id = leads.id)`.as(
         'idempotency_keys',
       ),
+      raw<number>`(select count(*)::int from onboarding_mails
+        where lead_id = leads.id and address_hash is not null)`.as('onboarding_mails'),
       raw<number>`(select count(*)::int from deliveries
         where lead_id = leads.id and (state = 'pending' or resend_requested_at is not null))`.as(
         'deliveries',

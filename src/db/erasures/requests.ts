@@ -173,10 +173,11 @@ export async function markTold(sql: Sql, erasureId: number, dueAt: Date): Promis
     .execute()
 }
 
+/** Its workflow runs, or was told to look, at this moment. */
 export async function markErasureStarted(sql: Sql, leadId: number): Promise<void> {
   await sql
     .updateTable('erasures')
-    .set({ started_at: raw<Date>`coalesce(started_at, clock_timestamp())` })
+    .set({ started_at: raw<Date>`clock_timestamp()` })
     .where('lead_id', '=', leadId)
     .where('canceled_at', 'is', null)
     .execute()
@@ -184,7 +185,8 @@ export async function markErasureStarted(sql: Sql, leadId: number): Promise<void
 
 /**
  * Leads whose erasure has no workflow yet, or should be over by now: somebody may have terminated that. Those that wait for
- * their day, or until their hold is lifted, are left alone.
+ * their day, or until their hold is lifted, are left alone. Those that were not looked at for the longest come first, so
+ * that many which fail hide no other.
  */
 export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
@@ -194,12 +196,20 @@ export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]
     .where('canceled_at', 'is', null)
     .where('checked_at', 'is', null)
     .where('held_at', 'is', null)
-    .where(raw<boolean>`(started_at is null or due_at < clock_timestamp() - interval '1 minute')`)
+    .where(
+      raw<boolean>`(started_at is null or greatest(due_at, started_at) < clock_timestamp() - interval '1 minute')`,
+    )
+    .orderBy(raw`started_at nulls first`)
     .orderBy('due_at')
     .limit(limit)
     .execute()
   return rows.map(({ lead_id: leadId }) => leadId)
 }
+
+/** From when on an erasure is overdue: it takes seconds, its workflow is looked at each minute, and emails take their time. */
+export const overdueAt = raw<Date>`case when erasures.erased_at is not null then erasures.erased_at + interval '15 minutes'
+  when is_announced and told_at is null
+  then requested_at + interval '1 day' else due_at + interval '15 minutes' end`
 
 /** Erasures that are requested and not carried out, the next first. */
 export async function openErasures(sql: Sql) {

@@ -1,8 +1,10 @@
 import type { RetentionClass } from '../../domain/retention.ts'
 import { oldAttempts } from './attempts.ts'
+import { expiredSecrets, oldCertifications, oldChanges, oldPings } from './endpoints.ts'
 import { oldIdempotencyKeys } from './idempotency-keys.ts'
 import { endedLeads } from './leads.ts'
 import { oldNotices } from './notices.ts'
+import { oldReads } from './reads.ts'
 import type { Retained } from './retained.ts'
 
 export const retained: Record<RetentionClass, Retained> = {
@@ -10,4 +12,9 @@ export const retained: Record<RetentionClass, Retained> = {
   attempts: oldAttempts,
   idempotency_keys: oldIdempotencyKeys,
   notices: oldNotices,
+  pings: oldPings,
+  certifications: oldCertifications,
+  changes: oldChanges,
+  secrets: expiredSecrets,
+  reads: oldReads,
 }

@@ -36,7 +36,7 @@ export async function dueClasses(sql: Sql, days: RetentionDays): Promise<Retenti
     .execute()
   const ages = new Map(rows.map((row) => [row.class, row.ageMs]))
   return retentionClasses.filter(
-    (name) => days[name] !== null && (ages.get(name) ?? Infinity) >= retentionEveryMs[name],
+    (name) => days[name] !== null && (ages.get(name) ?? Infinity) >= retentionEveryMs(name),
   )
 }
 

@@ -1,0 +1,94 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { requireDeployment } from '../../src/db/deployment.ts'
+import { readBacklog } from '../../src/db/deliveries/backlog.ts'
+import { checkErasures } from '../../src/db/erasures/check.ts'
+import { countLeft } from '../../src/db/erasures/empty.ts'
+import { eraseLeads } from '../../src/db/erasures/erase.ts'
+import { holdLead } from '../../src/db/erasures/holds.ts'
+import { erasuresToStart, markErasureStarted } from '../../src/db/erasures/requests.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { addPartner } from '../../src/db/partners/partner.ts'
+import { atEnd } from '../support/at-end.ts'
+import { freshDatabase } from '../support/database.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
+
+const PAGE = 200
+
+describe('erasures that are overdue', () => {
+  let orm: Orm
+  let sql: Sql
+  let partnerId: number
+
+  beforeAll(async () => {
+    const { url } = await freshDatabase()
+    orm = await connect(url)
+    atEnd(() => orm.close())
+    sql = sqlOf(orm)
+    await requireDeployment(sql, 'sandbox')
+  })
+
+  beforeEach(async () => {
+    await raw`truncate leads restart identity cascade`.execute(sql)
+    ;({ id: partnerId } = await addPartner(orm.em.fork(), { name: 'First Lender' }))
+  })
+
+  const lead = () => insertLead(sql, partnerId, LEAD, () => '{}')
+  async function requested(hoursAgo: number, options: { isAnnounced?: boolean; toldHoursAgo?: number } = {}) {
+    const id = await lead()
+    const { isAnnounced = false, toldHoursAgo = null } = options
+    await raw`
+      insert into erasures (lead_id, requested_by, requested_at, due_at, is_announced, told_at)
+      values (${id}, 'key 1', now() - ${hoursAgo} * interval '1 hour', now() - ${hoursAgo} * interval '1 hour',
+        ${isAnnounced}, now() - ${toldHoursAgo}::float8 * interval '1 hour')`.execute(sql)
+    return id
+  }
+
+  it('do not hide others from the sweep, though their workflows run and fail', async () => {
+    for (let count = 0; count < PAGE; count += 1) await requested(48)
+    const failing = await erasuresToStart(sql, PAGE)
+    for (const id of failing) await markErasureStarted(sql, id)
+    const late = await requested(1)
+    expect(await erasuresToStart(sql, PAGE)).toContain(late)
+    // and are looked at again after a minute, the longest ago first
+    await raw`update erasures set started_at = started_at - interval '2 minutes' where lead_id <> ${late}`.execute(
+      sql,
+    )
+    await markErasureStarted(sql, late)
+    expect(await erasuresToStart(sql, PAGE)).toEqual(failing)
+  }, 30_000)
+
+  it('are counted, with how long the oldest is', async () => {
+    const overdue = async () => {
+      const { erasuresOverdue, oldestErasureOverdueSeconds } = await readBacklog(sql)
+      return [erasuresOverdue, Math.round(oldestErasureOverdueSeconds / 900)]
+    }
+    expect(await overdue()).toEqual([0, 0])
+    await requested(0.2)
+    await requested(23, { isAnnounced: true })
+    const held = await requested(90)
+    await holdLead(sql, held, 'litigation')
+    expect(await overdue()).toEqual([0, 0])
+    const untold = await requested(25, { isAnnounced: true })
+    expect(await overdue()).toEqual([1, 4])
+    await requested(3, { isAnnounced: true, toldHoursAgo: 2 })
+    expect(await overdue()).toEqual([2, 11])
+    const erasing = { by: 'tester', reason: 'asked' }
+    await eraseLeads(sql, [untold], { journal: undefined, backupDays: undefined }, erasing)
+    expect(await overdue()).toEqual([1, 11])
+  })
+
+  it('count the hash of an address that is left, and the check empties it', async () => {
+    const id = await lead()
+    const tools = { journal: undefined, backupDays: undefined }
+    await eraseLeads(sql, [id], tools, { by: 'tester', reason: 'asked' })
+    await raw`
+      insert into onboarding_mails (lead_id, partner_id, address_hash, due_at)
+      values (${id}, ${partnerId}, 'hash', now())`.execute(sql)
+    expect(await countLeft(sql, [id]).then((leftOf) => leftOf(id).onboarding_mails)).toBe(1)
+    expect(await checkErasures(sql, [id])).toEqual([])
+    const mail = sql.selectFrom('onboarding_mails').select('address_hash').where('lead_id', '=', id)
+    expect(await mail.executeTakeFirst()).toEqual({ address_hash: null })
+  })
+})
