@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { requireDeployment } from '../../src/db/deployment.ts'
 import { erasureTools, type ErasureTools } from '../../src/db/erasures/journal.ts'
-import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { runRetention } from '../../src/db/retention/runs.ts'
 import type { RetentionClass, RetentionDays } from '../../src/domain/retention.ts'
@@ -11,11 +10,9 @@ import { createLogger } from '../../src/logger.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { confirm, runNow } from '../../src/staff/retention.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
-import { atEnd } from '../support/at-end.ts'
-import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { fillEndedLeads } from '../support/ended-leads.ts'
-import { KEEP_ALL } from '../support/retention.ts'
+import { KEEP_ALL, ownedDatabase } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
 const DAYS: RetentionDays = { ...KEEP_ALL, leads: 730, attempts: 30 }
@@ -30,16 +27,7 @@ describe('the brakes of retention', () => {
   let partnerId: number
 
   beforeAll(async () => {
-    const database = await freshDatabase()
-    url = database.serviceUrl
-    owner = await connect(database.url)
-    const orm = await connect(url)
-    atEnd(async () => {
-      await Promise.all([owner.close(), orm.close()])
-      await database.drop()
-    })
-    sql = sqlOf(orm)
-    await requireDeployment(sql, 'sandbox')
+    ;({ url, owner, sql } = await ownedDatabase())
     tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
   })
 

@@ -2,11 +2,10 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
-import { requireDeployment } from '../../src/db/deployment.ts'
 import { holdLead } from '../../src/db/erasures/holds.ts'
 import { erasureTools, type ErasureTools } from '../../src/db/erasures/journal.ts'
 import { erasuresOf } from '../../src/db/erasures/requests.ts'
-import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import type { Orm, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { confirmLeads } from '../../src/db/retention/brakes.ts'
 import { runRetention, showRetention } from '../../src/db/retention/runs.ts'
@@ -16,12 +15,11 @@ import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { type RetentionClass, retentionClasses, type RetentionDays } from '../../src/domain/retention.ts'
 import { runNow, show } from '../../src/staff/retention.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
-import { atEnd } from '../support/at-end.ts'
-import { freshDatabase } from '../support/database.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
+import { ownedDatabase } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
 const DAYS: RetentionDays = {
@@ -47,17 +45,7 @@ describe('retention', () => {
   let count = 0
 
   beforeAll(async () => {
-    const database = await freshDatabase()
-    url = database.serviceUrl
-    owner = await connect(database.url)
-    // as the service, with its rights
-    const orm = await connect(url)
-    atEnd(async () => {
-      await Promise.all([owner.close(), orm.close()])
-      await database.drop()
-    })
-    ;[sql, ownerSql] = [sqlOf(orm), sqlOf(owner)]
-    await requireDeployment(sql, 'sandbox')
+    ;({ url, owner, ownerSql, sql } = await ownedDatabase())
     tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
   })
 
@@ -149,7 +137,7 @@ describe('retention', () => {
         .values([days, -1].map((age) => ({ ...endpoint, finished_at: daysAgo(age) })))
         .returning('id')
         .execute()
-      return isThere('endpoint_pings', id)
+      return stillIn('endpoint_pings', id)
     },
     async certifications(days) {
       const change = { change_id: await aChange(null), accept_failures: false, requested_by: 'key 1' }
@@ -160,22 +148,22 @@ describe('retention', () => {
         )
         .returning('id')
         .execute()
-      return isThere('certifications', id)
+      return stillIn('certifications', id)
     },
-    changes: async (days) => isThere('endpoint_changes', await aChange(daysAgo(days))),
+    changes: async (days) => stillIn('endpoint_changes', await aChange(daysAgo(days))),
     async secrets(days) {
       const { id } = await sql
         .insertInto('endpoint_secrets')
         .values({ endpoint_id: await endpointId(), ciphertext: 'sealed', expires_at: daysAgo(days) })
         .returning('id')
         .executeTakeFirstOrThrow()
-      return isThere('endpoint_secrets', id)
+      return stillIn('endpoint_secrets', id)
     },
     async reads(days) {
       const { rows } = await raw<{ id: string }>`
         insert into personal_reads (at, lead_id, partner_id, key_id, what)
         values (${daysAgo(days)}, 1, ${partnerId}, 1, 'get-lead') returning id`.execute(sql)
-      return isThere('personal_reads', Number(rows[0]?.id))
+      return stillIn('personal_reads', Number(rows[0]?.id))
     },
   }
 
@@ -202,7 +190,7 @@ describe('retention', () => {
       .executeTakeFirstOrThrow()
     return id
   }
-  const isThere = (table: string, id: number) => async () =>
+  const stillIn = (table: string, id: number) => async () =>
     (await raw`select from ${raw.table(table)} where id = ${id}`.execute(sql)).rows.length > 0
 
   const run = (name: RetentionClass, days = DAYS, on = sql) =>
