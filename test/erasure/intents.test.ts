@@ -7,6 +7,7 @@ import { applyJournal } from '../../src/db/erasures/apply-journal.ts'
 import { eraseLeads } from '../../src/db/erasures/erase.ts'
 import { settleIntents } from '../../src/db/erasures/intents.ts'
 import { erasureTools, openJournal } from '../../src/db/erasures/journal.ts'
+import { takeLock } from '../../src/db/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import type { JournalLine } from '../../src/domain/erasure.ts'
@@ -86,7 +87,7 @@ describe('an erasure of which only the intent is known', () => {
   /** Holds the audit, so that an erasure waits with everything done but its audit row. */
   const withAuditHeld = (work: () => Promise<void>) =>
     sql.transaction().execute(async (blocking) => {
-      await raw`select pg_advisory_xact_lock(7247061)`.execute(blocking)
+      await takeLock(blocking, 'audit')
       await work()
     })
 
@@ -105,7 +106,7 @@ describe('an erasure of which only the intent is known', () => {
 
   it('is not carried out by the journal after it was refused because the audit was locked', async () => {
     await sql.transaction().execute(async (blocking) => {
-      await raw`select pg_advisory_xact_lock(7247061)`.execute(blocking)
+      await takeLock(blocking, 'audit')
       await sql.connection().execute(async (impatient) => {
         await raw`set lock_timeout = 200`.execute(impatient)
         await expect(eraseLeads(impatient, [lead], tools, ERASING)).rejects.toThrow('lock timeout')
