@@ -164,6 +164,7 @@ const unsafeAllowed = {
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],
+  jsPlugins: ['./.oxlint.patterns.ts'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // JavaScript without types, because it runs on whatever Node a machine has.
@@ -274,6 +275,11 @@ export default defineConfig({
         // Answers of the API are read as the JSON they are.
         ...unsafeAllowed,
       },
+    },
+    {
+      // They meet what partners, borrowers, endpoints and operators write.
+      files: ['{src,workflows,activities}/**/*.{ts,js}'],
+      rules: { 'patterns/linear': 'error', 'patterns/literal': 'error' },
     },
     { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
     // It ends entry points that cannot start.

@@ -5,7 +5,7 @@ import { nearest } from '../nearest.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 
-// C0, DEL and C1; the second leaves out tab and line breaks
+// C0, DEL and C1, for patterns in JSON Schema; the second leaves out tab and line breaks
 const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`
 const CONTROL_BUT_BREAKS = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f`
 
@@ -21,7 +21,7 @@ interface TextRule {
 /** Text that PostgreSQL and JSON store unchanged: no control characters, no lone surrogates. */
 export function text({ max, trimmed = false, breaks = false }: TextRule) {
   const control = breaks ? CONTROL_BUT_BREAKS : CONTROL
-  const forbidden = new RegExp(`[${control}]`)
+  const forbidden = breaks ? /[^\P{Cc}\t\n\r]/u : /\p{Cc}/u
   const string = z.string({ error: requiredOr('must be a string') })
   return (
     (trimmed ? string.trim().min(1, 'must not be empty') : string)
@@ -65,8 +65,7 @@ export const phone = text({ max: 32 })
   .refine((value) => /\d/.test(value), 'must have at least one digit')
   .meta({ pattern: String.raw`^[\d +-]*\d[\d +-]*$`, maxLength: 32 })
 
-const SCORE = String.raw`([3-7]\d\d|8[0-4]\d|850)`
-const FICO_RANGE = new RegExp(`^(${SCORE}-${SCORE})?$`)
+const FICO_RANGE = /^(([3-7]\d\d|8[0-4]\d|850)-([3-7]\d\d|8[0-4]\d|850))?$/
 
 // its own rule limits its length: a second complaint about that would say less
 const ficoRange = text({ max: 255 })

@@ -1,8 +1,10 @@
 /** Characters of a name in a mail; longer ones are cut. */
 const MOST_CHARACTERS = 60
-/** Five digits or more, apart from letters: it may be a telephone number, of which mail programs make a link. */
-const TELEPHONE = /(?<![\p{L}\p{M}\p{N}])\p{N}(?:[^\p{L}\p{M}]*\p{N}){4,}(?![\p{L}\p{M}\p{N}])/gu
+/** Digits of a name, apart from letters; with more, it may be a telephone number, of which mail programs make a link. */
+const MOST_DIGITS = 4
 
+const BETWEEN_LETTERS = /[^\p{L}\p{M}]+/gu
+const DIGITS = /\p{N}+/gu
 /** Also a dot of domains; NFKC makes the others one of the two. */
 const IDEOGRAPHIC_DOT = '。'
 /** Without width or that turn the direction of text: with one of them inside, a word is not what it seems to be. */
@@ -11,8 +13,8 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 const LINK = /[@<>\\]|\/\/|^\p{L}+:|^www\.|[^\s.]\.[^\s.]{2}/u
 /** What no name has. */
 const OTHERS = /[^\p{L}\p{M}\p{N}'’·・.,& -]/gu
-/** Hyphens that join nothing. */
-const LOOSE_HYPHENS = /(?<![\p{L}\p{M}\p{N}])-+|-+(?![\p{L}\p{N}])/gu
+/** One that joins nothing. */
+const LOOSE_HYPHEN = /(?<![\p{L}\p{M}\p{N}])-|-(?![\p{L}\p{N}])/gu
 
 /**
  * Text of a partner as a mail may contain it: a name, of which no mail program makes a link, whatever the partner wrote.
@@ -36,6 +38,21 @@ export function nameInMail(text: string, fallback: string): string {
     .replaceAll(/\.(?=[^\s.])/gu, '. ')
     .replaceAll(/\.{2,}/gu, '.')
   const cut = Array.from(spaced.replaceAll(/\s+/gu, ' ').trim()).slice(0, MOST_CHARACTERS).join('')
-  const name = cut.replaceAll(TELEPHONE, ' ').replaceAll(LOOSE_HYPHENS, ' ').replaceAll(/\s+/gu, ' ').trim()
+  const name = withoutTelephones(cut).replaceAll(LOOSE_HYPHEN, ' ').replaceAll(/\s+/gu, ' ').trim()
   return /\p{L}/u.test(name) ? name : fallback
+}
+
+/** Each stretch between letters is read once. Digits that adjoin a letter belong to a word, such as `Ada42`. */
+function withoutTelephones(text: string): string {
+  return text.replaceAll(BETWEEN_LETTERS, (stretch, start: number) => {
+    const follows = start > 0
+    const precedes = start + stretch.length < text.length
+    const numbers = [...stretch.matchAll(DIGITS)]
+      .map(({ 0: digits, index }) => ({ digits, index, end: index + digits.length }))
+      .filter(({ index, end }) => !(follows && index === 0) && !(precedes && end === stretch.length))
+    const [first, last] = [numbers[0], numbers.at(-1)]
+    const digits = Array.from(numbers.map((number) => number.digits).join('')).length
+    if (first === undefined || last === undefined || digits <= MOST_DIGITS) return stretch
+    return `${stretch.slice(0, first.index)} ${stretch.slice(last.end)}`
+  })
 }

@@ -122,4 +122,32 @@ describe('a partner’s text in a mail', () => {
       { numRuns: 2000 },
     )
   })
+
+  it.each([
+    ['Ada 12345', 'Ada'],
+    ['Ada 1234', 'Ada 1234'],
+    ['Ada 12 3,45 6 Miller', 'Ada Miller'],
+    ['Ada1 2345 6Miller', 'Ada1 2345 6Miller'],
+    ['Ada1 23456 7Miller', 'Ada1 7Miller'],
+    ['12345', 'there'],
+    ['Ada--Marie - Jo-', 'Ada Marie Jo'],
+  ])('leaves out five digits or more that belong to no word: of %j is %j', (text, expected) => {
+    expect(shown(text)).toBe(expected)
+  })
+
+  it('is found without trying anything twice, whatever is repeated', () => {
+    const character = fc.constantFrom('1', '٣', ' ', '-', '.', ',', '(', '&', 'a', '\u0301', '1-', '1 ', '-a')
+    const repeated = fc
+      .array(fc.tuple(character, fc.integer({ min: 1, max: 31 })), { minLength: 1, maxLength: 3 })
+      .map((parts) => parts.map(([one, times]) => one.repeat(times)).join(''))
+    const ends = fc.constantFrom('', 'a', '1', '-')
+    fc.assert(
+      fc.property(repeated, ends, (text, end) => {
+        const before = process.cpuUsage()
+        shown(`${text.slice(0, 27)}${end}`)
+        expect(process.cpuUsage(before).user).toBeLessThan(150_000)
+      }),
+      { numRuns: 500, examples: [['1'.repeat(27), 'a']], endOnFailure: true },
+    )
+  })
 })
