@@ -5,7 +5,6 @@ import { resendPage } from '../src/db/deliveries/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
 import { reviewEndpoint, setNextProbe } from '../src/db/endpoints/review.ts'
 import { closeLead } from '../src/db/leads/lifecycle.ts'
-import type { MailLimits } from '../src/db/leads/onboarding.ts'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { Environment } from '../src/domain/environment.ts'
@@ -21,6 +20,7 @@ import type { FirstAttempts } from './first-attempts.ts'
 import type { SendWebhook } from './make-attempt.ts'
 import type { Mailer } from './mailer.ts'
 import { notifyActivity } from './notify.ts'
+import type { OnboardingMails } from './onboarding-mails.ts'
 import { pingEndpointActivity } from './ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
@@ -45,7 +45,7 @@ export interface ActivityDependencies {
   encryptionKeys: readonly Buffer[]
   scoreProvider: ScoreProvider
   mailer: Mailer
-  mailLimits: MailLimits
+  onboardingMails: OnboardingMails
   /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   wakeLead: WakeLead

@@ -20,7 +20,7 @@ export async function mailBoth(
 ) {
   const mail = async (address: string | null | undefined, who: string, text: string) => {
     if (!address) return 'no_address'
-    return mailer({ to: address, subject, text, messageId: `<${id}-${who}@partner-referral-service>` })
+    return mailer.send({ to: address, subject, text, messageId: `<${id}-${who}@partner-referral-service>` })
   }
   const partner = await mail(to.partner, 'partner', forPartner)
   return { partner, staff: await mail(to.staff, 'staff', forStaff) }

@@ -10,8 +10,12 @@ export interface Mail {
   messageId: string
 }
 
-/** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
-export type Mailer = (mail: Mail) => Promise<'sent' | 'not_allowed'>
+export interface Mailer {
+  /** Whether mails to an address leave this service at all. */
+  mayMail: (address: string) => boolean
+  /** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
+  send: (mail: Mail) => Promise<'sent' | 'not_allowed'>
+}
 
 interface MailSettings {
   environment: Environment
@@ -24,16 +28,19 @@ interface MailSettings {
 
 /** Sends over SMTP. A sandbox sends only to a catcher, or to `allowDomains` (`*` for all), never to real people. */
 export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomains }: MailSettings): Mailer {
-  if (smtpUrl === undefined) return async () => 'not_allowed'
-  const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 20_000 })
+  if (smtpUrl === undefined) return { mayMail: () => false, send: async () => 'not_allowed' }
+  const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 60_000 })
   const mayMail = (address: string) =>
     environment === 'production' ||
     isCatcher ||
-    allowDomains.some((domain) => domain === '*' || address.endsWith(`@${domain}`))
-  return async ({ to, ...mail }) => {
-    if (!mayMail(to.toLowerCase())) return 'not_allowed'
-    await transport.sendMail({ from, to: { name: '', address: to }, ...mail }).catch(refused)
-    return 'sent'
+    allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
+  return {
+    mayMail,
+    async send({ to, ...mail }) {
+      if (!mayMail(to)) return 'not_allowed'
+      await transport.sendMail({ from, to: { name: '', address: to }, ...mail }).catch(refused)
+      return 'sent'
+    },
   }
 }
 

@@ -1,34 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Sent } from '../src/domain/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
-import { type OnboardingDependencies, sendOnboardingEmailActivity } from './send-onboarding-email.ts'
+import type { OnboardingMails } from './onboarding-mails.ts'
 
 export interface Welcome extends Sent {
   mailed: boolean
 }
 
-interface Dependencies extends OnboardingDependencies {
+interface Dependencies {
   firstAttempts: FirstAttempts
+  onboardingMails: OnboardingMails
 }
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
-export function welcomeActivities({ firstAttempts, ...onboarding }: Dependencies) {
-  const send = sendOnboardingEmailActivity(onboarding)
-  const underWay = new Map<number, Promise<unknown>>()
-
-  function mail(leadId: number) {
-    const sending = send(leadId).finally(() => underWay.delete(leadId))
-    underWay.set(leadId, sending)
-    return sending
-  }
-
+export function welcomeActivities({ firstAttempts, onboardingMails }: Dependencies) {
   return {
     /**
      * Tries both at once, and waits a second at most: what has not ended well by then goes on, and is for `deliverWebhook`
      * and `sendOnboardingEmail`, which have more patience.
      */
     welcome: async (leadId: number, partnerId: number): Promise<Welcome> => {
-      const mailing = mail(leadId).then(
+      const mailing = onboardingMails.send(leadId).then(
         () => true,
         () => false,
       )
@@ -37,9 +29,6 @@ export function welcomeActivities({ firstAttempts, ...onboarding }: Dependencies
       return { ...sent, mailed }
     },
 
-    sendOnboardingEmail: async (leadId: number) => {
-      await underWay.get(leadId)?.catch(() => {})
-      return mail(leadId)
-    },
+    sendOnboardingEmail: async (leadId: number) => onboardingMails.send(leadId),
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { type ActivityDependencies, createActivities } from '../activities/index.ts'
 import { createMailer } from '../activities/mailer.ts'
+import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
@@ -89,6 +90,18 @@ const attempting = {
 // the other half is there for all else, however long endpoints take
 const places = Math.ceil(config.WORKER_ACTIVITIES / 2)
 const firstAttempts = createFirstAttempts({ ...attempting, log }, { places })
+const mailer = createMailer({
+  environment: config.ENVIRONMENT,
+  smtpUrl: config.SMTP_URL,
+  isCatcher: config.SMTP_CATCHER,
+  from: config.MAIL_FROM,
+  allowDomains: config.MAIL_ALLOW_DOMAINS,
+})
+const mailLimits = {
+  perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
+  perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
+}
+const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimits })
 const activities = createActivities(dependencies())
 const { advanceClock, findRetry, takeOverLeads } = activities
 const worker = await createWorker({ ...workerOptions(config), workflowBundle: bundle, activities })
@@ -135,7 +148,8 @@ if (idle !== undefined) log.warn(idle)
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
-await Promise.all([sweeping, reconciling, retaining, watching, firstAttempts.settled()])
+const settled = [firstAttempts.settled(), onboardingMails.settled()]
+await Promise.all([sweeping, reconciling, retaining, watching, ...settled])
 await Promise.all([
   sender.close(),
   health.close(),
@@ -181,17 +195,8 @@ function dependencies(): ActivityDependencies {
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts) => webhookBody({ ...facts, environment }),
     scoreProvider: url === undefined ? mockScoreProvider : httpScoreProvider(url, token),
-    mailLimits: {
-      perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
-      perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
-    },
-    mailer: createMailer({
-      environment,
-      smtpUrl: config.SMTP_URL,
-      isCatcher: config.SMTP_CATCHER,
-      from: config.MAIL_FROM,
-      allowDomains: config.MAIL_ALLOW_DOMAINS,
-    }),
+    mailer,
+    onboardingMails,
   }
 }
 

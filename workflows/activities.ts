@@ -24,6 +24,12 @@ const patient = proxyActivities<Activities>({
   cancellationType: ABANDON,
 })
 
+const brief = proxyActivities<Activities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', maximumAttempts: 3 },
+  cancellationType: ABANDON,
+})
+
 const reading = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
@@ -51,7 +57,7 @@ export const { recordScoreUpdate } = proxyActivities<Activities>({
 })
 
 export const { sendOnboardingEmail } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
+  startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '7 days',
   retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
   cancellationType: ABANDON,
@@ -185,10 +191,14 @@ export function takeOverRecord(known: ReferralState, began: number): Promise<Tak
   return reading.takeOverRecord.executeWithOptions({ summary }, [known, began])
 }
 
-/** Tries a new lead's first webhook and onboarding email; what fails is retried by the activities above. */
+/**
+ * Tries a new lead's first webhook and onboarding email; what fails is retried by the activities above.
+ *
+ * @throws {ActivityFailure} when the activity itself failed three times, whatever keeps it from its end.
+ */
 export function welcomeLead(leadId: number, partnerId: number): Promise<Welcome> {
   const summary = 'send webhook 1, lead_received, and the onboarding email'
-  return patient.welcome.executeWithOptions({ summary }, [leadId, partnerId])
+  return brief.welcome.executeWithOptions({ summary }, [leadId, partnerId])
 }
 
 /** Marks the open webhook to be tried now: `deliverWebhook` then makes that attempt, as a resend. */

@@ -4,7 +4,10 @@ import { type Journey, note } from './journey.ts'
 import { show } from './show.ts'
 import { applySent } from './standing.ts'
 
-/** Sends a new lead's first webhook and the borrower's onboarding mail; the mail alone where the webhook is settled. */
+/**
+ * Sends a new lead's first webhook and the borrower's onboarding mail; the mail alone where the webhook is settled. If that
+ * fails, `deliverNext` sends the webhook: neither waits for the other, whatever keeps one of them from being sent.
+ */
 export async function welcome(journey: Journey): Promise<void> {
   const { state } = journey
   if (journey.mailed) return
@@ -15,9 +18,11 @@ export async function welcome(journey: Journey): Promise<void> {
       applySent(journey, answer)
       journey.mailed = answer.mailed
       show(journey)
-    } catch {
+    } catch (error) {
       // the run ends: the next one sees to it
-      return
+      if (isCancellation(error)) return
+      note(journey, 'welcome', 'failed three times: webhook 1 and the onboarding email are tried apart')
+      show(journey)
     } finally {
       journey.welcoming = false
     }

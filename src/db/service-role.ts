@@ -31,7 +31,7 @@ const OTHER_RIGHTS: Record<string, string> = {
   lock_roles: 'select',
   mikro_orm_migrations: 'select',
   notices: 'select, insert, update, delete',
-  onboarding_mails: 'select, insert, update (address_hash)',
+  onboarding_mails: 'select, insert, update (address_hash, sending_until)',
   personal_reads: 'select, insert (at, lead_id, partner_id, key_id, what)',
   sandbox_runs: 'select, insert, update, delete',
   sink_webhooks: 'select, insert, delete',

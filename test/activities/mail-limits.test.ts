@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { addressHashes } from '../../activities/address-hash.ts'
 import { createMailer } from '../../activities/mailer.ts'
-import { sendOnboardingEmailActivity } from '../../activities/send-onboarding-email.ts'
+import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import { forgetMailedAddresses, type MailLimits } from '../../src/db/leads/onboarding.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
@@ -38,7 +38,7 @@ describe('onboarding mails', () => {
     insertLead(sql, partner, { ...LEAD, first_name: firstName, email }, () => '{}')
   /** As one worker has it. */
   const startWorker = (limits: Partial<MailLimits> = {}, encryptionKeys = [KEY]) =>
-    sendOnboardingEmailActivity({
+    createOnboardingMails({
       sql,
       encryptionKeys,
       mailLimits: { perAddress: 3, perPartner: 1000, ...limits },
@@ -49,7 +49,7 @@ describe('onboarding mails', () => {
         from: 'us@example.com',
         allowDomains: [],
       }),
-    })
+    }).send
   const later = async (leads: number[]) => {
     const rows = await sql
       .selectFrom('onboarding_mails')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createMailer } from '../../activities/mailer.ts'
-import { sendOnboardingEmailActivity } from '../../activities/send-onboarding-email.ts'
+import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { LEAD } from '../support/leads.ts'
@@ -31,12 +31,12 @@ describe('the onboarding email', () => {
   const newLead = () =>
     sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, (facts) => JSON.stringify(facts)))
   const send = () =>
-    sendOnboardingEmailActivity({
+    createOnboardingMails({
       sql,
       encryptionKeys: testKeys,
       mailLimits: { perAddress: 0, perPartner: 0 },
       mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
-    })
+    }).send
 
   it('goes to the borrower once, with a Message-ID that is the same at every attempt', async () => {
     const leadId = await newLead()
@@ -63,7 +63,7 @@ describe('the onboarding email', () => {
     ['to a domain that is not named', () => mailServer.url, ['example.org', 'ample.com']],
   ])('is not sent in a sandbox %s', async (_, smtpUrl, allowDomains) => {
     const mailer = createMailer({ ...settings, smtpUrl: smtpUrl(), allowDomains })
-    expect(await mailer(MAIL)).toBe('not_allowed')
+    expect(await mailer.send(MAIL)).toBe('not_allowed')
     expect(mailServer.recipients).not.toContain(MAIL.to)
   })
 
@@ -74,13 +74,13 @@ describe('the onboarding email', () => {
     ['production', 'production', false, []],
   ] as const)('is sent in %s', async (_, environment, isCatcher, allowDomains) => {
     const mailer = createMailer({ ...settings, environment, smtpUrl: elsewhere, isCatcher, allowDomains })
-    await expect(mailer(MAIL)).rejects.toThrow('could not be sent: EDNS')
+    await expect(mailer.send(MAIL)).rejects.toThrow('could not be sent: EDNS')
   })
 
   it('leaves production not even by its address where STARTTLS is required and the server has none', async () => {
     const required = `${mailServer.url}?requireTLS=true&ignoreTLS=true`
     const mailer = createMailer({ ...settings, environment: 'production', smtpUrl: required })
-    await expect(mailer({ ...MAIL, to: 'eve@example.com' })).rejects.toThrow('could not be sent: 500')
+    await expect(mailer.send({ ...MAIL, to: 'eve@example.com' })).rejects.toThrow('could not be sent: 500')
     expect(mailServer.recipients).not.toContain('eve@example.com')
   })
 })

@@ -2,6 +2,7 @@ import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../../activities/first-attempts.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
+import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import { welcomeActivities } from '../../activities/welcome.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { insertLead } from './insert-lead.ts'
@@ -47,14 +48,12 @@ export async function prepareDelivering() {
         firstAttempts,
         observe,
       }),
-      welcome: (mailer: Mailer) =>
-        welcomeActivities({
-          sql,
-          encryptionKeys: testKeys,
-          mailer,
-          mailLimits: { perAddress: 0, perPartner: 0 },
-          firstAttempts,
-        }),
+      welcome: (mailer: Mailer) => {
+        const mailLimits = { perAddress: 0, perPartner: 0 }
+        const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer, mailLimits })
+        const mailsSettled = async () => onboardingMails.settled()
+        return { ...welcomeActivities({ firstAttempts, onboardingMails }), mailsSettled }
+      },
       settled: async () => firstAttempts.settled(),
     }
   }

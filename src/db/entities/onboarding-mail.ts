@@ -9,8 +9,8 @@ export const mailRefusals = ['repeated', 'address_limit'] as const
 export type MailRefusal = (typeof mailRefusals)[number]
 
 /**
- * A lead's claim to an onboarding mail: whether it may be sent, and when. `leads.onboarding_sent_at` says that it was. It has
- * no foreign key: a claim would wait for whoever has locked the lead, and all others of its partner for that.
+ * A lead's claim to an onboarding mail: whether it may be sent, and when. `leads.onboarding_sent_at` says that it was. It
+ * is made under a lock on the lead, so it needs no foreign key.
  */
 export const OnboardingMail = defineEntity({
   name: 'OnboardingMail',
@@ -22,6 +22,8 @@ export const OnboardingMail = defineEntity({
     addressHash: p.text().nullable(),
     /** From when on it may be sent: later than now if its partner has used up an hour's mails. */
     dueAt: instant(),
+    /** Only one process sends it until then; from then on, or without it, another may. */
+    sendingUntil: instant().nullable(),
     refused: p.text().$type<MailRefusal>().nullable(),
   },
   checks: [{ name: 'onboarding_mails_refused_check', expression: oneOf('refused', mailRefusals) }],

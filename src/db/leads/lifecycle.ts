@@ -50,11 +50,3 @@ export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKe
   const { first_name, email } = openBorrower(leadId, personal, encryptionKeys)
   return { first_name, email, ...partner }
 }
-
-export async function markOnboardingSent(sql: Sql, leadId: number): Promise<void> {
-  await sql
-    .updateTable('leads')
-    .set({ onboarding_sent_at: raw<Date>`clock_timestamp()` })
-    .where('id', '=', leadId)
-    .execute()
-}

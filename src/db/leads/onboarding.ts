@@ -18,37 +18,64 @@ interface Claim {
   addressHashes: readonly string[]
 }
 
-interface Claimed {
-  refused: MailRefusal | null
-  /** 0 or less if the mail may be sent now. */
-  due_in_ms: number
-}
-
-const dueInMs = raw<number>`(extract(epoch from due_at - clock_timestamp()) * 1000)::float8`
+export type Claimed =
+  /** Sent already, or not to be sent any more: the lead is closed, erased or gone. */
+  | { kind: 'settled' }
+  | { kind: 'refused'; refused: MailRefusal }
+  | { kind: 'not_due'; forMs: number }
+  /** Another process holds the lease. */
+  | { kind: 'under_way'; forMs: number }
+  /** The lease is this caller's, for `SENDING_MS`. */
+  | { kind: 'leased'; lease: string }
 
 /**
- * Claims a lead's onboarding mail, once: a repeat gets the same answer. In all processes, claims of one address and of one
- * partner take turns, so that each counts those before it. A mail beyond its partner's limit gets the next free time: in
- * no hour are more due than the limit.
+ * How long only one process sends a mail. No mail takes as long: connecting has ten seconds, and each of about eight
+ * answers of the mail server a minute.
+ */
+export const SENDING_MS = 600_000
+
+
+/**
+ * Claims a lead's onboarding mail, once, and its lease: a repeat gets the same answer. In all processes, claims of one
+ * address and of one partner take turns, so that each counts those before it. A mail beyond its partner's limit gets the
+ * next free time: in no hour are more due than the limit.
+ *
+ * The lead is locked first: a lead that is being erased gets no claim afterwards, and whoever waits for a lead keeps
+ * nobody else waiting.
  */
 export async function claimOnboardingMail(sql: Sql, claim: Claim, limits: MailLimits): Promise<Claimed> {
-  const claimed = await sql.transaction().execute(async (trx) => {
+  return sql.transaction().execute(async (trx) => {
+    if (!(await lockWelcomed(trx, claim.leadId))) return { kind: 'settled' }
     await takeKeyedLocks(trx, {
       mails_of_address: claim.addressHashes[0] ?? '',
       mails_of_partner: claim.partnerId,
     })
-    return insertClaim(trx, claim, limits)
+    await insertClaim(trx, claim, limits)
+    return takeLease(trx, claim.leadId)
   })
-  return claimed ?? findClaim(sql, claim.leadId)
 }
 
-/** @returns nothing if the lead has a claim. */
+/** Locks a lead against erasure. @returns false if its borrower is not to be welcomed any more. */
+async function lockWelcomed(trx: Sql, leadId: number): Promise<boolean> {
+  const lead = await trx
+    .selectFrom('leads')
+    .select('id')
+    .where('id', '=', leadId)
+    .where('onboarding_sent_at', 'is', null)
+    .where('erased_at', 'is', null)
+    .where('closed_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  return lead !== undefined
+}
+
+/** Nothing, if the lead has a claim. */
 async function insertClaim(
   trx: Sql,
   { leadId, partnerId, addressHashes }: Claim,
   { perAddress, perPartner }: MailLimits,
-): Promise<Claimed | undefined> {
-  const { rows } = await raw<Claimed>`
+): Promise<void> {
+  await raw`
     with before as (
       select count(*) as mails, coalesce(bool_or(partner_id = ${partnerId}), false) as is_repeated
       from onboarding_mails
@@ -66,17 +93,59 @@ async function insertClaim(
     select ${leadId}, ${partnerId}, case when refused is null then ${addressHashes[0]} end,
       case when refused is null then greatest(clock_timestamp(), (select at from free)) else clock_timestamp() end, refused
     from decided
-    on conflict (lead_id) do nothing
-    returning refused, ${dueInMs} as due_in_ms`.execute(trx)
-  return rows[0]
+    on conflict (lead_id) do nothing`.execute(trx)
 }
 
-async function findClaim(sql: Sql, leadId: number): Promise<Claimed> {
-  return sql
-    .selectFrom('onboarding_mails')
-    .select(['refused', dueInMs.as('due_in_ms')])
+async function takeLease(trx: Sql, leadId: number): Promise<Claimed> {
+  const { rows } = await raw<{
+    refused: MailRefusal | null
+    due_in_ms: number
+    busy_ms: number
+    lease: string | null
+  }>`
+    with leased as (
+      update onboarding_mails set sending_until = clock_timestamp() + ${SENDING_MS} * interval '1 millisecond'
+      where lead_id = ${leadId} and refused is null and due_at <= clock_timestamp()
+        and coalesce(sending_until, '-infinity') <= clock_timestamp()
+      returning sending_until::text as lease
+    )
+    select refused, (extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as due_in_ms,
+      coalesce(extract(epoch from sending_until - clock_timestamp()) * 1000, 0)::float8 as busy_ms,
+      (select lease from leased) as lease
+    from onboarding_mails where lead_id = ${leadId}`.execute(trx)
+  const [claim] = rows
+  if (claim === undefined) return { kind: 'settled' }
+  const { refused, due_in_ms: dueInMs, busy_ms: busyMs, lease } = claim
+  if (refused !== null) return { kind: 'refused', refused }
+  if (lease !== null) return { kind: 'leased', lease }
+  return dueInMs > 0 ? { kind: 'not_due', forMs: dueInMs } : { kind: 'under_way', forMs: Math.max(busyMs, 1) }
+}
+
+/** Writes down that a lead's mail was sent, whoever has the lease by now. */
+export async function finishOnboardingMail(sql: Sql, leadId: number): Promise<void> {
+  await sql.transaction().execute(async (trx) => {
+    await trx
+      .updateTable('leads')
+      .set({ onboarding_sent_at: raw<Date>`clock_timestamp()` })
+      .where('id', '=', leadId)
+      .where('onboarding_sent_at', 'is', null)
+      .execute()
+    await trx
+      .updateTable('onboarding_mails')
+      .set({ sending_until: null })
+      .where('lead_id', '=', leadId)
+      .execute()
+  })
+}
+
+/** Gives a lease back: the mail was not sent. */
+export async function releaseOnboardingMail(sql: Sql, leadId: number, lease: string): Promise<void> {
+  await sql
+    .updateTable('onboarding_mails')
+    .set({ sending_until: null })
     .where('lead_id', '=', leadId)
-    .executeTakeFirstOrThrow()
+    .where('sending_until', '=', raw<Date>`${lease}::timestamptz`)
+    .execute()
 }
 
 /** What became of a lead's onboarding mail, beside `leads.onboarding_sent_at`; `undefined` if it has no claim yet. */

@@ -1,0 +1,125 @@
+import type { MailRefusal } from '../src/db/entities/onboarding-mail.ts'
+import { onboardingRecipient } from '../src/db/leads/lifecycle.ts'
+import {
+  claimOnboardingMail,
+  finishOnboardingMail,
+  type MailLimits,
+  releaseOnboardingMail,
+  SENDING_MS,
+} from '../src/db/leads/onboarding.ts'
+import type { Sql } from '../src/db/orm.ts'
+import { nameInMail } from '../src/domain/name-in-mail.ts'
+import { addressHashes } from './address-hash.ts'
+import { again } from './again.ts'
+import type { Mail, Mailer } from './mailer.ts'
+import { retryFor } from './retry-for.ts'
+import { createTurns } from './turns.ts'
+
+interface Dependencies {
+  sql: Sql
+  mailer: Mailer
+  mailLimits: MailLimits
+  encryptionKeys: readonly Buffer[]
+}
+
+/**
+ * How long a claim waits for others of its partner in this process. It never waits for them with a connection: a burst of
+ * one partner would take all connections.
+ */
+const TURN_MS = 5000
+/** When it is tried again after that: many wait, so they come back spread out. */
+const AGAIN_MS = 20_000
+/** When to look again at a mail that another sender has under way, which takes a second or two. */
+const LOOK_AGAIN_MS = 10_000
+
+type Outcome = 'sent' | 'already_sent' | 'not_allowed' | MailRefusal
+
+export type OnboardingMails = ReturnType<typeof createOnboardingMails>
+
+/** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
+export function createOnboardingMails(dependencies: Dependencies) {
+  const { sql, mailer, mailLimits, encryptionKeys } = dependencies
+  const inTurn = createTurns(TURN_MS)
+  const underWay = new Set<Promise<unknown>>()
+
+  async function claimAndSend(leadId: number): Promise<Outcome> {
+    const recipient = await onboardingRecipient(sql, leadId, encryptionKeys)
+    if (recipient === undefined) return 'already_sent'
+    const { partner_id: partnerId, email } = recipient
+    if (!mailer.mayMail(email)) return 'not_allowed'
+    const claim = { leadId, partnerId, addressHashes: addressHashes(email, encryptionKeys) }
+    const claimIt = () => claimOnboardingMail(sql, claim, mailLimits)
+    const claimed = await inTurn(partnerId, claimIt, comeBack)
+    switch (claimed.kind) {
+      case 'settled':
+        return 'already_sent'
+      case 'refused':
+        return claimed.refused
+      case 'not_due':
+        throw again('the partner has used up the mails of this hour', claimed.forMs)
+      case 'under_way':
+        throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
+      case 'leased':
+    }
+    return deliver(leadId, claimed.lease, recipient)
+  }
+
+  const trySending = async (leadId: number, recipient: Recipient) => mailer.send(welcome(leadId, recipient))
+
+  /** Sends it under the lease, and writes down what came of it. */
+  async function deliver(leadId: number, lease: string, recipient: Recipient): Promise<Outcome> {
+    const end = Date.now() + SENDING_MS
+    const outcome = await trySending(leadId, recipient).catch(async (error: unknown) => {
+      // unless it is written, the lease runs out
+      await releaseOnboardingMail(sql, leadId, lease).catch(() => {})
+      throw error
+    })
+    // the server has it: nobody else may send it because PostgreSQL was away for a moment
+    await retryFor(() => finishOnboardingMail(sql, leadId), end - Date.now())
+    return outcome
+  }
+
+  return {
+    /**
+     * Welcomes a lead's borrower, once, unless the address was mailed often enough. Beyond the limit of its partner, and
+     * while another process sends it, Temporal retries it when it is due.
+     *
+     * A mail may come twice, with the same Message-ID, if the process ends after the mail server has taken it and before
+     * that is written: nobody can know then whether it was sent.
+     */
+    send: async (leadId: number): Promise<Outcome> => {
+      const sending = claimAndSend(leadId)
+      underWay.add(sending)
+      return sending.finally(() => underWay.delete(sending))
+    },
+
+    /** Resolves once none is under way. */
+    settled: async (): Promise<void> => {
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+async function comeBack(): Promise<never> {
+  throw again('many leads of the partner are new', AGAIN_MS * (1 + Math.random()))
+}
+
+interface Recipient {
+  first_name: string
+  email: string
+  partner_name: string
+}
+
+function welcome(leadId: number, recipient: Recipient): Mail {
+  return {
+    to: recipient.email,
+    subject: 'Your path to a mortgage starts here',
+    messageId: `<onboarding-${leadId}@partner-referral-service>`,
+    text: [
+      `Hello ${nameInMail(recipient.first_name, 'there')},`,
+      `${nameInMail(recipient.partner_name, 'Your lender')} has referred you to us so that we can help you improve your credit.`,
+      'We will contact you about the next steps: creating your account and completing your credit scan.',
+      'You do not need to do anything now.',
+    ].join('\n\n'),
+  }
+}
