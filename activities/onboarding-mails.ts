@@ -5,7 +5,6 @@ import {
   finishOnboardingMail,
   type MailLimits,
   releaseOnboardingMail,
-  SENDING_MS,
 } from '../src/db/leads/onboarding.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { nameInMail } from '../src/domain/name-in-mail.ts'
@@ -31,6 +30,9 @@ const TURN_MS = 5000
 const AGAIN_MS = 20_000
 /** When to look again at a mail that another sender has under way, which takes a second or two. */
 const LOOK_AGAIN_MS = 10_000
+
+/** How long to try to write down that a mail was sent. */
+const WRITE_MS = 20_000
 
 type Outcome = 'sent' | 'already_sent' | 'not_allowed' | MailRefusal
 
@@ -68,14 +70,13 @@ export function createOnboardingMails(dependencies: Dependencies) {
 
   /** Sends it under the lease, and writes down what came of it. */
   async function deliver(leadId: number, lease: string, recipient: Recipient): Promise<Outcome> {
-    const end = Date.now() + SENDING_MS
     const outcome = await trySending(leadId, recipient).catch(async (error: unknown) => {
       // unless it is written, the lease runs out
       await releaseOnboardingMail(sql, leadId, lease).catch(() => {})
       throw error
     })
     // the server has it: nobody else may send it because PostgreSQL was away for a moment
-    await retryFor(() => finishOnboardingMail(sql, leadId), end - Date.now())
+    await retryFor(() => finishOnboardingMail(sql, leadId), WRITE_MS)
     return outcome
   }
 

@@ -32,7 +32,7 @@ export type Claimed =
  * How long only one process sends a mail. No mail takes as long: connecting has ten seconds, and each of about eight
  * answers of the mail server a minute.
  */
-export const SENDING_MS = 600_000
+const SENDING_MS = 600_000
 
 
 /**
