@@ -1,7 +1,8 @@
-import { parseScoreGains, type ScoreGains, takesPayload } from '../src/domain/event-payloads.ts'
+import { parseScoreGains, type ScoreGains, takesPayload, unknownGains } from '../src/domain/event-payloads.ts'
 import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
 import type { MilestoneName } from '../src/domain/milestones.ts'
 import type { DeliveryFailure } from '../src/domain/referral.ts'
+import { listOf } from '../src/domain/showable-names.ts'
 import { MOST_AHEAD_MS } from '../src/domain/lead-clock.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
@@ -42,6 +43,8 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
         : 'takes no payload: it was dropped',
     )
   }
+  const unknown = gains === undefined ? [] : unknownGains(payload)
+  if (unknown.length > 0) faults.push(`its payload has fields that gains do not have: ${listOf(unknown)}`)
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 

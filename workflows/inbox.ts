@@ -2,6 +2,7 @@ import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@tem
 import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
+import { isShowable } from '../src/domain/showable-names.ts'
 import { readFailure, readMilestoneArgument, readOffset, readReason } from './arguments.ts'
 import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
@@ -17,7 +18,6 @@ import {
 import { showSoon } from './show.ts'
 import { play } from './simulating.ts'
 
-const SHOWABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
 const MOST_UNSCORED = 1000
 
@@ -132,7 +132,7 @@ function notUnderstood(journey: Journey, name: string): void {
   journey.counts.received += 1
   journey.counts.notUnderstood += 1
   const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
-  note(journey, SHOWABLE_NAME.test(name) ? name : 'a signal with an unusual name', why)
+  note(journey, isShowable(name) ? name : 'a signal with an unusual name', why)
 }
 
 /**

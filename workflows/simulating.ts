@@ -5,7 +5,7 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow'
-import { parseScoreGains } from '../src/domain/event-payloads.ts'
+import { parseScoreGains, unknownGains } from '../src/domain/event-payloads.ts'
 import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
 import { MOST_SIMULATED } from '../src/domain/lead-clock.ts'
 import { milestones, signalledMilestones } from '../src/domain/milestones.ts'
@@ -74,8 +74,10 @@ function isSimulation(request: unknown): request is SimulateRequest {
 }
 
 function isMilestone(event: unknown): boolean {
-  if (!isRecord(event) || !signalledMilestones.some((name) => name === event.name)) return false
-  return event.gains === undefined || parseScoreGains(event.gains) !== undefined
+  if (!isRecord(event)) return false
+  const { name, gains, ...others } = event
+  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
+  return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
 }
 
 async function simulate(journey: Journey, { key, events }: SimulateRequest): Promise<MilestoneAnswer[]> {
@@ -99,5 +101,6 @@ function itemOf(
 ): MilestoneItem {
   const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
   if (name !== 'score_update') return { name, dedupeKey }
+  // the validator has seen to it that there is nothing else in them
   return gains === undefined ? { name, dedupeKey, mock: true } : { name, dedupeKey, gains }
 }

@@ -19,8 +19,12 @@ function isGain(value: unknown): value is number {
 }
 
 const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
+export const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
 
-/** The four fields of a score update, or `undefined` when `value` is anything but well-formed gains. */
+/**
+ * The four fields of a score update, and nothing else that `value` may have; `undefined` when it is anything but
+ * well-formed gains. Only what this returns is recorded, sent or handed on.
+ */
 export function parseScoreGains(value: unknown): ScoreGains | undefined {
   if (faultOfScoreGains(value) !== undefined) return undefined
   const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as ScoreGains
@@ -37,6 +41,12 @@ export function faultOfScoreGains(value: unknown): string | undefined {
   if (typeof time !== 'string' || !TIME_REMAINING.test(time))
     needs.push('estimated_time_remaining (such as "30-60 days")')
   return needs.length === 0 ? undefined : `needs ${needs.join(', ')}`
+}
+
+/** The names of what `value` has beside gains: whoever waits for an answer is refused, for the others it is left out. */
+export function unknownGains(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.keys(value).filter((name) => !gainsFields.includes(name))
 }
 
 /** Whether a milestone's sender may send a payload with it. */

@@ -1,4 +1,4 @@
-import { type EventPayload, takesPayload } from './event-payloads.ts'
+import { type EventPayload, parseScoreGains, takesPayload } from './event-payloads.ts'
 import { furthest, type MilestoneName, milestones } from './milestones.ts'
 import { simulatedGains } from './mock-gains.ts'
 import { isTimed, type MilestoneItem, type RecordedItem, type RecordingOutcome } from './referral.ts'
@@ -135,7 +135,8 @@ function place(
     eventId,
     name,
     dedupeKey,
-    payload: takesPayload(name) ? (gains ?? null) : null,
+    // what is recorded stays, whatever handed it on
+    payload: takesPayload(name) ? (parseScoreGains(gains) ?? null) : null,
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
     position: lead.nextPosition,
     sequence: milestones[name].webhook ? (sequence ?? lead.nextSequence) : undefined,

@@ -1,9 +1,16 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { type Command, InvalidArgumentError } from 'commander'
 import { v7 as uuidv7 } from 'uuid'
-import { faultOfScoreGains, parseScoreGains, takesPayload } from '../domain/event-payloads.ts'
+import {
+  faultOfScoreGains,
+  parseScoreGains,
+  type ScoreGains,
+  takesPayload,
+  unknownGains,
+} from '../domain/event-payloads.ts'
 import { IDEMPOTENCY_KEY } from '../domain/idempotency-key.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from '../domain/milestones.ts'
+import { listOf } from '../domain/showable-names.ts'
 import { leadId, matching, oneOf } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { requireLead } from './require-lead.ts'
@@ -53,11 +60,8 @@ export async function milestone(
   name: SignalledMilestone,
   options: Options = {},
 ) {
-  const hasPayload = options.payload !== undefined && takesPayload(name)
-  const gains = hasPayload ? parseScoreGains(options.payload) : undefined
-  if (hasPayload && gains === undefined) {
-    throw new Refusal(`--payload ${faultOfScoreGains(options.payload)}. Example: '${EXAMPLE}'.`)
-  }
+  const { payload } = options
+  const gains = payload === undefined ? undefined : readGains(name, payload)
   const { partner_id: partnerId, closed_at: closedAt } = await requireLead(context.sql, lead)
   if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed and accepts no more milestones.`)
   // a repeating milestone needs an id: sent as an update and as a signal, it counts once
@@ -78,11 +82,21 @@ export async function milestone(
     already_recorded: `Nothing changed: lead ${lead} already has ${name}, as ${event}.`,
     accepted: `Accepted ${name} for lead ${lead}, but it is not recorded yet. Is a worker running? See "lead show ${lead}".`,
   }
-  const ignored = options.payload !== undefined && !hasPayload
   return {
     json: { lead_id: lead, event_name: name, event_id: event, outcome },
-    text: texts[outcome] + (ignored ? `\n${name} has no payload: --payload was ignored.` : ''),
+    text: texts[outcome],
   }
+}
+
+/** @throws {Refusal} */
+function readGains(name: SignalledMilestone, payload: unknown): ScoreGains {
+  if (!takesPayload(name)) throw new Refusal(`${name} has no payload: leave out --payload.`)
+  const unknown = unknownGains(payload)
+  const gains = parseScoreGains(payload)
+  const fault =
+    faultOfScoreGains(payload) ?? (unknown.length > 0 && `must have gains only, not ${listOf(unknown)}`)
+  if (gains === undefined || fault) throw new Refusal(`--payload ${fault}. Example: '${EXAMPLE}'.`)
+  return gains
 }
 
 /** The workflow's own words say why it refuses. */

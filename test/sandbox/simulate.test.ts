@@ -170,6 +170,14 @@ describe('simulate-event', () => {
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
       'events[0].event_payload needs equifax_gain (an integer from -550 to 550)',
     ],
+    [
+      { event_name: 'score_update', event_payload: { ...GAINS, ssn: '078-05-1120', name: { first: 'Ada' } } },
+      'event_payload must have gains only: ssn is not a field (use experian_gain, equifax_gain, transunion_gain, estimated_time_remaining); name is not a field',
+    ],
+    [
+      { events: [{ event_name: 'score_update', event_payload: { ...GAINS, 'Ada\u202e': 1 } }] },
+      'events[0].event_payload must have gains only: Ada? is not a field',
+    ],
     [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
     [{ event_name: 'contract_signed', event_payload: {} }, 'only score_update has a payload'],
     [{ event: 'contract_signed' }, 'event is not a field (use lead_id, event_name, event_payload, events)'],

@@ -93,15 +93,16 @@ describe('the staff, of a lead', () => {
     [{ experian_gain: 12 }, '--payload needs equifax_gain (an integer from -550 to 550), transunion_gain'],
     [{ ...GAINS, transunion_gain: 551 }, '--payload needs transunion_gain (an integer'],
     [{ ...GAINS, estimated_time_remaining: 'soon' }, '--payload needs estimated_time_remaining (such as'],
+    [{ ...GAINS, ssn: '078-05-1120' }, '--payload must have gains only, not ssn. Example'],
+    [{ ...GAINS, 'Ada Miller': 1 }, '--payload must have gains only, not 1 with unusual names. Example'],
   ])('are told what is wrong with the payload %j', async (payload, fault) => {
     const recording = milestone(context, await leads.commit(), 'score_update', { payload })
     await expect(recording).rejects.toThrow(fault)
   })
 
-  it('have a payload ignored that the milestone does not take', async () => {
-    const { json, text } = await milestone(context, await leads.commit(), 'contract_signed', { payload: 12 })
-    expect(json.outcome).toBe('recorded')
-    expect(text).toMatch('--payload was ignored')
+  it('have a payload refused that the milestone does not take', async () => {
+    const recording = milestone(context, await leads.commit(), 'contract_signed', { payload: GAINS })
+    await expect(recording).rejects.toThrow('contract_signed has no payload: leave out --payload.')
   })
 
   it('hear in one line that Temporal is away, and the audit says that nobody knows', async () => {

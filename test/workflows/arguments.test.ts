@@ -36,4 +36,16 @@ describe('the argument of a milestone’s signal', () => {
     expect(faults).toEqual([fault])
     expect(rest).toEqual({})
   })
+
+  it.each([
+    [{ ssn: 'Ada 1' }, 'its payload has fields that gains do not have: ssn'],
+    [{ 'Ada Miller': { born: 1980 } }, 'its payload has fields that gains do not have: 1 with unusual names'],
+    [
+      Object.fromEntries(['Ada Miller', 'a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, {}])),
+      'its payload has fields that gains do not have: a, b, c, d, e and 2 more',
+    ],
+  ])('leaves out what a payload has beside gains, and names it if that shows nothing: %j', (more, fault) => {
+    const argument = { event_payload: { ...gains, ...more } }
+    expect(readMilestoneArgument('score_update', argument)).toEqual({ gains, faults: [fault] })
+  })
 })

@@ -6,7 +6,7 @@ import { findRecorded, ownsLead } from '../../db/leads/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
 import { MOST_SIMULATED } from '../../domain/lead-clock.ts'
 import type { SignalledMilestone } from '../../domain/milestones.ts'
-import type { ScoreGains } from '../../domain/event-payloads.ts'
+import { parseScoreGains, type ScoreGains } from '../../domain/event-payloads.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
 import type { Referrals } from '../../temporal/referrals.ts'
 import { invalidPayload, unavailable, unknownLead } from '../errors.ts'
@@ -175,8 +175,8 @@ interface Event {
 
 function eventsOf({ event_name: name, event_payload: payload, events }: z.output<typeof body>): Event[] {
   const sent = events ?? (name === undefined ? [] : [{ event_name: name, event_payload: payload }])
-  return sent.map(({ event_name, event_payload }) => ({
-    name: event_name,
-    ...(event_payload && { gains: event_payload }),
-  }))
+  return sent.map(({ event_name, event_payload }) => {
+    const gains = parseScoreGains(event_payload)
+    return { name: event_name, ...(gains && { gains }) }
+  })
 }

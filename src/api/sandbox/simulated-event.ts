@@ -1,9 +1,16 @@
 import { z } from 'zod'
-import { faultOfScoreGains, type ScoreGains, takesPayload } from '../../domain/event-payloads.ts'
+import {
+  faultOfScoreGains,
+  gainsFields,
+  type ScoreGains,
+  takesPayload,
+  unknownGains,
+} from '../../domain/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
 import { oneOf } from '../fields.ts'
 import { refTo } from '../openapi/json-schema.ts'
 import { strictly } from '../schemas.ts'
+import { notFields } from '../unknown-fields.ts'
 
 export const eventName = z
   .enum(signalledMilestones, { error: oneOf(signalledMilestones) })
@@ -14,7 +21,7 @@ export const eventPayload = z
   .custom<ScoreGains | null>()
   .optional()
   .meta({
-    anyOf: [{ $ref: refTo('ScoreGains') }, { type: 'null' }],
+    anyOf: [{ $ref: refTo('ScoreGains'), unevaluatedProperties: false }, { type: 'null' }],
     description: 'For `score_update` only. Without it, the sandbox makes up gains.',
   })
 
@@ -23,12 +30,17 @@ interface Sent {
   event_payload?: unknown
 }
 
-/** Only a score update has a payload of its own. */
+/** Only a score update has a payload of its own, which has the fields of gains and no others. */
 export function refusePayload({ event_name: name, event_payload: payload }: Sent): string | undefined {
   if (payload === undefined || payload === null || name === undefined) return undefined
-  return takesPayload(name)
-    ? faultOfScoreGains(payload)
-    : `must be absent: of these milestones, only score_update has a payload, not ${name}`
+  if (!takesPayload(name))
+    return `must be absent: of these milestones, only score_update has a payload, not ${name}`
+  const unknown = unknownGains(payload)
+  const faults = [
+    faultOfScoreGains(payload),
+    unknown.length > 0 && `must have gains only: ${notFields(unknown, gainsFields)}`,
+  ]
+  return faults.filter(Boolean).join('; ') || undefined
 }
 
 /** For messages about what should be an event, and is none. */
