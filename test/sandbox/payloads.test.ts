@@ -77,7 +77,9 @@ describe('a score update’s payload with more in it than gains', () => {
       },
     })
     const simulation = { key: 'a', events: [{ name: 'score_update' as const, gains: laden('simulation') }] }
-    await expect(handle().executeUpdate(simulateUpdate, { args: [simulation] })).rejects.toThrow()
+    await expect(handle().executeUpdate(simulateUpdate, { args: [simulation] })).rejects.toMatchObject({
+      cause: { message: 'The argument is {"key": "…", "events": [{"name": …}, …]}.' },
+    })
   })
 
   it('is recorded and sent without it where it comes by signal, and operators see what was left out', async () => {
