@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -13,6 +22,17 @@ const run = promisify(execFile)
 const VERSION = '1.5.1'
 // a build of the same source without release flags says 0.0.0-DEV
 const EXPECTED = /temporal version (1\.5\.1|0\.0\.0-DEV) \(Server 1\.29\.1[,)]/
+/**
+ * SHA-256 of the release's archives, by platform and architecture of Node. What else arrives is not even unpacked.
+ *
+ * Source: https://github.com/temporalio/cli/releases/tag/v1.5.1, checksums.txt.
+ */
+const CHECKSUMS: Record<string, string> = {
+  'linux x64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  'linux arm64': 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  'darwin x64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  'darwin arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+}
 const SILENCE_MS = 20_000
 const PROGRESS_MS = 30_000
 
@@ -21,8 +41,11 @@ interface Search {
   /** Told of everything that takes more than a moment. */
   report: (line: string) => void
   cacheFolder?: string
-  downloadAddress?: string
+  /** Where releases are, and the SHA-256 of their archives: another only in tests. */
+  releases?: { address: string; checksums: Record<string, string> }
 }
+
+const OFFICIAL = { address: 'https://github.com/temporalio/cli/releases/download', checksums: CHECKSUMS }
 
 /**
  * The path of the Temporal CLI, which contains the development server: from TEMPORAL_CLI_PATH, the PATH, the user's
@@ -80,25 +103,40 @@ function userCache({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
   return path.join(base, 'partner-referral-service')
 }
 
-/** Downloads the official program; gives up after 20 s without a connection or without data. */
-async function download(folder: string, { report, downloadAddress }: Search): Promise<void> {
-  const address = downloadAddress ?? 'https://temporal.download/cli/archive'
+/**
+ * Downloads the official program, whose checksum must be the expected one; gives up after 20 s without a connection or
+ * without data.
+ */
+async function download(folder: string, { report, releases = OFFICIAL }: Search): Promise<void> {
+  const { address, checksums } = releases
+  const platform = `${process.platform} ${process.arch}`
+  const expected = checksums[platform]
+  if (expected === undefined) throw new Error(`there is no download for ${platform}`)
   report(`Downloading Temporal CLI ${VERSION} from ${new URL(address).host} (once, about 50 MB) …`)
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const url = `${address}/v${VERSION}/temporal_cli_${VERSION}_${process.platform}_${arch}.tar.gz`
   const archive = path.join(folder, 'archive')
-  const dispatcher = new EnvHttpProxyAgent({
-    connect: { timeout: SILENCE_MS },
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-  })
   try {
-    const url = `${address}/v${VERSION}?platform=${process.platform}&arch=${arch}`
-    const response = await fetch(url, { dispatcher })
-    if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`)
-    await pipeline(response.body, createWriteStream(archive))
+    const checksum = await fetchFile(url, archive)
+    if (checksum !== expected)
+      throw new Error(`its SHA-256 is ${checksum}, not ${expected}: it is not the official archive`)
     await run('tar', ['-xzf', archive, '-C', folder])
   } catch (error) {
     throw new Error(`the download failed (${lastLine(error)})`, { cause: error })
+  }
+}
+
+/** @returns the SHA-256 of what was written to `file`, in hexadecimal. */
+async function fetchFile(url: string, file: string): Promise<string> {
+  const timeouts = { connect: { timeout: SILENCE_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS }
+  const dispatcher = new EnvHttpProxyAgent(timeouts)
+  try {
+    const response = await fetch(url, { dispatcher })
+    if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`)
+    await pipeline(response.body, createWriteStream(file))
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(file), hash)
+    return hash.digest('hex')
   } finally {
     await dispatcher.destroy()
   }

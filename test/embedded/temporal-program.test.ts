@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -10,7 +11,8 @@ import { temporaryFolder } from '../support/folder.ts'
 
 const official = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
 // Ports below 1024 are root's: nobody listens here.
-const nobody = 'http://127.0.0.1:999/cli/archive'
+const platform = `${process.platform} ${process.arch}`
+const nobody = { address: 'http://127.0.0.1:999/download', checksums: { [platform]: '00' } }
 const systemPath = '/usr/bin:/bin'
 let folder: string
 let cacheFolder: string
@@ -37,27 +39,29 @@ function fakeGo(): string {
 }
 
 /** The download server, with an archive of a program that prints `line`. */
-async function downloads(line: string): Promise<string> {
+async function downloads(line: string, checksum?: string) {
   const archive = path.join(folder, 'archive.tar.gz')
   program(path.join(folder, 'release', 'temporal'), line)
   execFileSync('tar', ['-czf', archive, '-C', path.join(folder, 'release'), 'temporal'])
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://localhost')
-    if (pathname === '/cli/archive/v1.5.1') response.writeHead(302, { location: '/file' }).end()
+    if (/^\/download\/v1\.5\.1\/temporal_cli_1\.5\.1_[a-z]+_(amd64|arm64)\.tar\.gz$/.test(request.url ?? ''))
+      response.writeHead(302, { location: '/file' }).end()
     else response.end(readFileSync(archive))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   atEnd(async () => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/cli/archive`
+  const own = createHash('sha256').update(readFileSync(archive)).digest('hex')
+  const { port } = server.address() as AddressInfo
+  return { address: `http://127.0.0.1:${port}/download`, checksums: { [platform]: checksum ?? own } }
 }
 
-const find = (environment: NodeJS.ProcessEnv, downloadAddress = nobody) => {
+const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {
   const said: string[] = []
   const found = findTemporal({
     environment: { PATH: systemPath, ...environment },
     report: (line) => said.push(line),
     cacheFolder,
-    downloadAddress,
+    releases,
   })
   return { found, said }
 }
@@ -89,6 +93,16 @@ test('downloads it once and keeps it', async () => {
   await expect(second.found).resolves.toBe(cached)
   expect(second.said).toEqual([])
   expect(readdirSync(cacheFolder)).toEqual(['temporal-1.5.1'])
+})
+
+test('neither runs nor keeps a download with another checksum', async () => {
+  const ran = path.join(folder, 'ran')
+  const address = await downloads(`${official}'; touch '${ran}`, 'ab'.repeat(32))
+  await expect(find({}, address).found).rejects.toThrow(
+    /the download failed \(its SHA-256 is [0-9a-f]{64}, not (ab){32}: it is not the official archive\); Go is not installed/,
+  )
+  expect(existsSync(ran)).toBe(false)
+  expect(readdirSync(cacheFolder)).toEqual([])
 })
 
 test('builds it with Go when what was downloaded is another version', async () => {
