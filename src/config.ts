@@ -59,7 +59,9 @@ export function readTemporal(
   if (malformed.length > 0) throw refusalOf(malformed, given)
   const settings = orRefuse(() => loadTemporal(given), given)
   const unsafe =
-    config?.ENVIRONMENT === 'production' ? connectionFaults(settings, config.ALLOW_PLAINTEXT) : []
+    config?.ENVIRONMENT === 'production'
+      ? connectionFaults(settings, { allowed: config.ALLOW_PLAINTEXT, environment: given })
+      : []
   if (unsafe.length > 0) throw refusalOf(unsafe, given)
   return settings
 }

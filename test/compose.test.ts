@@ -32,6 +32,7 @@ const production = {
   ...sandbox,
   ENVIRONMENT: 'production',
   SMTP_URL: 'smtps://mail.example.com',
+  MAIL_FROM: 'Referrals <no-reply@example.com>',
   SMTP_CATCHER: '',
   SCORE_PROVIDER_URL: 'https://scores.example.com',
   SCORE_PROVIDER_TOKEN: 'of-the-provider',

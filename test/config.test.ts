@@ -15,6 +15,7 @@ const production = {
   ENVIRONMENT: 'production',
   DATABASE_URL: `${remoteDatabase}?sslmode=verify-full`,
   SMTP_URL: 'smtps://mail.example.com',
+  MAIL_FROM: 'Referrals <no-reply@example.com>',
   SCORE_PROVIDER_URL: 'https://scores.example.com/gains',
   ERASURE_JOURNAL: '/var/lib/erasures',
   STAFF_EMAIL: 'staff@service.example',
@@ -257,6 +258,11 @@ describe('refusals', () => {
       'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID go together',
     ],
     ['api', { HOST: '0.0.0.0' }, 'HOST 0.0.0.0 is not loopback'],
+    ...(['api', 'worker'] as const).map((program): [Program, NodeJS.ProcessEnv, string] => [
+      program,
+      { HOST: '10.0.0.5', TRUST_PROXY: '10.0.0.6', METRICS_PORT: '9464' },
+      'METRICS_PORT would be open to all who reach 10.0.0.5: set METRICS_HOST',
+    ]),
     ['api', { HOST: '127.0.0.1.example.com' }, 'HOST 127.0.0.1.example.com is not loopback'],
     [
       'worker',
@@ -284,6 +290,32 @@ describe('refusals', () => {
     const message = refusalOf(program, { ...sandbox, ...change })
     expect(message).toContain(`Configuration: ${expected}`)
     expect(message).toMatch(oneLine)
+  })
+
+  test.each([
+    undefined,
+    '',
+    'Partner Referral Service <no-reply@localhost>',
+    'no-reply@127.0.0.1',
+    'no-reply@mail.localhost',
+    'Lender <no-reply@mailserver>',
+    'no-reply@example.',
+    'example.com',
+    'no-reply@[127.0.0.1]',
+    'us@example.com <no-reply@localhost>',
+  ])('production sends no mail from %s', (MAIL_FROM) => {
+    expect(refusalOf('worker', { ...production, MAIL_FROM })).toMatch(
+      /^Configuration: MAIL_FROM must have an address at a domain of yours in production, [^;]*\. See docs\/settings\.md\.$/,
+    )
+    expect(refusalOf('worker', { ...sandbox, SMTP_URL: 'smtp://127.0.0.1', MAIL_FROM })).toBe('accepted')
+  })
+
+  test.each([
+    { HOST: '10.0.0.5', TRUST_PROXY: '10.0.0.6', METRICS_PORT: '9464', METRICS_HOST: '127.0.0.1' },
+    { HOST: '0.0.0.0', TRUST_PROXY: '10.0.0.6', METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
+    { METRICS_PORT: '9464' },
+  ])('metrics are served where the settings say so: %j', (settings) => {
+    expect(refusalOf('api', { ...production, ...settings })).toBe('accepted')
   })
 
   test.each([
@@ -469,6 +501,15 @@ describe('the settings of Temporal', () => {
     expect(read).toThrow(
       new ConfigError(`Configuration: ${name} must be true or false. See docs/settings.md.`),
     )
+  })
+
+  test.each(['true', '1'])('refuse an unverified server in production: %s', (unverified) => {
+    const environment = { TEMPORAL_TLS: 'true', TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: unverified }
+    expect(() => inProduction({ ...plain, ...environment })).toThrow(
+      'Configuration: TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is for tests: unset it',
+    )
+    expect(() => inProduction(environment)).toThrow(ConfigError)
+    expect(() => readTemporal({ ENVIRONMENT: 'sandbox', ALLOW_PLAINTEXT }, environment)).not.toThrow()
   })
 
   test('say in one line that the file cannot be read', () => {

@@ -10,6 +10,7 @@ import { staff } from './staff/context.ts'
 const PRODUCTION = {
   ENVIRONMENT: 'production',
   SMTP_URL: 'smtps://mail.invalid',
+  MAIL_FROM: 'us@example.com',
   SCORE_PROVIDER_URL: 'https://scores.invalid',
   ERASURE_JOURNAL: '/nowhere/journal',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '',

@@ -15,6 +15,7 @@ export interface Fault {
 export function faultsIn(program: Program, settings: Settings): Fault[] {
   return [
     ...addressFaults(program, settings),
+    ...metricsFaults(settings),
     ...pairFaults(settings),
     ...(settings.ENVIRONMENT === 'production' ? productionFaults(program, settings) : []),
   ]
@@ -33,6 +34,17 @@ function addressFaults(program: Program, settings: Settings): Fault[] {
   return [{ name: 'HOST', message }]
 }
 
+/** Metrics and probes need no key, so nobody is to reach them by accident. */
+function metricsFaults({
+  HOST: host = '127.0.0.1',
+  METRICS_PORT: port,
+  METRICS_HOST: chosen,
+}: Settings): Fault[] {
+  if (port === undefined || chosen !== undefined || isLoopback(host)) return []
+  const message = `would be open to all who reach ${host}: set METRICS_HOST to the address for your monitoring, such as 127.0.0.1, or to ${host} if only it can reach that`
+  return [{ name: 'METRICS_PORT', message }]
+}
+
 const PAIRS = [
   ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'set both or neither'],
   ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID', 'set both for Worker Versioning, or neither'],
@@ -42,6 +54,18 @@ function pairFaults(settings: Settings): Fault[] {
   return PAIRS.filter(
     ([one, other]) => (settings[one] === undefined) !== (settings[other] === undefined),
   ).map(([name, other, remedy]) => ({ name, message: `and ${other} go together: ${remedy}` }))
+}
+
+/** Top-level domains that no reply reaches. */
+const UNREACHABLE = ['localhost', 'local', 'localdomain', 'internal', 'invalid']
+
+/** Whether a sender's address is at a domain that others can reply to. */
+function hasDomain(sender: string): boolean {
+  const [address = ''] = sender.slice(sender.lastIndexOf('<') + 1).split('>')
+  const [domain = '', local = ''] = address.trim().toLowerCase().split('@').toReversed()
+  const [top = '', ...others] = domain.split('.').toReversed()
+  const isTop = /^[a-z][a-z\d-]*[a-z\d]$/.test(top) && !UNREACHABLE.includes(top)
+  return local !== '' && isTop && others.length > 0 && others.every((label) => label !== '')
 }
 
 /** They erase leads, or erase them again after a restore. */
@@ -66,6 +90,11 @@ function productionFaults(program: Program, settings: Settings): Fault[] {
     )
   if (program === 'worker' && scores === undefined)
     refuse('SCORE_PROVIDER_URL', 'is required in production: scores are never invented')
+  if (settings.MAIL_FROM !== undefined && !hasDomain(settings.MAIL_FROM))
+    refuse(
+      'MAIL_FROM',
+      'must have an address at a domain of yours in production, such as Referrals <no-reply@example.com>: mail servers refuse or distrust others',
+    )
   if (settings.SMTP_CATCHER)
     refuse('SMTP_CATCHER', 'is for a sandbox: unset it, because production sends emails to real people')
   if (settings.WEBHOOK_ALLOW_PRIVATE_NETWORK)

@@ -50,6 +50,7 @@ const everywhere = {
 const processes = {
   HOST: text.default('127.0.0.1'),
   METRICS_PORT: port.optional(),
+  METRICS_HOST: text.optional(),
   STARTS_IN_FLIGHT: wholeNumber(1, 1000, 'must be a whole number from 1 to 1000').default(8),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 }

@@ -3,7 +3,8 @@ import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { isLoopback, type PlainTextWay } from './plain-text.ts'
 import type { Fault } from './rules.ts'
 
-const flags = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION']
+const UNVERIFIED = 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'
+const flags = ['TEMPORAL_TLS', UNVERIFIED]
 
 /** The variables that @temporalio/envconfig reads, beside TEMPORAL_GRPC_META_<NAME>. */
 export const temporalNames = [
@@ -53,8 +54,13 @@ export function flagFaults(environment: Record<string, string>): Fault[] {
 /** What is unsafe in the connection of a production. */
 export function connectionFaults(
   { connectionOptions: { address, tls } }: TemporalSettings,
-  allowed: readonly PlainTextWay[],
+  { allowed, environment }: { allowed: readonly PlainTextWay[]; environment: Record<string, string> },
 ): Fault[] {
+  const { [UNVERIFIED]: unverified = 'false' } = environment
+  if (unverified === 'true' || unverified === '1')
+    return [
+      { name: UNVERIFIED, message: 'is for tests: unset it, because any server could be taken for Temporal' },
+    ]
   if (tls || isLoopback(address.replace(/:\d+$/, '')) || allowed.includes('temporal')) return []
   const message = `${address} would be reached in plain text: set TEMPORAL_TLS=true, or ALLOW_PLAINTEXT=temporal`
   return [{ name: 'TEMPORAL_ADDRESS', message }]

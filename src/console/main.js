@@ -26,26 +26,38 @@ function viewOf({ name, id }) {
   return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'lead' : path
 }
 
+/** @param {string} text of the address; a stray `%` stands for itself */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /**
- * A key in the fragment (`#key=…`) is taken, and removed from the address and the history at once.
+ * A key in the fragment (`#key=…`) is removed from the address and the history at once, and taken unless this tab has
+ * another: a link alone must not bring anybody into another account.
  *
- * @returns why it is not used, empty if it is; `undefined` if there is none
+ * @returns {{ refusal?: string, offered?: string } | undefined} why it is not used, or the key to ask about, or neither if it
+ *   is used; `undefined` if there is none
  */
 function takeKeyFromFragment() {
   const [, key] = /^#key=([^&]*)/.exec(location.hash) ?? []
   if (key === undefined) return undefined
   history.replaceState(null, '', location.pathname)
-  const typed = decodeURIComponent(key).trim()
+  const typed = decoded(key).trim()
   const refusal = refuseKey(typed)
-  if (refusal === '') storeKey(typed)
-  // who pastes another key does not mean the one that is stored
-  else forgetKey()
-  return refusal
+  const stored = readKey()
+  if (stored === null && refusal === '') storeKey(typed)
+  if (stored === null || stored === typed) return { refusal }
+  return refusal === '' ? { offered: typed } : { refusal }
 }
 
-/** @param {{ refusal: string }} props */
-function App({ refusal }) {
+/** @param {{ refusal?: string, offered?: string }} props */
+function App({ refusal = '', offered }) {
   const [key, setKey] = useState(readKey)
+  const [question, setQuestion] = useState(offered)
   const [reason, setReason] = useState(refusal)
   /** @param {string} why */
   const signOut = (why) => {
@@ -59,11 +71,53 @@ function App({ refusal }) {
     if (key !== null) startLive()
   }, [key])
   if (key === null) return html`<${SignedOut} reason=${reason} onKey=${setKey} />`
-  return html`<${Shell} partnerKey=${key} onSignOut=${() => signOut('')} />`
+  const use = (/** @type {string} */ other) => {
+    stopLive()
+    storeKey(other)
+    location.reload()
+  }
+  return html`
+    <${Shell} partnerKey=${key} onSignOut=${() => signOut('')}>
+      ${
+        question !== undefined &&
+        html`<${KeyQuestion}
+          own=${key}
+          offered=${question}
+          onUse=${() => use(question)}
+          onKeep=${() => setQuestion(undefined)}
+        />`
+      }
+      ${question === undefined && reason !== '' && html`<div class="failure" role="alert"><p>${reason}</p></div>`}
+    <//>
+  `
 }
 
-/** @param {{ partnerKey: string, onSignOut: () => void }} props */
-function Shell({ partnerKey, onSignOut }) {
+/** @param {string} key */
+const shortened = (key) => `${key.slice(0, 9)}…${key.slice(-4)}`
+
+/**
+ * Whether to replace the key of this tab with that of a link.
+ *
+ * @param {{ own: string, offered: string, onUse: () => void, onKeep: () => void }} props
+ */
+function KeyQuestion({ own, offered, onUse, onKeep }) {
+  return html`
+    <div class="failure" role="alertdialog" aria-labelledby="key-question">
+      <p id="key-question">
+        The link has another key, <code>${shortened(offered)}</code>, than the one you are signed in with,
+        ${' '}<code>${shortened(own)}</code>. Use it only if the link is yours: with it, you see and change
+        what is of its partner.
+      </p>
+      <div class="actions">
+        <button type="button" class="primary" onClick=${onKeep} autofocus>Stay signed in</button>
+        <button type="button" onClick=${onUse}>Use the other key</button>
+      </div>
+    </div>
+  `
+}
+
+/** @param {{ partnerKey: string, onSignOut: () => void, children?: any }} props */
+function Shell({ partnerKey, onSignOut, children }) {
   const route = useRoute()
   const place = `${route.name}/${route.id}`
   const skip = (/** @type {Event} */ event) => {
@@ -87,14 +141,12 @@ function Shell({ partnerKey, onSignOut }) {
         </nav>
         <div class="account">
           <${LiveMark} />
-          <span class="key" title="Kept in this tab only"
-            >${partnerKey.slice(0, 9)}…${partnerKey.slice(-4)}</span
-          >
+          <span class="key" title="Kept in this tab only">${shortened(partnerKey)}</span>
           <button type="button" class="small quiet" onClick=${onSignOut}>Sign out</button>
         </div>
       </div>
     </header>
-    <main id="content"><${View} route=${route} key=${place} /></main>
+    <main id="content">${children}<${View} route=${route} key=${place} /></main>
     <footer class="foot">
       <span>Sandbox</span><a href="/docs">API reference</a><a href="/v1/openapi.json">OpenAPI</a>
     </footer>
@@ -175,19 +227,19 @@ const NoView = () => html`
 const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
 let visits = 0
 
-/** @param {string} refusal why the key in the fragment is not used */
-function start(refusal) {
+/** @param {{ refusal?: string, offered?: string }} taken what became of the key in the fragment */
+function start(taken) {
   visits += 1
-  render(html`<${App} key=${visits} refusal=${refusal} />`, root)
+  render(html`<${App} key=${visits} ...${taken} />`, root)
 }
 
 // A link with a key that is pasted into this tab changes only the fragment: nothing is loaded. This listener comes
 // before those of the views, which would take the key for a route.
 globalThis.addEventListener('hashchange', () => {
-  const refusal = takeKeyFromFragment()
-  if (refusal === undefined) return
+  const taken = takeKeyFromFragment()
+  if (taken === undefined) return
   stopLive()
-  start(refusal)
+  start(taken)
 })
-start(takeKeyFromFragment() ?? '')
+start(takeKeyFromFragment() ?? {})
 keepFocus(root)

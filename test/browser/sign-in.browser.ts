@@ -45,7 +45,15 @@ describe('signing in to the console', () => {
     await tab.getByRole('link', { name: 'Endpoint' }).click()
     await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
     await paste(other.key)
-    await tab.getByText(other.key.slice(-4)).waitFor()
+    const question = tab.getByRole('alertdialog')
+    await question.filter({ hasText: 'The link has another key' }).waitFor()
+    expect(await tab.evaluate(storedKey)).toBe(stage.partner.key)
+    await question.getByRole('button', { name: 'Stay signed in' }).click()
+    await question.waitFor({ state: 'detached' })
+    expect(await tab.evaluate(storedKey)).toBe(stage.partner.key)
+    await paste(other.key)
+    await question.getByRole('button', { name: 'Use the other key' }).click()
+    await tab.locator('.key', { hasText: other.key.slice(-4) }).waitFor()
     await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
     expect(tab.url()).toBe(stage.url)
     expect(await tab.evaluate(storedKey)).toBe(other.key)
@@ -53,7 +61,28 @@ describe('signing in to the console', () => {
     await paste('prs_live_0123456789')
     await tab.getByRole('alert').filter({ hasText: 'This is a production key' }).waitFor()
     expect(tab.url()).toBe(stage.url)
-    expect(await tab.evaluate(storedKey)).toBeNull()
+    expect(await tab.evaluate(storedKey)).toBe(other.key)
+  })
+
+  it('asks before a link replaces the key of a tab that is opened anew', async () => {
+    const tab = await stage.open('#/leads')
+    const other = await stage.service.addPartner()
+    const sent: string[] = []
+    tab.on('request', (request) => sent.push(request.headers().authorization ?? ''))
+    await tab.goto('about:blank')
+    await tab.goto(`${stage.url}#key=${other.key}`)
+    await tab.getByRole('alertdialog').waitFor()
+    await tab.getByText('Leads', { exact: true }).first().waitFor()
+    expect(sent.filter((authorization) => authorization.includes(other.key))).toEqual([])
+    expect(await tab.evaluate(storedKey)).toBe(stage.partner.key)
+    expect(tab.url()).toBe(stage.url)
+  })
+
+  it.each(['%', 'prs_test_%E0%A4%A', '%zz'])('says that the key %s in a link is none', async (key) => {
+    const tab = await openTab(stage.browser)
+    await tab.goto(`${stage.url}#key=${key}`)
+    await tab.getByLabel('Your sandbox key').or(tab.getByRole('alert')).first().waitFor()
+    expect(tab.url()).toBe(stage.url)
   })
 
   it('refuses a production key with a reason, and neither stores nor sends it', async () => {

@@ -46,6 +46,7 @@ describe('a change that a partner asked for in production', () => {
       WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
       ALLOW_PLAINTEXT: 'smtp,score_provider,database',
       SMTP_URL: mails.url,
+      MAIL_FROM: 'us@example.com',
       STAFF_EMAIL: 'staff@service.example',
       SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
       ERASURE_JOURNAL: temporaryFolder(),

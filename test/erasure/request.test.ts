@@ -41,6 +41,7 @@ describe('an erasure that is requested in production', () => {
       WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
       ALLOW_PLAINTEXT: 'smtp,score_provider,database',
       SMTP_URL: mails.url,
+      MAIL_FROM: 'us@example.com',
       STAFF_EMAIL: STAFF,
       SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
       ERASURE_JOURNAL: temporaryFolder(),
