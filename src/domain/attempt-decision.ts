@@ -4,6 +4,7 @@ import {
   ENDPOINT_CAP,
   INTERRUPTIONS_PER_FAILURE,
   LEASE_MS,
+  PACE_MS,
   REQUEST_LIMIT_MS,
 } from './delivery.ts'
 import type { EndpointPauser } from './endpoint.ts'
@@ -29,6 +30,8 @@ export interface EndpointFacts {
   url: string | null
   pausedBy: EndpointPauser | null
   blockedUntil: Date | null
+  /** Set if one request a second is the most that goes there: when the next may. */
+  pacedUntil: Date | null
   /** Leases that have not expired. */
   inFlight: number
   /** When the oldest of them ends; `null` when there is none. */
@@ -49,6 +52,7 @@ export interface EndpointFacts {
  * | the endpoint is paused, but for a `probe` of what the service paused   | `held`                             |
  * | it is `scheduled` and not due, and nobody asks for it                  | wait until then, `not_due`         |
  * | the circuit breaker is open, or ten requests are in flight             | wait, `busy`                       |
+ * | it is paced, and its latest request was less than a second ago         | wait, `busy`                       |
  * | it is `scheduled`, and the third attempt in a row was interrupted      | `fail`: one more failure, and wait  |
  * | a `resend`, and the third attempt in a row was interrupted             | `forget` the mark                  |
  * | otherwise                                                              | `send`                             |
@@ -79,6 +83,8 @@ export function decideAttempt(
   const forMs = delivery.nextAttemptAt.getTime() - now.getTime()
   const isAsked = isScheduled && forMs > 0 && delivery.resendRequestedAt !== null
   if (isScheduled && forMs > 0 && !isAsked) return { kind: 'wait', why: 'not_due', forMs }
+  if (isAhead(endpoint.pacedUntil, now))
+    return { kind: 'wait', why: 'busy', forMs: pacedMs(endpoint, random) }
   const called = isAsked ? { ...endpoint, blockedUntil: null } : endpoint
   if (isBusy(called, now)) return { kind: 'wait', why: 'busy', forMs: standBackMs(endpoint, now, random) }
   if (countsAsFailure(delivery)) {
@@ -126,6 +132,11 @@ function standBackMs(
   const turnMs = (due / ENDPOINT_CAP) * Math.min(tookMs, REQUEST_LIMIT_MS)
   const waitMs = Math.min(Math.max(turnMs, SECOND_MS), LONGEST_STAND_BACK_MS)
   return withJitter(waitMs, random)
+}
+
+/** How long until a delivery to a paced endpoint may try again, so that one does a second. */
+function pacedMs({ due }: EndpointFacts, random: () => number): number {
+  return withJitter(Math.min(Math.max(due, 1) * PACE_MS, LONGEST_STAND_BACK_MS), random)
 }
 
 /** Limits retries of a request that crashes its worker. A single deployment doesn't count. */

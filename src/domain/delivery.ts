@@ -27,6 +27,9 @@ const SECOND_MS = 1000
 /** How long a request may take, from the lookup of the name to the answer's last byte. */
 export const REQUEST_LIMIT_MS = 15 * SECOND_MS
 
+/** Between requests to a URL that was not seen to accept what we sign. */
+export const PACE_MS = SECOND_MS
+
 /** How long an attempt may settle its delivery: above `REQUEST_LIMIT_MS`, by what writing the outcome may take. */
 export const LEASE_MS = 20 * SECOND_MS
 

@@ -17,6 +17,7 @@ const endpoint: EndpointFacts = {
   url: 'https://lender.example',
   pausedBy: null,
   blockedUntil: null,
+  pacedUntil: null,
   inFlight: 0,
   oldestLeaseEndsAt: null,
   due: 0,
@@ -134,6 +135,19 @@ describe('the next attempt of a delivery', () => {
       { endpoint: { blockedUntil: seconds(1), due: 0 } },
       { kind: 'wait', why: 'busy', forMs: 1000 },
     ],
+    [
+      'waits for its second at a paced endpoint, and for those before it',
+      'scheduled',
+      { endpoint: { pacedUntil: seconds(0.5), due: 30 } },
+      { kind: 'wait', why: 'busy', forMs: 30_000 },
+    ],
+    [
+      'waits for its second at a paced endpoint, though asked for',
+      'scheduled',
+      { delivery: EARLY, endpoint: { pacedUntil: seconds(0.5) } },
+      { kind: 'wait', why: 'busy', forMs: 1000 },
+    ],
+    ['has its second at a paced endpoint', 'scheduled', { endpoint: { pacedUntil: seconds(0) } }, SEND],
     ['is the tenth in flight', 'scheduled', { endpoint: { inFlight: 9 } }, SEND],
     [
       'is not the eleventh',

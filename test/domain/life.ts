@@ -41,6 +41,7 @@ export class Life {
     pausedBy: null as EndpointPauser | null,
     failingSince: null as Date | null,
     blockedUntil: null as Date | null,
+    pacedUntil: null,
     incident: null as 'failing' | 'paused' | null,
     revision: 1,
   }

@@ -225,6 +225,22 @@ describe('certification', () => {
     expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
   })
 
+  it('sends no faster than once a second to what did not accept a valid request', async () => {
+    next.answer = (_, response) => void response.writeHead(500).end()
+    expect((await certify({ accept_failures: true })).state).toBe('failed')
+    const leads = leadsOf(service, partner)
+    for (let count = 0; count < 6; count += 1) await leads.start()
+    await next.until((arrivals) => arrivals.length >= certificationChecks.length + 4)
+    const attempts = await service.sql
+      .selectFrom('attempts')
+      .select('started_at')
+      .where('partner_id', '=', partner.id)
+      .orderBy('started_at')
+      .execute()
+    for (const [index, { started_at: at }] of attempts.slice(1).entries())
+      expect(at.getTime() - (attempts[index]?.started_at.getTime() ?? 0)).toBeGreaterThanOrEqual(1000)
+  })
+
   it('counts for nothing once the candidate was replaced', async () => {
     const answered = Promise.withResolvers<void>()
     next.answer = ({ verified }, response) =>

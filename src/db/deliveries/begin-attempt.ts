@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type AttemptDecision, decideAttempt, decideWithoutEndpoint } from '../../domain/attempt-decision.ts'
-import type { AttemptTrigger } from '../../domain/delivery.ts'
+import { type AttemptTrigger, PACE_MS } from '../../domain/delivery.ts'
 import { isLastButOneMade } from '../../domain/retry-schedule.ts'
 import type { StoredSecret } from '../endpoints/secrets.ts'
 import { readUnderLock } from '../endpoints/under-lock.ts'
@@ -137,7 +137,17 @@ async function send(
   if ('unreadable' in opened)
     return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: opened.unreadable }
   await write(trx, opened.row)
+  if (endpoint.pacedUntil !== null) await pace(trx, endpoint.id)
   return opened.started
+}
+
+/** Nothing else goes to the endpoint for a second. */
+async function pace(trx: Sql, endpointId: number): Promise<void> {
+  await trx
+    .updateTable('endpoints')
+    .set({ paced_until: raw<Date>`clock_timestamp() + ${PACE_MS} * interval '1 millisecond'` })
+    .where('id', '=', endpointId)
+    .execute()
 }
 
 async function write(trx: Sql, row: AttemptRow): Promise<void> {

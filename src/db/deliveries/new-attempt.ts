@@ -30,6 +30,7 @@ export function endpointOf(trx: Sql, partnerId: number) {
   return trx
     .selectFrom('endpoints')
     .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
+    .select('paced_until as pacedUntil')
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
 }

@@ -36,6 +36,7 @@ export async function openFirst(
 ): Promise<OpenedFirst | undefined> {
   const endpoint = await endpointOf(trx, partnerId)
     .where('state', '=', 'active')
+    .where('paced_until', 'is', null)
     .skipLocked()
     .executeTakeFirst()
   if (endpoint === undefined) return undefined

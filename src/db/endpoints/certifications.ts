@@ -106,7 +106,8 @@ export async function endCertification(
       .execute()
     const isAccepted = state === 'candidate' && (verdict === 'passed' || row.accept_failures)
     const changesOver = isAccepted && environment === 'sandbox'
-    if (changesOver) await applyChange(trx, changeId, encryptionKeys)
+    if (changesOver)
+      await applyChange(trx, changeId, encryptionKeys, { isPaced: row.reports.valid?.result !== 'passed' })
     else if (isAccepted)
       await trx
         .updateTable('endpoint_changes')

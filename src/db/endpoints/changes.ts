@@ -121,6 +121,7 @@ export async function applyChange(
   trx: Sql,
   changeId: number,
   encryptionKeys: readonly Buffer[],
+  { isPaced = false }: { isPaced?: boolean } = {},
 ): Promise<void> {
   const change = await trx
     .updateTable('endpoint_changes')
@@ -131,18 +132,24 @@ export async function applyChange(
   const { endpoint_id: endpointId, url, ciphertext, overlap_hours: hours } = change
   const secret = sealing(openSecretOf({ id: changeId, ciphertext }, encryptionKeys), encryptionKeys)
   if (url === null) await rotateSecret(trx, endpointId, secret, hours * HOUR_MS)
-  else await changeOver(trx, endpointId, url, secret)
+  else await changeOver(trx, endpointId, { url, isPaced }, secret)
 }
 
 /** Held webhooks are sent in order from here on, unless staff paused the endpoint. */
-async function changeOver(trx: Sql, endpointId: number, url: string, secret: SealAt): Promise<void> {
+async function changeOver(
+  trx: Sql,
+  endpointId: number,
+  { url, isPaced }: { url: string; isPaced: boolean },
+  secret: SealAt,
+): Promise<void> {
   const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
   const lifted = await endpoint
-    .set({ ...columnsOfUrl(url), ...columnsOf('certified') })
+    .set({ ...columnsOfUrl(url, isPaced), ...columnsOf('certified') })
     .where('paused_by', 'is distinct from', 'staff')
     .returning('id')
     .executeTakeFirst()
-  if (lifted === undefined) await endpoint.set({ ...columnsOfUrl(url), revision: nextRevision }).execute()
+  if (lifted === undefined)
+    await endpoint.set({ ...columnsOfUrl(url, isPaced), revision: nextRevision }).execute()
   await replaceSecrets(trx, endpointId, secret)
 }
 

@@ -7,8 +7,16 @@ import type { Sql } from '../orm.ts'
 /** A change of the URL, a pause or a resume begins a new revision. */
 export const nextRevision = raw<number>`endpoints.revision + 1`
 
-/** What a new URL writes, beside the new revision. */
-export const columnsOfUrl = (url: string) => ({ url, url_revision: nextRevision })
+/**
+ * What a new URL writes, beside the new revision.
+ *
+ * @param isPaced it did not accept what we sign: whoever is there may not want it.
+ */
+export const columnsOfUrl = (url: string, isPaced = false) => ({
+  url,
+  url_revision: nextRevision,
+  paced_until: isPaced ? raw<Date>`clock_timestamp()` : null,
+})
 
 /** What a transition writes: the endpoint's state, and a new revision. A pause's probes are planned by its workflow. */
 export function columnsOf(transition: EndpointTransition) {

@@ -14,7 +14,7 @@ interface UnderLock {
 
 /**
  * What the endpoint's lock keeps still: the live secrets, the requests in flight to it (unexpired leases), and how many
- * deliveries are due if it is at its cap or its circuit breaker is open. A statement of its own, after the endpoint was
+ * deliveries are due if it is at its cap or its circuit breaker is open, or it is paced. A statement of its own, after the endpoint was
  * locked: the one that waits for the lock sees the endpoint as it is afterwards, and all other rows as they were before.
  */
 export async function readUnderLock(
@@ -25,7 +25,7 @@ export async function readUnderLock(
   const { rows } = await raw<UnderLock>`
     select ${now} as now, leased."inFlight", leased."oldestLeaseEndsAt", case
       when leased."inFlight" >= ${ENDPOINT_CAP}
-        or (select blocked_until > ${now} from endpoints where partner_id = ${partnerId}) then (
+        or (select greatest(blocked_until, paced_until) > ${now} from endpoints where partner_id = ${partnerId}) then (
         select count(*)::int from deliveries
         where partner_id = ${partnerId} and state = 'pending' and next_attempt_at <= ${now}
       ) else 0 end as due,
