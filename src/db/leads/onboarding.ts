@@ -34,7 +34,6 @@ export type Claimed =
  */
 const SENDING_MS = 600_000
 
-
 /**
  * Claims a lead's onboarding mail, once, and its lease: a repeat gets the same answer. In all processes, claims of one
  * address and of one partner take turns, so that each counts those before it. A mail beyond its partner's limit gets the
