@@ -96,12 +96,24 @@ export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: 
   },
 }
 
+/** A number in a request. */
+export const integer = (min: number, max: number) =>
+  z.int('must be an integer').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
+
 /** Any integer is a well-formed id. One beyond 32 bits becomes 0, the id of no lead, so that it is not found. */
 export const leadId = z
   .number({ error: requiredOr('must be an integer') })
   .refine(Number.isInteger, 'must be an integer')
   .overwrite((value) => (Math.abs(value) <= LARGEST_ID ? value : 0))
   .meta({ type: 'integer', description: 'The lead: the `lead_id` that create-lead returned.' })
+
+/** The ids that events have. */
+export const EVENT_ID = /^evt_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Any text is a well-formed id of an event. What no event can have becomes empty, so that it is not found. */
+export const eventId = z
+  .string({ error: requiredOr('must be a string') })
+  .overwrite((value) => (EVENT_ID.test(value) ? value : ''))
 
 /** An id in a response. */
 export const id = z.int().min(1).max(LARGEST_ID)

@@ -9,6 +9,7 @@ import { deliveryStatuses } from '../domain/delivery.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { eventCursor } from './cursors.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
 import { eventName } from './events.ts'
 import { leadId, oneOf, timestamp } from './fields.ts'
@@ -24,8 +25,6 @@ import {
   success,
 } from './response-fields.ts'
 
-const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 const body = strictBody({
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
   states: z
@@ -39,9 +38,7 @@ const body = strictBody({
     .meta({ minItems: 1, maxItems: deliveryStatuses.length })
     .optional()
     .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
-  after: z
-    .string('must be a string')
-    .regex(EVENT_ID, 'must be the next of an earlier response')
+  after: eventCursor
     .nullish()
     .describe('The `next` of the previous response: only older deliveries. `null` is the first page.'),
   limit: pageLimit,

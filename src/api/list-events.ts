@@ -4,32 +4,26 @@ import { z } from 'zod'
 import { BEGINNING, eventsAfter, type FeedPosition, isLost, lastEvent } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
+import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from './cursors.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { event, tellApart } from './events.ts'
+import { integer } from './fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, strictBody } from './schemas.ts'
 import { ofEvent, ofLead, yourLeadId, eventPosition, success } from './response-fields.ts'
 
-const CURSOR = /^(?:now|\d{1,9}-\d{1,19}-\d{1,10}-\d{1,10})$/
-/** Instead of a cursor: after all events that there are. */
-const NOW = 'now'
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
 
 const body = strictBody({
-  after: z
-    .string('must be a string')
-    .regex(CURSOR, 'must be the next of an earlier response, or now')
+  after: feedCursor
     .nullish()
     .describe(
       'The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are.',
     ),
   limit: pageLimit,
-  wait: z
-    .int('must be an integer')
-    .min(0, 'must be at least 0')
-    .max(MOST_SECONDS, `must be at most ${MOST_SECONDS}`)
+  wait: integer(0, MOST_SECONDS)
     .default(0)
     .describe(
       'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
@@ -119,7 +113,7 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
           ...row,
           created_at: formatTimestamp(created_at),
         })),
-        next: cursorOf(last === undefined ? after : placeOf(last)),
+        next: writeFeedCursor(last === undefined ? after : placeOf(last)),
         has_more: found.length > limit,
       }
     },
@@ -129,7 +123,7 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
 async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
   if (after === undefined || after === null) return BEGINNING
   if (after === NOW) return endOf(sql, partnerId)
-  const place = parse(after)
+  const place = readFeedCursor(after)
   if (place.generation > 0 && (await isLost(sql, partnerId, place)))
     throw lostPlace(await endOf(sql, partnerId, place))
   return place
@@ -145,13 +139,9 @@ const placeOf = ({ lead_id: leadId, ...place }: Omit<FeedPosition, 'leadId'> & {
   leadId,
 })
 
-function cursorOf({ generation, txid, leadId, position }: FeedPosition): string {
-  return `${generation}-${txid}-${leadId}-${position}`
-}
-
 /** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */
 function lostPlace(last: FeedPosition): ApiError {
-  const goOn = `Go on with "after": "${cursorOf(last)}".`
+  const goOn = `Go on with "after": "${writeFeedCursor(last)}".`
   return invalidPayload(
     `Invalid request: after is from a moment that was lost when our database was restored. ${goOn} You may get events again that you have; tell them by event_id.`,
   )
@@ -167,9 +157,4 @@ function goneSignal({ raw }: FastifyReply): AbortSignal {
 function tooManyWaits(): ApiError {
   const message = `${MOST_WAITS} requests of your key are waiting for events already, which is the maximum.`
   return new ApiError('RATE_LIMITED', message, { 'retry-after': '1' })
-}
-
-function parse(cursor: string): FeedPosition {
-  const [generation, txid = '0', leadId, position] = cursor.split('-')
-  return { generation: Number(generation), txid, leadId: Number(leadId), position: Number(position) }
 }

@@ -4,8 +4,9 @@ import { leadDeliveries, listLeads as find } from '../db/leads/lead-list.ts'
 import type { Sql } from '../db/orm.ts'
 import { statuses } from '../domain/milestones.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
+import { leadCursor } from './cursors.ts'
 import { invalidPayload } from './errors.ts'
-import { id, leadId, oneOf, optionalRules, timestamp } from './fields.ts'
+import { id, oneOf, optionalRules, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadStatus, pageLimit, strictBody, whatClosed } from './schemas.ts'
 import { ofLead, yourLeadId, success } from './response-fields.ts'
@@ -34,7 +35,7 @@ const waiting = ['failing', 'held'] as const
 
 const body = strictBody({
   limit: pageLimit,
-  after: leadId
+  after: leadCursor
     .nullish()
     .describe('The `next` of the previous response: only older leads. `null` is the first page.'),
   status: z

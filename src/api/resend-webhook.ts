@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { z } from 'zod'
 import { findDelivery, isUnsent } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS } from '../db/deliveries/resend-marks.ts'
 import type { Sql } from '../db/orm.ts'
 import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { ApiError, unavailable, invalidPayload } from './errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
-import { requiredOr } from './fields.ts'
+import { eventId as ofEvent } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { messageResponse, strictBody } from './schemas.ts'
 
@@ -28,9 +27,7 @@ const schema = operation({
   description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` ${ROOM_SECONDS}, the time limit of an attempt, or ${PAUSED_SECONDS} while your endpoint is paused.`,
   body: strictBody(
     {
-      event_id: z
-        .string({ error: requiredOr('must be a string') })
-        .describe('As get-deliveries shows it; the `webhook-id` of the webhook.'),
+      event_id: ofEvent.describe('As get-deliveries shows it; the `webhook-id` of the webhook.'),
     },
     'event_id is required',
   ),
@@ -49,11 +46,10 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
     handler: async (request) => {
       const { partnerId } = request
       const { event_id: eventId } = request.body
-      // no event has an id with NUL, which PostgreSQL refuses
-      const found = eventId.includes('\0') ? undefined : await findDelivery(sql, eventId)
+      const found = await findDelivery(sql, eventId)
       // another partner's event looks like one that does not exist
       if (found?.partner_id !== partnerId) {
-        const isKnown = !eventId.includes('\0') && (await isUnsent(sql, partnerId, eventId))
+        const isKnown = await isUnsent(sql, partnerId, eventId)
         throw isKnown ? invalidPayload('This event is not sent as a webhook.') : unknownEvent()
       }
       const { state, lead_id: leadId } = found

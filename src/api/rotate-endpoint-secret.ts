@@ -7,6 +7,7 @@ import { sealing } from '../db/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
 import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
+import { integer } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
 import {
@@ -28,10 +29,7 @@ const schema = operation({
   description:
     'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. In a sandbox the new secret signs at once; in production 24 hours after we have emailed your contact. If somebody else knows your secret, contact us: we can replace it at once.',
   body: strictBody({
-    overlap_hours: z
-      .int('must be an integer')
-      .min(0, 'must be at least 0')
-      .max(OVERLAP_HOURS.max, `must be at most ${OVERLAP_HOURS.max}`)
+    overlap_hours: integer(0, OVERLAP_HOURS.max)
       .default(OVERLAP_HOURS.default)
       .describe(
         `For how many hours the previous secret also signs, once the new one does; ${OVERLAP_HOURS.default} by default.`,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { environments } from '../domain/environment.ts'
 import { statuses } from '../domain/milestones.ts'
 import { invalidPayload, unknownLead } from './errors.ts'
-import { leadId } from './fields.ts'
+import { integer, leadId } from './fields.ts'
 import { notFields } from './unknown-fields.ts'
 import { message, success } from './response-fields.ts'
 
@@ -23,12 +23,7 @@ export const leadBody = z.object({ lead_id: leadId }, 'must be a JSON object; le
 /** The errors of a route whose body must name a lead. */
 export const leadErrors = [invalidPayload('Invalid request: lead_id is required.'), unknownLead()]
 
-export const pageLimit = z
-  .int('must be an integer')
-  .min(1, 'must be at least 1')
-  .max(100, 'must be at most 100')
-  .default(50)
-  .describe('Maximum number of results; 50 by default.')
+export const pageLimit = integer(1, 100).default(50).describe('Maximum number of results; 50 by default.')
 
 export const messageResponse = z.object({ success, message })
 

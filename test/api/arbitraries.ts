@@ -38,6 +38,53 @@ export const likely = fc.constantFrom<unknown>(
   'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
   '1-1-1',
 )
+
+/** A number as a cursor might carry it: of any length, at and beyond the ends of every range, signed, with leading zeros. */
+const digits = fc
+  .tuple(
+    fc.constantFrom('', '', '', '0', '00', '-', '+', ' '),
+    fc.oneof(
+      fc.nat({ max: 99 }).map(String),
+      fc.bigInt({ min: 0n, max: 10n ** 24n }).map(String),
+      fc
+        .tuple(fc.constantFrom(15n, 31n, 32n, 53n, 63n, 64n), fc.bigInt({ min: -1n, max: 1n }))
+        .map(([bits, step]) => String(2n ** bits + step)),
+      fc.stringMatching(/^[0-9]{1,30}$/),
+    ),
+  )
+  .map((parts) => parts.join(''))
+/** Of a plausible length, often with a leading zero. */
+const plain = fc
+  .tuple(fc.constantFrom('', '', '0'), fc.nat({ max: 999_999_999 }))
+  .map((parts) => parts.join(''))
+/** By the grammar of list-events, list-leads and get-deliveries, or almost. */
+export const cursor: fc.Arbitrary<unknown> = fc.oneof(
+  fc.array(digits, { minLength: 1, maxLength: 5 }).map((numbers) => numbers.join('-')),
+  fc.tuple(digits, digits, digits, digits).map((numbers) => numbers.join('-')),
+  fc.array(plain, { minLength: 4, maxLength: 4 }).map((numbers) => numbers.join('-')),
+  digits.map(Number),
+  fc.constantFrom('now', ' now', 'NOW'),
+  fc.uuid().map((uuid) => `evt_${uuid}`),
+  fc.tuple(fc.uuid(), text).map(([uuid, more]) => `evt_${uuid}${more}`),
+)
+const placeFields = [
+  'after',
+  'lead_id',
+  'event_id',
+  'limit',
+  'wait',
+  'overlap_hours',
+  'status',
+  'times',
+  'delay_ms',
+]
+/** Bodies with those of the `fields` of a route that are ids, numbers or places. */
+export const placesIn = (fields: readonly string[]) =>
+  fc.record(
+    Object.fromEntries(placeFields.filter((name) => fields.includes(name)).map((name) => [name, cursor])),
+    { requiredKeys: [] },
+  )
+
 export const bodies = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   anyJson.map((value) => JSON.stringify(value)),

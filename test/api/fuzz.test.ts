@@ -9,6 +9,7 @@ import {
   field,
   likely,
   methods,
+  placesIn,
   postRoutes,
   printable,
   someHeaders,
@@ -95,6 +96,20 @@ describe('whatever is sent', () => {
       expect(await rowOf(1)).toBe(foreign)
     },
   )
+
+  it.each(postRoutes)('$path reads each cursor, id and number in its range', async ({ path, fields }) => {
+    await fc.assert(
+      fc.asyncProperty(placesIn(fields), async (places) => {
+        const headers = { 'content-type': 'application/json', authorization: `Service-Key ${partner.key}` }
+        // it would wait for as long as it is told
+        const body = { ...places, ...('wait' in places && { wait: 0 }) }
+        const answer = await send('POST', `/v1/${path}`, headers, JSON.stringify(body))
+        // well-formed ones may be as many as a partner has a day
+        expect(answerFault(answer, [...(answers[path] ?? []), 'RATE_LIMITED'])).toBeUndefined()
+      }),
+      { numRuns: RUNS },
+    )
+  })
 
   it('create-lead succeeds with any further fields, and names those that it ignored', async () => {
     const known = ['first_name', 'last_name', 'email', 'phone', ...optionalFieldNames]

@@ -53,4 +53,39 @@ describe('list-events', () => {
     expect(news.map(({ lead_id: id }) => id)).toEqual([later])
     leads.push(later)
   })
+
+  it.each([
+    '578930695-03538091767385-2446406-22',
+    '01-1-1-1',
+    '1-1-01-1',
+    '1-1-1-01',
+    '1-00-1-1',
+    '2147483648-1-1-1',
+    '1-18446744073709551616-1-1',
+    '1-99999999999999999999-1-1',
+    '1-1-2147483648-1',
+    '1-1-1-2147483648',
+    '-1-1-1-1',
+    '1--1-1-1',
+    '1-1-1',
+    '1-1-1-1-1',
+    '1-1-1-1 ',
+    '１-1-1-1',
+    '1e1-1-1-1',
+    `1-${'9'.repeat(40)}-1-1`,
+    '',
+  ])('refuses the cursor %j, which was never handed out', async (after) => {
+    const { status, body } = await partner.post('list-events', { after })
+    expect([status, body.error.message]).toEqual([
+      400,
+      'Invalid request: after must be the next of an earlier response, or now.',
+    ])
+  })
+
+  it.each(['0-0-0-0', '2147483647-18446744073709551615-2147483647-2147483647'])(
+    'takes the cursor %j, at the end of its range',
+    async (after) => {
+      expect((await partner.post('list-events', { after, limit: 1 })).status).toBe(200)
+    },
+  )
 })

@@ -2,11 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { type ParseError, parse as parseTolerantly } from 'jsonc-parser'
+import { DEEPEST_JSON, isTooDeep } from '../../domain/json-depth.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
 
 const BYTE_ORDER_MARK = /^\uFEFF/
 
-/** Accepts only JSON in UTF-8. Invalid bodies are rejected, never repaired. */
+/** The parser that says where a fault is calls itself at each bracket. */
+const MOST_BRACKETS = 500
+
+/** Accepts only JSON in UTF-8, and not nested too deep. Invalid bodies are rejected, never repaired. */
 export const jsonBody = plugin(async (app) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -25,6 +29,8 @@ export const jsonBody = plugin(async (app) => {
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw invalidPayload('The request body is not valid UTF-8.')
+  if (isTooDeep(bytes))
+    throw invalidPayload(`The request body is nested more than ${DEEPEST_JSON} levels deep.`)
   try {
     return JSON.parse(bytes.toString('utf8').replace(BYTE_ORDER_MARK, ''))
   } catch {
@@ -34,6 +40,7 @@ function parse(bytes: Buffer): unknown {
 
 /** Where it is not, which V8 says of some faults only, and never without a part of the body. */
 function placeOf(text: string): string {
+  if (text.split(/[[{]/, MOST_BRACKETS + 1).length > MOST_BRACKETS) return ''
   const faults: ParseError[] = []
   parseTolerantly(text, faults, { disallowComments: true })
   const [first] = faults

@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { z } from 'zod'
 import type { Sql } from '../../db/orm.ts'
 import { setSink as change } from '../../db/sinks.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
+import { integer } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { messageResponse, strictBody } from '../schemas.ts'
 
 export const noSink = () =>
   new ApiError('NO_ENDPOINT', 'You have no sink yet. Make one with POST /v1/sandbox/use-sink.')
-
-const integer = (min: number, max: number) =>
-  z.int('must be an integer').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
 
 const schema = operation({
   operationId: 'setSink',
