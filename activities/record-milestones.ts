@@ -23,7 +23,7 @@ export interface RecordingDependencies {
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
   const { sql, webhookBody, environment, firstAttempts, observe } = dependencies
-  const canMock = environment === 'sandbox'
+  const isSandbox = environment === 'sandbox'
   return async (
     leadId: number,
     items: MilestoneItem[],
@@ -31,7 +31,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     known?: KnownRecord,
   ): Promise<Recording | null> => {
     const recording = await firstAttempts.record(leadId, settled, (opening) =>
-      recordMilestones(sql, leadId, items, webhookBody, { opening, canMock, known }),
+      recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known }),
     )
     if (recording === undefined) return null
     for (const [index, { name }] of items.entries())

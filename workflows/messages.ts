@@ -92,7 +92,7 @@ export interface Counts {
   received: number
   recorded: number
   repeated: number
-  /** The lead was closed, or no gains were to be had. */
+  /** The lead was closed or full, or no gains were to be had. */
   refused: number
   notUnderstood: number
 }

@@ -1,4 +1,5 @@
 import type { Environment } from '../domain/environment.ts'
+import { MOST_EVENTS } from '../domain/recording-decision.ts'
 
 /** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */
 export const errorCatalogue = {
@@ -40,6 +41,10 @@ export const errorCatalogue = {
     status: 409,
     message: 'The lead is under a legal hold and cannot be erased.',
   },
+  LEAD_FULL: {
+    status: 409,
+    message: `The lead has ${MOST_EVENTS.toLocaleString('en')} events, the most that a sandbox records for one. get-events shows them. Create another lead with POST /v1/create-lead.`,
+  },
   CLOCK_MOVING: {
     status: 409,
     message: 'The lead’s clock is moving already. Wait until it has stopped: get-clock shows where it is.',
@@ -67,7 +72,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-const sandboxOnly: readonly ErrorCode[] = ['LEAD_CLOSED', 'CLOCK_MOVING']
+const sandboxOnly: readonly ErrorCode[] = ['LEAD_CLOSED', 'LEAD_FULL', 'CLOCK_MOVING']
 
 /** The errors that a deployment's routes can give. */
 export const errorCodesOf = (environment: Environment) =>

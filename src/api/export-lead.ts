@@ -1,26 +1,43 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { exportedLead } from '../db/export/lead.ts'
+import {
+  beginExport,
+  endExport,
+  EXPORT_LEASE_SECONDS,
+  type ExportLease,
+  renewExport,
+} from '../db/export/lease.ts'
 import { findWholeLead } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { exportedParts } from '../domain/exported-lead.ts'
 import { jsonPieces } from '../domain/json-pieces.ts'
 import { referralId } from '../temporal/names.ts'
-import { unknownLead } from './errors.ts'
+import { ApiError, unknownLead } from './errors.ts'
 import { leadId } from './fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
 import { leadErrors, strictBody } from './schemas.ts'
 import { success } from './response-fields.ts'
+import { streamed } from './streamed.ts'
+
+const RENEW_MS = (EXPORT_LEASE_SECONDS * 1000) / 4
+const RETRY_SECONDS = '5'
+
+const oneAtATime = () =>
+  new ApiError(
+    'RATE_LIMITED',
+    'Another lead of yours is being exported. Exports are made one at a time: read the other one to its end, then try again.',
+    { 'retry-after': RETRY_SECONDS },
+  )
 
 const schema = operation({
   operationId: 'exportLead',
   tags: ['Leads'],
   summary: 'Export all data of a lead',
   description:
-    'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events, webhooks and reads that are recorded meanwhile may be in it or not.',
+    'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events, webhooks and reads that are recorded meanwhile may be in it or not. Exports are made one at a time.',
   body: strictBody({ lead_id: leadId }, 'lead_id is required'),
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: exportedLeadSchema }),
@@ -68,7 +85,7 @@ const schema = operation({
       },
     },
   },
-  errors: leadErrors,
+  errors: [...leadErrors, oneAtATime()],
 })
 
 interface Options {
@@ -87,13 +104,36 @@ export const exportLead: FastifyPluginAsyncZod<Options> = async (app, options) =
       request.leadId = request.body.lead_id
       const lead = await findWholeLead(options, request.leadId, partnerId)
       if (lead === undefined) throw unknownLead()
+      const lease = await beginExport(sql, partnerId)
+      if (lease === undefined) throw oneAtATime()
+      const end = () =>
+        void endExport(sql, lease).catch((err: unknown) => request.log.warn({ err }, 'export not ended'))
+      reply.raw.once('close', end)
       noteRead({ leadId: lead.id, partnerId, keyId, what: 'export-lead' })
       const parts = await exportedLead(sql, lead, { viewer: 'partner', workflowId: referralId(lead.id) })
-      reply.type('application/json; charset=utf-8')
-      // a stream is sent as it is, so its type says what is in it
-      return Readable.from(answerPieces(parts)) as unknown as z.input<(typeof schema)['response'][200]>
+      return streamed(reply, leased(sql, lease, answerPieces(parts)))
     },
   })
+}
+
+/**
+ * Renews the lease while pieces are taken, and ends it before the last one: who has read that may begin another.
+ *
+ * @throws {Error} if another export has begun since: the reader of this one stood still.
+ */
+async function* leased(sql: Sql, lease: ExportLease, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let renewedAt = performance.now()
+  let last = ''
+  for await (const piece of pieces) {
+    if (performance.now() - renewedAt > RENEW_MS) {
+      if (!(await renewExport(sql, lease))) throw new Error('the lease of the export has ended')
+      renewedAt = performance.now()
+    }
+    yield last
+    last = piece
+  }
+  await endExport(sql, lease)
+  yield last
 }
 
 async function* answerPieces(data: Record<string, unknown>): AsyncGenerator<string> {

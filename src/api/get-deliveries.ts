@@ -171,7 +171,7 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
     body: row.body,
-    attempts: attempts.map(({ event_id: _, age: __, started_at, ...rest }) => ({
+    attempts: attempts.map(({ event_id: _, started_at, ...rest }) => ({
       ...rest,
       started_at: formatTimestamp(started_at),
     })),

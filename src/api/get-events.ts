@@ -1,13 +1,16 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { findEvents } from '../db/leads/partner-reads.ts'
+import { EVENTS_AT_ONCE, findEvents } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
+import { pages } from '../db/pages.ts'
+import { jsonPieces, type Pages } from '../domain/json-pieces.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { unknownLead } from './errors.ts'
 import { event } from './events.ts'
 import { operation } from './openapi/operation.ts'
 import { leadBody, leadErrors } from './schemas.ts'
 import { success } from './response-fields.ts'
+import { streamed } from './streamed.ts'
 
 const schema = operation({
   operationId: 'getEvents',
@@ -42,12 +45,28 @@ const schema = operation({
 export const getEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-events', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       request.leadId = request.body.lead_id
-      const events = await findEvents(sql, request.partnerId, request.leadId)
-      if (events === undefined) throw unknownLead()
-      const data = events.map((row) => ({ ...row, created_at: formatTimestamp(row.created_at) }))
-      return { success: true as const, data }
+      const { partnerId } = request
+      const lead = request.body.lead_id
+      const first = await findEvents(sql, partnerId, lead)
+      if (first === undefined) throw unknownLead()
+      if (first.length < EVENTS_AT_ONCE) return { success: true as const, data: first.map(toWire) }
+      const read = async (after: number) =>
+        after === 0 ? first : ((await findEvents(sql, partnerId, lead, after)) ?? [])
+      const all = pages(EVENTS_AT_ONCE, 0, read, ({ position }) => position)
+      return streamed(reply, jsonPieces({ success: true, data: mapped(all) }))
     },
   })
+}
+
+type Row = NonNullable<Awaited<ReturnType<typeof findEvents>>>[number]
+
+const toWire = ({ position: _, created_at, ...row }: Row) => ({
+  ...row,
+  created_at: formatTimestamp(created_at),
+})
+
+async function* mapped(rows: AsyncIterable<Row[]>): Pages {
+  for await (const page of rows) yield page.map(toWire)
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findDelivery, isUnsent } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS } from '../db/deliveries/resend-marks.ts'
 import type { Sql } from '../db/orm.ts'
-import { REQUEST_LIMIT_MS } from '../domain/delivery.ts'
+import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { ApiError, unavailable, invalidPayload } from './errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
 import { eventId as ofEvent } from './fields.ts'
@@ -18,6 +18,7 @@ interface Options {
 const ROOM_SECONDS = String(REQUEST_LIMIT_MS / 1000)
 const PAUSED_SECONDS = '60'
 const most = MOST_RESENDS.toLocaleString('en')
+const SENT_TOO_OFTEN = `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent. get-events has its event.`
 const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
 
 const schema = operation({
@@ -56,6 +57,7 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       request.leadId = leadId
       if (state === 'canceled')
         throw invalidPayload('This webhook was canceled and cannot be sent. get-events has its event.')
+      if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw invalidPayload(SENT_TOO_OFTEN)
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')

@@ -13,6 +13,7 @@ import { EndpointSecret } from './entities/endpoint-secret.ts'
 import { Endpoint } from './entities/endpoint.ts'
 import { ErasureIntent } from './entities/erasure-intent.ts'
 import { Erasure } from './entities/erasure.ts'
+import { Export } from './entities/export.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
 import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
@@ -40,6 +41,7 @@ export const entities = [
   Delivery,
   Attempt,
   IdempotencyKey,
+  Export,
   OnboardingMail,
   Notice,
   AuditEntry,

@@ -4,7 +4,7 @@ export type Pages = AsyncIterable<readonly unknown[]>
 /**
  * One JSON object in pieces, for documents that are too long to hold at once.
  *
- * @param parts its properties in their order; those that are `Pages` become arrays.
+ * @param parts its properties in their order; those that are `Pages` become arrays, whose items may have `Pages` again.
  */
 export async function* jsonPieces(parts: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
   let before = '{'
@@ -22,10 +22,24 @@ async function* arrayPieces(pages: Pages): AsyncGenerator<string> {
   let before = '['
   for await (const page of pages) {
     if (page.length === 0) continue
-    yield before + page.map((item) => JSON.stringify(item)).join(',\n')
+    yield before
+    if (page.some(hasPages)) yield* itemPieces(page)
+    else yield page.map((item) => JSON.stringify(item)).join(',\n')
     before = ',\n'
   }
   yield before === '[' ? '[]' : ']'
+}
+
+async function* itemPieces(items: readonly unknown[]): AsyncGenerator<string> {
+  for (const [index, item] of items.entries()) {
+    if (index > 0) yield ',\n'
+    if (hasPages(item)) yield* jsonPieces(item)
+    else yield JSON.stringify(item)
+  }
+}
+
+function hasPages(item: unknown): item is Readonly<Record<string, unknown>> {
+  return typeof item === 'object' && item !== null && Object.values(item).some(isPages)
 }
 
 function isPages(part: unknown): part is Pages {

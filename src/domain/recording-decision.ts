@@ -22,6 +22,12 @@ export interface LeadStanding {
  */
 export const SEQUENCES_LEFT_OUT = 1000
 
+/**
+ * The events of a sandbox's lead, where one key can simulate as many as it likes. In production, every milestone is a fact
+ * that is recorded.
+ */
+export const MOST_EVENTS = 1000
+
 export interface NewEvent {
   eventId: string
   name: MilestoneName
@@ -46,6 +52,7 @@ export interface RecordingTools {
   generation: number
   newEventId: () => string
   mock?: { leadId: number; scoreUpdates: number } | undefined
+  isSandbox?: boolean
 }
 
 /**
@@ -56,6 +63,7 @@ export interface RecordingTools {
  * | its key is recorded, before or by an item before it          | `repeated`       |
  * | the lead is closed                                           | `closed`         |
  * | the timer's score update, and the borrower is mortgage ready | `mortgage_ready` |
+ * | a sandbox, and the lead has `MOST_EVENTS`; not the timer's   | `full`           |
  * | it is to get mock gains, and there are none                  | `no_gains`       |
  * | otherwise                                                    | `recorded`       |
  *
@@ -70,7 +78,7 @@ export function decideMilestones(
   lead: LeadStanding & { isClosed: boolean },
   known: ReadonlyMap<string, string>,
   items: readonly MilestoneItem[],
-  { now, generation, newEventId, mock }: RecordingTools,
+  { now, generation, newEventId, mock, isSandbox = false }: RecordingTools,
 ): RecordingDecision {
   const { isClosed, ...standing } = lead
   const seen = new Map(known)
@@ -79,8 +87,9 @@ export function decideMilestones(
   const outcomes = items.map((item): RecordedItem => {
     const recorded = seen.get(item.dedupeKey)
     if (recorded !== undefined) return { outcome: 'repeated', eventId: recorded }
-    const outcome = admit(after.status, isClosed, item, mock !== undefined)
+    const outcome = admit(after, isClosed, item, mock !== undefined)
     if (outcome !== 'recorded') return { outcome }
+    if (isSandbox && isFull(after, item)) return { outcome: 'full' }
     const gains = item.mock ? madeUp(mock, events) : item.gains
     const before = isStillFree(item.as, after) ? item.as : undefined
     if (before === undefined) after = inGeneration(after, generation)
@@ -97,7 +106,7 @@ export function decideMilestones(
 
 /** The timer's score updates end with the journey; one that somebody signalled is a fact all the same. */
 function admit(
-  status: MilestoneName,
+  { status }: LeadStanding,
   isClosed: boolean,
   item: MilestoneItem,
   canMock: boolean,
@@ -105,6 +114,11 @@ function admit(
   if (isClosed) return 'closed'
   if (item.mock && !canMock) return 'no_gains'
   return isTimed(item) && status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
+}
+
+/** The timer's are as many as the lead's clock has room for. */
+function isFull({ nextPosition }: LeadStanding, item: MilestoneItem): boolean {
+  return nextPosition > MOST_EVENTS && !isTimed(item)
 }
 
 /** The gains of the lead's next score update. */

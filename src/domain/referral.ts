@@ -99,7 +99,7 @@ export function isTimed({ dedupeKey }: MilestoneItem): boolean {
   return dedupeKey.startsWith(TIMED_KEY)
 }
 
-export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_gains'
+export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_gains' | 'full'
 
 export interface RecordedItem {
   outcome: RecordingOutcome

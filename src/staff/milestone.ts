@@ -72,7 +72,8 @@ export async function milestone(
     const answer = await context.referrals.record(lead, request).catch(refusedByWorkflow)
     const { outcome: answered = 'accepted', event_id = null } = answer ?? {}
     if (answered !== 'accepted' && answered !== 'recorded' && answered !== 'repeated') {
-      throw new Refusal(`Lead ${lead} has ended (${answered}): nothing was recorded.`)
+      const why = answered === 'full' ? 'has as many events as a sandbox records' : `has ended (${answered})`
+      throw new Refusal(`Lead ${lead} ${why}: nothing was recorded.`)
     }
     const result = { outcome: answered === 'repeated' ? 'already_recorded' : answered, event_id } as const
     return { result, detail: result }

@@ -58,7 +58,7 @@ const plain = fc
   .tuple(fc.constantFrom('', '', '0'), fc.nat({ max: 999_999_999 }))
   .map((parts) => parts.join(''))
 /** By the grammar of list-events, list-leads and get-deliveries, or almost. */
-export const cursor: fc.Arbitrary<unknown> = fc.oneof(
+const cursor: fc.Arbitrary<unknown> = fc.oneof(
   fc.array(digits, { minLength: 1, maxLength: 5 }).map((numbers) => numbers.join('-')),
   fc.tuple(digits, digits, digits, digits).map((numbers) => numbers.join('-')),
   fc.array(plain, { minLength: 4, maxLength: 4 }).map((numbers) => numbers.join('-')),

@@ -1,3 +1,5 @@
+import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { exportedLeadSchema } from '../../src/api/exported-lead.ts'
@@ -140,6 +142,64 @@ describe('export-lead', () => {
     expect(data.events.map(({ position }) => position)).toEqual(counted(EVENTS))
     expect(data.deliveries.map(({ sequence }) => sequence)).toEqual(counted(1000))
   })
+
+  it('holds every attempt of a webhook that was attempted a thousand times', async () => {
+    const lead = await partner.createLead()
+    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, finished_at, status)
+      select 'att_${raw.raw(String(lead))}_' || n, event_id, partner_id, n, 'resend', 1, now(), 503
+      from deliveries, generate_series(1, 1000) n where lead_id = ${lead}`.execute(context.sql)
+    const { deliveries } = await exported(lead)
+    const numbers = deliveries[0].attempts.map(({ number }: { number: number }) => number)
+    expect(numbers).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1))
+  })
+
+  it('is made one at a time for each partner: 429 until the other is read, or its reader is gone', async () => {
+    const long = await partner.createLead()
+    await raw`insert into lead_events (id, lead_id, partner_id, position, event_name, dedupe_key, created_at)
+      select 'evt_long' || lpad(n::text, 40, '0'), ${long}, ${partner.id}, n, 'client_engaged_in_chat', 'chat:' || n, now()
+      from generate_series(2, 100000) n`.execute(context.sql)
+    const leaving = await stalledExport(long)
+    const refused = await partner.post('export-lead', { lead_id: leadId })
+    expect([refused.status, refused.body.error.code, refused.headers['retry-after']]).toEqual([
+      429,
+      'RATE_LIMITED',
+      '5',
+    ])
+    const other = await api.addPartner()
+    expect((await other.post('export-lead', { lead_id: await other.createLead() })).status).toBe(200)
+    leaving.destroy()
+    await until(async () => (await partner.post('export-lead', { lead_id: leadId })).status === 200)
+
+    // a reader that stands still for as long as the lease lasts
+    const standing = await stalledExport(long)
+    await api.sql
+      .updateTable('exports')
+      .set({ leased_until: new Date(0) })
+      .execute()
+    const next = await stalledExport(long)
+    standing.destroy()
+    expect((await partner.post('export-lead', { lead_id: leadId })).status).toBe(429)
+    next.destroy()
+    await until(async () => (await partner.post('export-lead', { lead_id: leadId })).status === 200)
+    const again = [await exported(), await exported()]
+    expect(again.map(({ lead }) => lead.lead_id)).toEqual([leadId, leadId])
+  })
+
+  /** An export whose response has begun, and is not read on. */
+  function stalledExport(lead: number) {
+    const { port } = api.app.server.address() as AddressInfo
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' }
+      const call = request(
+        { port, host: '127.0.0.1', method: 'POST', path: '/v1/export-lead', headers },
+        (response) => {
+          expect(response.statusCode).toBe(200)
+          resolve(response.pause())
+        },
+      )
+      call.on('error', reject).end(JSON.stringify({ lead_id: lead }))
+    })
+  }
 
   it('is for staff with their names, and written down before it is printed', async () => {
     const pieces: string[] = []

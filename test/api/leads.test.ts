@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { closeLead } from '../../src/db/leads/lifecycle.ts'
 import { sealMetadata } from '../../src/db/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
@@ -184,6 +185,32 @@ describe('POST /get-events', () => {
       event_payload: null,
       created_at: '2030-01-01 00:00:00',
     })
+  })
+
+  it.each([999, 1000, 1001, 2500])('answers a history of %i events, complete and in order', async (count) => {
+    const id = await partner.createLead()
+    await raw`insert into lead_events (id, lead_id, partner_id, position, event_name, dedupe_key, created_at)
+      select 'evt_' || ${id}::int || '_' || n, ${id}, ${partner.id}, n, 'client_engaged_in_chat', 'chat:' || n,
+        '2030-01-01Z'::timestamptz + n * interval '1 second' from generate_series(2, ${count}::int) n`.execute(
+      api.sql,
+    )
+    const { status, headers, body } = await partner.post('get-events', { lead_id: id })
+    expect([status, headers['content-type'], body.success]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+      true,
+    ])
+    expect(body.data).toHaveLength(count)
+    const times = body.data.slice(1).map((event: object) => {
+      expect(event).toEqual({
+        event_name: 'client_engaged_in_chat',
+        event_payload: null,
+        created_at: expect.any(String),
+      })
+      return (event as { created_at: string }).created_at
+    })
+    expect(times).toEqual(times.toSorted())
+    expect(new Set(times).size).toBe(count - 1)
   })
 })
 

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { latestAttempts } from '../../src/db/deliveries/attempts.ts'
 import { findDeliveries } from '../../src/db/deliveries/list.ts'
 import { readHealth } from '../../src/db/endpoints/health.ts'
 import { deliveryStates, type DeliveryStatus } from '../../src/domain/delivery.ts'
-import { findEvents } from '../../src/db/leads/partner-reads.ts'
+import { deliveriesOf } from '../../src/db/export/pages.ts'
+import { EVENTS_AT_ONCE, findEvents } from '../../src/db/leads/partner-reads.ts'
 import type { Orm, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { buffersRead } from '../support/buffers.ts'
@@ -149,6 +151,27 @@ describe('the pages that PostgreSQL reads', () => {
     expect(await events(foreign)(sql)).toBeUndefined()
     const unknown = await buffersRead(sql, events(2_000_000))
     expect(await buffersRead(sql, events(foreign))).toBe(unknown)
-    expect(await findEvents(sql, partners.delivered, foreign)).toHaveLength(10_000)
+    expect(await findEvents(sql, partners.delivered, foreign)).toHaveLength(EVENTS_AT_ONCE)
+  })
+
+  it('are as many for the attempts of a webhook as are shown, or exported at once, of 20,000', async () => {
+    const { event_id: eventId, lead_id: leadId } = await sql
+      .selectFrom('deliveries')
+      .select(['event_id', 'lead_id'])
+      .where('partner_id', '=', partners.delivered)
+      .orderBy('sequence')
+      .executeTakeFirstOrThrow()
+    await raw`
+      insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, finished_at, response_body)
+      select 'att_more' || n, ${eventId}, ${partners.delivered}, n, 'resend', 1, now(), repeat('x', 100)
+      from generate_series(2, 20000) n`.execute(sql)
+    await raw`vacuum analyze attempts`.execute(sql)
+    const shown = (database: Sql) => latestAttempts(database, [eventId])
+    expect((await shown(sql)).get(eventId)?.map(({ number }) => number)).toEqual(
+      Array.from({ length: 20 }, (_, index) => 19_981 + index),
+    )
+    expect(await buffersRead(sql, shown)).toBeLessThan(LIMIT.few)
+    const firstPage = async (database: Sql) => (await deliveriesOf(database, leadId).next()).value
+    expect(await buffersRead(sql, firstPage)).toBeLessThan(LIMIT.page)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/domain/milestones.ts'
 import { simulatedGains } from '../../src/domain/mock-gains.ts'
-import { decideMilestones, type LeadStanding } from '../../src/domain/recording-decision.ts'
+import { decideMilestones, type LeadStanding, MOST_EVENTS } from '../../src/domain/recording-decision.ts'
 import type { MilestoneItem } from '../../src/domain/referral.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
@@ -65,6 +65,18 @@ describe('what becomes of milestones', () => {
     ],
   ])('%s', (_, change, sent, outcome) => {
     expect(decide(change, [sent], [['escrow_funded', 'evt_known']]).outcomes[0]?.outcome).toBe(outcome)
+  })
+
+  test('a sandbox records the thousandth event of a lead and no further one, but for the timer’s', () => {
+    const chats = ['a', 'b'].map((key) => item('client_engaged_in_chat', key))
+    const sent = [...chats, item('score_update', 'score_update#1')]
+    const outcomesOf = (isSandbox: boolean) => {
+      const tools = { now, generation: 1, newEventId: () => 'evt', isSandbox }
+      const full = { ...lead, nextPosition: MOST_EVENTS }
+      return decideMilestones(full, new Map(), sent, tools).outcomes.map(({ outcome }) => outcome)
+    }
+    expect(outcomesOf(true)).toEqual(['recorded', 'full', 'recorded'])
+    expect(outcomesOf(false)).toEqual(['recorded', 'recorded', 'recorded'])
   })
 
   test('the same key twice in one go is recorded once, and both are told of the same event', () => {

@@ -39,6 +39,26 @@ describe('simulate-event', () => {
       .orderBy('position')
       .execute()
 
+  it('records no more than a thousand events of a lead, and says so', async () => {
+    const lead = await partner.createLead()
+    await service.sql.updateTable('leads').set({ next_position: 1000 }).where('id', '=', lead).execute()
+    const chats = {
+      events: [{ event_name: 'client_engaged_in_chat' }, { event_name: 'client_engaged_in_chat' }],
+    }
+    const [one, other] = await Promise.all([partner.simulate(lead, chats), partner.simulate(lead, chats)])
+    for (const { status, error } of [one, other]) {
+      expect([status, error]).toEqual([
+        409,
+        {
+          code: 'LEAD_FULL',
+          message:
+            'The lead has 1,000 events, the most that a sandbox records for one. get-events shows them. Create another lead with POST /v1/create-lead.',
+        },
+      ])
+    }
+    expect((await positions(lead)).map(({ position }) => position)).toEqual([1, 1000])
+  })
+
   it('records in the very second of create-lead, and sends the webhook', async () => {
     const lead = await partner.createLead()
     const { status, data } = await partner.simulate(lead, { event_name: 'contract_signed' })

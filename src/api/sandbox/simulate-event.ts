@@ -9,7 +9,7 @@ import type { SignalledMilestone } from '../../domain/milestones.ts'
 import { parseScoreGains, type ScoreGains } from '../../domain/event-payloads.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
 import type { Referrals } from '../../temporal/referrals.ts'
-import { invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
 import { leadId } from '../fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../idempotency-key.ts'
 import { operation } from '../openapi/operation.ts'
@@ -116,6 +116,7 @@ const schema = operation({
     invalidPayload('Invalid request: event_name must be one of contract_signed, escrow_funded, ….'),
     unknownLead(),
     leadClosed(),
+    new ApiError('LEAD_FULL'),
   ],
 })
 
@@ -136,6 +137,7 @@ export const simulateEvent: FastifyPluginAsyncZod<SimulateOptions> = async (app,
       })
       if (answers === 'closed' || (answers !== 'unanswered' && answers.some(isRefused))) throw leadClosed()
       if (answers === 'unanswered') throw unavailable()
+      if (answers.some(({ outcome }) => outcome === 'full')) throw new ApiError('LEAD_FULL')
       const recorded = await findRecorded(
         sql,
         answers.flatMap(({ event_id: eventId }) => eventId ?? []),

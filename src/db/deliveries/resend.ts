@@ -11,6 +11,15 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .select(['deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence', 'deliveries.state'])
     .select(['deliveries.settled_at', 'endpoints.state as endpoint_state'])
     .select(waitsFor.as('waits_for'))
+    .select((eb) =>
+      eb
+        .selectFrom('attempts')
+        .select('number')
+        .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+        .orderBy('number', 'desc')
+        .limit(1)
+        .as('attempts'),
+    )
     .where('deliveries.event_id', '=', eventId)
     .where('leads.erased_at', 'is', null)
     .executeTakeFirst()

@@ -71,7 +71,7 @@ function deliveryOf({ attempts, waits_for, ...row }: RowOf<typeof deliveriesOf>)
     next_attempt_at: time(nextAttemptOf({ ...row, waits_for })),
     settled_at: time(row.settled_at),
     resend_requested_at: time(row.resend_requested_at),
-    attempts: attempts.map(({ event_id: _, ...attempt }) => ({
+    attempts: mapped(attempts, ({ event_id: _, ...attempt }) => ({
       ...attempt,
       started_at: time(attempt.started_at),
       finished_at: time(attempt.finished_at),

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { wanted } from '../deliveries/attempts.ts'
 import { waitsFor } from '../deliveries/first-open.ts'
 import { nextAttemptAt, shownState } from '../deliveries/list.ts'
 import type { Sql } from '../orm.ts'
@@ -7,8 +8,11 @@ import { pages } from '../pages.ts'
 /** What is kept of a lead in other tables, page by page: each page is a statement of its own, so none takes long. */
 
 const EVENTS = 1000
-/** With their bodies, and all of their attempts. */
+/** With their bodies, and the first attempts of each. */
 const DELIVERIES = 25
+const ATTEMPTS = 10
+/** Those of one delivery that has more. */
+const MORE_ATTEMPTS = 250
 const READS = 1000
 const ACTIONS = 1000
 
@@ -39,26 +43,69 @@ export function deliveriesOf(sql: Sql, leadId: number) {
       .orderBy('sequence')
       .limit(limit)
       .execute()
-    const attempts = await attemptsOf(
-      sql,
-      deliveries.map(({ event_id: id }) => id),
-    )
-    return deliveries.map((row) => ({ ...row, attempts: attempts.get(row.event_id) ?? [] }))
+    const ids = deliveries.map(({ event_id: id }) => id)
+    const first = await firstAttempts(sql, ids)
+    return deliveries.map((row) => {
+      const attempts = attemptPages(sql, row.event_id, first.get(row.event_id) ?? [])
+      return { ...row, attempts }
+    })
   }
   return pages(DELIVERIES, 0, read, ({ sequence }) => sequence)
 }
 
-async function attemptsOf(sql: Sql, eventIds: string[]) {
-  if (eventIds.length === 0) return new Map<string, never>()
+const attemptFields = [
+  'event_id',
+  'number',
+  'trigger',
+  'started_at',
+  'finished_at',
+  'duration_ms',
+  'address',
+  'status',
+  'error_code',
+  'hint',
+  'response_headers',
+  'response_body',
+] as const
+
+/** The first attempts of each of the deliveries. */
+async function firstAttempts(sql: Sql, eventIds: string[]) {
   const rows = await sql
-    .selectFrom('attempts')
-    .select(['event_id', 'number', 'trigger', 'started_at', 'finished_at', 'duration_ms', 'address'])
-    .select(['status', 'error_code', 'hint', 'response_headers', 'response_body'])
-    .where('event_id', 'in', eventIds)
+    .selectFrom(wanted(eventIds))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(attemptFields)
+          .whereRef('attempts.event_id', '=', 'wanted.event')
+          .orderBy('number')
+          .limit(ATTEMPTS)
+          .as('first'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('first')
     .orderBy('number')
     .execute()
   return Map.groupBy(rows, (row) => row.event_id)
 }
+
+/** A delivery's attempts, the first of which are read. */
+async function* attemptPages(sql: Sql, eventId: string, first: Attempt[]): AsyncGenerator<Attempt[]> {
+  yield first
+  if (first.length < ATTEMPTS) return
+  const read = (after: number, limit: number) =>
+    sql
+      .selectFrom('attempts')
+      .select(attemptFields)
+      .where('event_id', '=', eventId)
+      .where('number', '>', after)
+      .orderBy('number')
+      .limit(limit)
+      .execute()
+  yield* pages(MORE_ATTEMPTS, first.at(-1)?.number ?? 0, read, ({ number }) => number)
+}
+
+type Attempt = NonNullable<ReturnType<Awaited<ReturnType<typeof firstAttempts>>['get']>>[number]
 
 export function readsOf(sql: Sql, leadId: number) {
   const read = ({ at, id }: { at: Date | string; id: string }, limit: number) =>

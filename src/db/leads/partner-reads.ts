@@ -81,10 +81,19 @@ export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
 
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
-const selectEvents = compiledOnce<{ leadId: number; partnerId: number }>()((sql, { leadId, partnerId }) =>
+/** How many events of a lead are read at once. */
+export const EVENTS_AT_ONCE = 1000
+
+interface EventsPage {
+  leadId: number
+  partnerId: number
+  after: number
+}
+
+const selectEvents = compiledOnce<EventsPage>()((sql, { leadId, partnerId, after }) =>
   sql
     .selectFrom('lead_events')
-    .select(['event_name', 'event_payload', 'created_at'])
+    .select(['position', 'event_name', 'event_payload', 'created_at'])
     .where('lead_id', '=', (eb) =>
       eb
         .selectFrom('leads')
@@ -93,16 +102,19 @@ const selectEvents = compiledOnce<{ leadId: number; partnerId: number }>()((sql,
         .where('leads.partner_id', '=', partnerId)
         .where('leads.erased_at', 'is', null),
     )
-    .orderBy('position'),
+    .where('position', '>', after)
+    .orderBy('position')
+    .limit(EVENTS_AT_ONCE),
 )
 
 /**
- * A lead's whole history, oldest first; `undefined` if the partner has no such lead, or it is erased. No event of another partner's lead
- * is read, so that the response time reveals nothing about it.
+ * A lead's history, oldest first, from the event after position `after` on, `EVENTS_AT_ONCE` at most; `undefined` if there is
+ * none, or the partner has no such lead, or it is erased. No event of another partner's lead is read, so that the response
+ * time reveals nothing about it.
  */
-export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
-  const rows = await selectEvents(sql, { leadId, partnerId })
-  // every lead has at least its lead_received, so no rows means no such lead
+export async function findEvents(sql: Sql, partnerId: number, leadId: number, after = 0) {
+  const rows = await selectEvents(sql, { leadId, partnerId, after })
+  // every lead has at least its lead_received, so no rows from the beginning on means no such lead
   return rows.length === 0 ? undefined : rows
 }
 

@@ -12,8 +12,8 @@ import type { Sql } from '../orm.ts'
 
 export interface RecordingOptions {
   opening?: Opening | undefined
-  /** Whether gains may be made up: in a sandbox. */
-  canMock?: boolean
+  /** Whether gains may be made up, and events are limited. */
+  isSandbox?: boolean
   /** Only in this record: not in another generation, nor in one that knows less. */
   known?: KnownRecord | undefined
 }
@@ -45,7 +45,7 @@ export async function recordMilestones(
   leadId: number,
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
-  { opening, canMock = false, known: expected }: RecordingOptions = {},
+  { opening, isSandbox = false, known: expected }: RecordingOptions = {},
 ): Promise<OpenedWith | undefined> {
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
@@ -53,9 +53,9 @@ export async function recordMilestones(
     const isMeant = expected === undefined || isKnown(lead, expected)
     const known = new Map(Object.entries(lead.known))
     // counted once the lead is locked
-    const scoreUpdates = canMock && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
+    const scoreUpdates = isSandbox && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
     const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
-    const tools = { now: lead.now, generation: lead.current, newEventId, mock }
+    const tools = { now: lead.now, generation: lead.current, newEventId, mock, isSandbox }
     const decision = decideMilestones(lead, known, isMeant ? items : [], tools)
     const recording = answerOf(lead, decision)
     if (decision.events.length === 0) return { recording }
