@@ -8,7 +8,13 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
-import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
+import {
+  actorOf,
+  orRefusal,
+  type SelfServiceOptions,
+  selfServiceOff,
+  tooManyActions,
+} from './self-service.ts'
 import { success } from './response-fields.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
@@ -22,6 +28,7 @@ const errors = [
   invalidPayload('Invalid request: the request body must be a JSON object.'),
   selfServiceOff(),
   new ApiError('NO_ENDPOINT'),
+  tooManyActions(),
 ]
 
 const pauseSchema = operation({
@@ -78,6 +85,7 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
           await pauseOrResume(trx, request.partnerId, 'pausedByPartner')
           return { paused: endpoint.id, audit: {} }
         }),
+        tooManyActions,
       )
       // it sends the email about the pause; if the service had paused it before, it waits for the next probe
       if (paused !== undefined) startEndpoint(paused)
@@ -100,6 +108,7 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
           await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
           return { resumed: endpoint.id, audit: {} }
         }),
+        tooManyActions,
       )
       if (resumed !== undefined) startEndpoint(resumed)
       return { success: true as const, data: await viewOf(sql, request.partnerId) }

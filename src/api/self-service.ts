@@ -1,7 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { type SelfServiceActor, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
 import type { Sql } from '../db/orm.ts'
-import { MOST_CERTIFICATIONS_A_DAY, MOST_CHANGES_A_DAY } from '../domain/endpoint-change.ts'
+import {
+  ACTION_EVERY_MINUTES,
+  ACTIONS_IN_A_ROW,
+  MOST_CERTIFICATIONS_A_DAY,
+  MOST_CHANGES_A_DAY,
+} from '../domain/endpoint-change.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { EndpointPolicy } from '../webhooks/endpoint-url.ts'
@@ -26,13 +31,20 @@ export const tooManyChanges = (retryAfterSeconds = 3600) =>
 export const tooManyCertifications = (retryAfterSeconds = 3600) =>
   tooMany(`At most ${MOST_CERTIFICATIONS_A_DAY} certifications`, retryAfterSeconds)
 
-/** @param what as `At most 20 changes`. */
-export function tooMany(what: string, retryAfterSeconds: number): ApiError {
-  return new ApiError(
-    'RATE_LIMITED',
-    `${what} are possible within 24 hours. Try again after the number of seconds in Retry-After.`,
-    { 'retry-after': String(retryAfterSeconds) },
+export const tooManyActions = (retryAfterSeconds = ACTION_EVERY_MINUTES * 60) =>
+  limited(
+    `Your endpoint can be paused, resumed and tested ${ACTIONS_IN_A_ROW} times in a row, and then once every ${ACTION_EVERY_MINUTES} minutes. What changes nothing does not count.`,
+    retryAfterSeconds,
   )
+
+/** @param what as `At most 20 changes`. */
+export const tooMany = (what: string, retryAfterSeconds: number) =>
+  limited(`${what} are possible within 24 hours.`, retryAfterSeconds)
+
+function limited(limit: string, retryAfterSeconds: number): ApiError {
+  return new ApiError('RATE_LIMITED', `${limit} Try again after the number of seconds in Retry-After.`, {
+    'retry-after': String(retryAfterSeconds),
+  })
 }
 
 export const actorOf = (

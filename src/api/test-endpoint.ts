@@ -6,7 +6,13 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
-import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff } from './self-service.ts'
+import {
+  actorOf,
+  orRefusal,
+  type SelfServiceOptions,
+  selfServiceOff,
+  tooManyActions,
+} from './self-service.ts'
 import { success } from './response-fields.ts'
 
 const schema = operation({
@@ -41,6 +47,7 @@ const schema = operation({
     invalidPayload('Invalid request: the request body must be a JSON object.'),
     selfServiceOff(),
     new ApiError('NO_ENDPOINT'),
+    tooManyActions(),
   ],
 })
 
@@ -57,6 +64,7 @@ export const testEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (ap
           const asked = await requestPing(trx, endpoint.id)
           return { id: asked.id, audit: asked.isNew ? { ping_id: asked.id } : null }
         }),
+        tooManyActions,
       )
       startRequest((requests) => requests.ping(id))
       return { success: true as const, data: await viewOf(sql, request.partnerId) }

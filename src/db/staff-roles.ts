@@ -41,33 +41,21 @@ const viewerRights: RightsOf = (table, columns) => {
 }
 
 /** Written by the service alone; all else staff write as it does. */
-<<<<<<< HEAD
 const SERVICES_OWN = [
-  'certifications',
-  'endpoint_pings',
-  'lead_events',
-  'losses',
-  'personal_reads',
-  'sink_webhooks',
-  'sinks',
-]
-const staffRights: RightsOf = (table) => {
-  if (RETAINED.includes(table)) return 'select, delete'
-  return SERVICES_OWN.includes(table) ? 'select' : serviceRights(table)
-}
-=======
-const SERVICES_OWN = [
-  'certifications',
-  'endpoint_pings',
   'exports',
   'lead_events',
   'losses',
   'personal_reads',
+  'quotas',
   'sinks',
   'sink_webhooks',
 ]
-const staffRights: RightsOf = (table) => (SERVICES_OWN.includes(table) ? 'select' : serviceRights(table))
->>>>>>> d945280 (fix: what a sandbox makes of one lead is bounded, and long histories are read in pages)
+/** Staff run retention too. */
+const RETAINED = ['certifications', 'endpoint_pings']
+const staffRights: RightsOf = (table) => {
+  if (RETAINED.includes(table)) return 'select, delete'
+  return SERVICES_OWN.includes(table) ? 'select' : serviceRights(table)
+}
 
 /**
  * Makes the two roles, and gives them their rights. To be repeated after each migration.

@@ -22,6 +22,7 @@ import { Notice } from './entities/notice.ts'
 import { OnboardingMail } from './entities/onboarding-mail.ts'
 import { Partner } from './entities/partner.ts'
 import { PersonalRead } from './entities/personal-read.ts'
+import { Quota } from './entities/quota.ts'
 import { Restore } from './entities/restore.ts'
 import { RetentionRun } from './entities/retention-run.ts'
 import { SandboxRun } from './entities/sandbox-run.ts'
@@ -42,6 +43,7 @@ export const entities = [
   Attempt,
   IdempotencyKey,
   Export,
+  Quota,
   OnboardingMail,
   Notice,
   AuditEntry,

@@ -25,5 +25,9 @@ export const CHANGE_DELAY_HOURS = 24
 export const MOST_CHANGES_A_DAY = 20
 export const MOST_CERTIFICATIONS_A_DAY = 20
 
+/** How often a partner pauses, resumes and tests its endpoint: so many times in a row, and then once in so many minutes. */
+export const ACTIONS_IN_A_ROW = 20
+export const ACTION_EVERY_MINUTES = 2
+
 /** For how long the previous secret also signs after a rotation. */
 export const OVERLAP_HOURS = { default: 24, max: 7 * 24 }

@@ -211,6 +211,42 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
   })
 
+  it('is paused, resumed and tested twenty times in a row, and then once every two minutes', async () => {
+    const outOfRoom = {
+      code: 'RATE_LIMITED',
+      message:
+        'Your endpoint can be paused, resumed and tested 20 times in a row, and then once every 2 minutes. What changes nothing does not count. Try again after the number of seconds in Retry-After.',
+    }
+    const flip = (index: number) => partner.post(index % 2 === 0 ? 'pause-endpoint' : 'resume-endpoint', {})
+    const first: number[] = []
+    for (let index = 0; index < 18; index += 1) first.push((await flip(index)).status)
+    expect(new Set(first)).toEqual(new Set([200]))
+    // the last of them together with others
+    await api.sql.updateTable('endpoint_pings').set({ finished_at: new Date() }).execute()
+    const together = await Promise.all(
+      Array.from({ length: 12 }, () => flip(0)).concat(partner.post('test-endpoint', {})),
+    )
+    expect(together.map(({ status }) => status)).toEqual(Array.from({ length: 13 }, () => 200))
+    const refused = await flip(1)
+    expect([refused.status, refused.body.error]).toEqual([429, outOfRoom])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(100)
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(120)
+    // what changes nothing is answered still, and writes nothing
+    for (const path of ['pause-endpoint', 'test-endpoint'])
+      for (let times = 0; times < 30; times += 1) expect((await partner.post(path, {})).status).toBe(200)
+    expect(await auditOf(api, partner)).toHaveLength(20)
+    expect(await endpointOf(api, partner)).toMatchObject({ state: 'paused', paused_by: 'partner' })
+    const other = await addPartnerAt(api)
+    expect((await other.post('pause-endpoint', {})).status).toBe(200)
+
+    const spent = api.sql.updateTable('quotas').where('partner_id', '=', partner.id)
+    await spent.set({ spent_until: raw<Date>`spent_until - interval '2 minutes'` }).execute()
+    expect([(await flip(1)).status, (await flip(0)).status]).toEqual([200, 429])
+    // as if PostgreSQL's clock had been years ahead
+    await spent.set({ spent_until: raw<Date>`clock_timestamp() + interval '2 years'` }).execute()
+    expect((await flip(0)).status).toBe(200)
+  })
+
   it('tries all that wait now when a failing endpoint is resumed', async () => {
     const { id } = await endpointOf(api, partner)
     const active = { state: 'active' as const, paused_by: null, failing_since: new Date() }

@@ -1,7 +1,13 @@
 import { sql as raw } from 'kysely'
 import type { Environment } from '../../domain/environment.ts'
-import { MOST_CERTIFICATIONS_A_DAY, MOST_CHANGES_A_DAY } from '../../domain/endpoint-change.ts'
+import {
+  ACTION_EVERY_MINUTES,
+  ACTIONS_IN_A_ROW,
+  MOST_CERTIFICATIONS_A_DAY,
+  MOST_CHANGES_A_DAY,
+} from '../../domain/endpoint-change.ts'
 import { recordAudit } from '../audit.ts'
+import { type Quota, spend } from '../quotas.ts'
 import { lockEndpoint } from './endpoint.ts'
 import type { Sql } from '../orm.ts'
 
@@ -23,6 +29,10 @@ const limits: Partial<Record<SelfServiceAction, { counted: SelfServiceAction[]; 
   rotate: { counted: ['set', 'rotate'], most: MOST_CHANGES_A_DAY },
   certify: { counted: ['certify'], most: MOST_CERTIFICATIONS_A_DAY },
 }
+
+/** What is done more often than that. The audit keeps each for good. */
+const quota: Quota = { name: 'endpoint', most: ACTIONS_IN_A_ROW, everySeconds: ACTION_EVERY_MINUTES * 60 }
+const metered: SelfServiceAction[] = ['test', 'pause', 'resume']
 
 /** Why a partner cannot do that itself. */
 export class SelfServiceRefusal extends Error {
@@ -69,6 +79,7 @@ export async function actOnOwnEndpoint<Result extends { audit: Record<string, un
     await requireRoom(trx, action, partnerId)
     const result = await work(trx, endpoint, auditName(keyId))
     if (result.audit !== null) {
+      if (metered.includes(action)) await requireQuota(trx, partnerId)
       const row = { action: actions[action], partnerId, detail: { key_id: keyId, ...result.audit } }
       await recordAudit(trx, auditName(keyId), { ...row, outcome: 'done' })
     }
@@ -88,6 +99,12 @@ async function requireSelfService(trx: Sql, partnerId: number): Promise<void> {
     .where('id', '=', partnerId)
     .executeTakeFirstOrThrow()
   if (!isOn) throw new SelfServiceRefusal('off')
+}
+
+/** Spent last: what changes nothing costs nothing. A refusal undoes the rest. */
+async function requireQuota(trx: Sql, partnerId: number): Promise<void> {
+  const seconds = await spend(trx, partnerId, quota)
+  if (seconds !== undefined) throw new SelfServiceRefusal('too_many', seconds)
 }
 
 /** The endpoint's lock keeps two requests from taking the last place. */
