@@ -8,8 +8,17 @@ import type { Sql } from './orm.ts'
 /** The path of a sink below `/v1`, before its token. */
 export const SINK_PATH = '/sandbox/sinks/'
 
-/** How many webhooks of a sink are kept. */
-const WEBHOOKS_KEPT = 100
+/** How many webhooks of a sink are kept, and how many requests that no secret signed: these drive out none of those. */
+const KEPT = { signed: 100, unsigned: 20 }
+/** What is kept of a request that no secret signed, in characters. */
+const BEGINNING = 1000
+const UNSIGNED_HEADERS = [
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'content-type',
+  'user-agent',
+]
 
 /** How a sink answers webhooks with a valid signature. */
 export interface SinkAnswer {
@@ -105,9 +114,9 @@ export async function takeAnswer(sql: Sql, partnerId: number): Promise<{ status:
 }
 
 interface Arrival {
-  webhookId: string
   headers: Record<string, string>
   body: string
+  /** Why no secret signed it; `null` if one did. */
   problem: string | null
   status: number
   delayMs: number
@@ -115,12 +124,14 @@ interface Arrival {
 
 /** Keeps what arrived, and forgets the oldest. */
 export async function keepArrival(sql: Sql, partnerId: number, arrival: Arrival): Promise<void> {
-  const { webhookId, headers, body, problem, status, delayMs } = arrival
+  const { problem, status, delayMs } = arrival
+  const { headers, body } = problem === null ? arrival : beginningOf(arrival)
+  const isUnsigned = problem !== null
   const { id } = await sql
     .insertInto('sink_webhooks')
     .values({
       partner_id: partnerId,
-      webhook_id: webhookId,
+      webhook_id: headers['webhook-id'] ?? '',
       headers: raw<Record<string, string>>`${JSON.stringify(headers)}::jsonb`,
       body,
       problem,
@@ -132,27 +143,43 @@ export async function keepArrival(sql: Sql, partnerId: number, arrival: Arrival)
   await sql
     .deleteFrom('sink_webhooks')
     .where('partner_id', '=', partnerId)
+    .where(raw<boolean>`(problem is not null) = ${isUnsigned}`)
     .where('id', '<=', (eb) =>
       eb
         .selectFrom('sink_webhooks')
         .select('id')
         .where('partner_id', '=', partnerId)
+        .where(raw<boolean>`(problem is not null) = ${isUnsigned}`)
         .where('id', '<=', id)
         .orderBy('id', 'desc')
-        .offset(WEBHOOKS_KEPT)
+        .offset(isUnsigned ? KEPT.unsigned : KEPT.signed)
         .limit(1),
     )
     .execute()
 }
 
-/** The last webhooks of a partner's sink, newest first; `attempt` counts those with the same id. */
+/** Enough to see what it was. Anybody may have sent it: PostgreSQL stores no NUL. */
+function beginningOf({ headers, body }: Arrival) {
+  const short = (text: string) => text.slice(0, BEGINNING).toWellFormed().replaceAll('\0', '\uFFFD')
+  const kept = UNSIGNED_HEADERS.flatMap((name) => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, short(value)] as const]
+  })
+  return { headers: Object.fromEntries(kept) as Record<string, string>, body: short(body) }
+}
+
+/** What a partner's sink has kept, newest first; `attempt` counts webhooks with the same id. */
 export async function readArrivals(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('sink_webhooks')
     .select(['received_at', 'webhook_id', 'headers', 'body', 'problem', 'status', 'delay_ms'])
-    .select(raw<number>`(row_number() over (partition by webhook_id order by id))::int`.as('attempt'))
+    .select(
+      raw<number>`(row_number() over (partition by webhook_id, problem is null order by id))::int`.as(
+        'attempt',
+      ),
+    )
     .where('partner_id', '=', partnerId)
     .orderBy('id', 'desc')
-    .limit(WEBHOOKS_KEPT)
+    .limit(KEPT.signed + KEPT.unsigned)
     .execute()
 }

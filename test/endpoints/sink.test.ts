@@ -11,7 +11,7 @@ interface Webhook {
   status: number
   headers: Record<string, string>
   body: string
-  event: { type: string; data: { lead_id?: number; sequence?: number } }
+  event: { type: string; data: { lead_id?: number; sequence?: number } } | null
 }
 
 interface View {
@@ -44,7 +44,7 @@ describe('a sink', () => {
 
   const webhooks = async () => (await post('get-sink', {})).data.webhooks.toReversed()
   const ofLead = async (leadId: number) =>
-    (await webhooks()).filter(({ event }) => event.data.lead_id === leadId)
+    (await webhooks()).filter(({ event }) => event?.data.lead_id === leadId)
 
   it('is a partner’s endpoint after one call, and passes certification', async () => {
     const { status, data } = await post('use-sink', {})
@@ -116,18 +116,6 @@ describe('a sink', () => {
         .executeTakeFirst(),
     )
     expect(attempt.duration_ms).toBeGreaterThanOrEqual(300)
-  })
-
-  it('keeps the last hundred of each partner', async () => {
-    const { url } = (await post('use-sink', {})).data
-    await Promise.all(
-      Array.from({ length: 120 }, (_, index) =>
-        fetch(url, { method: 'POST', headers: { 'webhook-id': `forged_${index}` }, body: '{}' }),
-      ),
-    )
-    const arrived = await webhooks()
-    expect(arrived).toHaveLength(100)
-    expect(arrived.every(({ verified, status }) => !verified && status === 400)).toBe(true)
   })
 
   it('is nobody else’s, and none before it was made', async () => {

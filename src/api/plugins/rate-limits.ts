@@ -1,7 +1,9 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { ApiError } from '../errors.ts'
+
+type LimitRequest = (request: FastifyRequest) => Promise<void>
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -18,6 +20,12 @@ declare module 'fastify' {
     limitLookups<Owner>(request: FastifyRequest, lookUp: () => Promise<Owner>): Promise<Owner>
     /** Counts an authenticated request against its partner. @throws {ApiError} RATE_LIMITED */
     limitPartner(request: FastifyRequest): Promise<void>
+    /**
+     * Counts what anybody may send against what it is sent to, whatever `perMinute` is.
+     *
+     * @throws {ApiError} RATE_LIMITED
+     */
+    limitArrivals(mostAMinute: number, keyOf: (request: FastifyRequest) => string): LimitRequest
   }
 }
 
@@ -30,6 +38,10 @@ const unlimited = async () => {}
  * for the 5,000 most recent partners or addresses.
  */
 export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
+  await app.register(rateLimit, { global: false })
+  app.decorate('limitArrivals', (max, keyGenerator) =>
+    limit(app.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator })),
+  )
   if (perMinute === 0) {
     app.decorate('limitAddress', unlimited)
     app.decorate('limitRefusals', unlimited)
@@ -37,13 +49,8 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
     app.decorate('limitPartner', unlimited)
     return
   }
-  await app.register(rateLimit, { global: false })
   const counter = (keyGenerator?: (request: FastifyRequest) => number) =>
     app.createRateLimit({ max: perMinute, timeWindow: MINUTE_MS, ...(keyGenerator && { keyGenerator }) })
-  const limit = (count: ReturnType<typeof counter>) => async (request: FastifyRequest) => {
-    const result = await count(request)
-    if (!result.isAllowed && result.isExceeded) throw rateLimited(result.ttlInSeconds)
-  }
   const refusals = counter()
   const inFlight = new Map<string, number>()
   app.decorate('limitAddress', limit(counter()))
@@ -65,6 +72,11 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
     }
   })
 })
+
+const limit = (count: ReturnType<FastifyInstance['createRateLimit']>) => async (request: FastifyRequest) => {
+  const result = await count(request)
+  if (!result.isAllowed && result.isExceeded) throw rateLimited(result.ttlInSeconds)
+}
 
 function rateLimited(seconds: number): ApiError {
   return new ApiError('RATE_LIMITED', undefined, { 'retry-after': String(Math.max(1, seconds)) })

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { findSink, readArrivals } from '../../db/sinks.ts'
+import { isTooDeep } from '../../domain/json-depth.ts'
 import { formatTimestamp } from '../../domain/timestamps.ts'
 import { invalidPayload } from '../errors.ts'
 import { timestamp } from '../fields.ts'
@@ -21,8 +22,8 @@ const webhook = z
     status: z.int().describe('What the sink answered.'),
     delay_ms: z.int().describe('How long it waited before.'),
     headers: stringMap,
-    body: z.string().describe('The bytes that were signed.'),
-    event: z.unknown().describe('The body, parsed; `null` if it is not JSON.'),
+    body: z.string().describe('The bytes that were signed; if the signature is not valid, their beginning.'),
+    event: z.unknown().describe('The body, parsed; `null` if its signature is not valid.'),
   })
   .meta({ id: 'SinkWebhook' })
 
@@ -33,7 +34,8 @@ const schema = operation({
   operationId: 'getSink',
   tags: ['Sandbox'],
   summary: 'Read the webhooks at the sink',
-  description: 'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers.',
+  description:
+    'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({
@@ -44,7 +46,9 @@ const schema = operation({
         status: z.int().describe('The HTTP status that it answers with.'),
         times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
         delay_ms: z.int().describe('How long it waits before it answers.'),
-        webhooks: z.array(webhook).describe('The last 100, newest first.'),
+        webhooks: z
+          .array(webhook)
+          .describe('The last 100, and the last 20 whose signature is not valid; newest first.'),
       })
       .meta({ id: 'Sink' }),
   }),
@@ -99,7 +103,7 @@ export const getSink: FastifyPluginAsyncZod<Pick<SinkOptions, 'sql' | 'sinkBase'
             received_at: formatTimestamp(receivedAt),
             verified: problem === null,
             problem,
-            event: parse(arrival.body),
+            event: problem === null ? parse(arrival.body) : null,
           })),
         },
       }
@@ -107,10 +111,7 @@ export const getSink: FastifyPluginAsyncZod<Pick<SinkOptions, 'sql' | 'sinkBase'
   })
 }
 
+/** It was signed, but maybe by the partner itself. */
 function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return null
-  }
+  return isTooDeep(Buffer.from(body)) ? null : JSON.parse(body)
 }

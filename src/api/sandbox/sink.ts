@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../../db/sinks.ts'
 import type { Sql } from '../../db/orm.ts'
 import { problemOf } from '../../webhooks/verify.ts'
@@ -13,11 +13,20 @@ interface Options {
 /** The path of a sink, below `/v1`. */
 export const sinkPath = (token: string) => `${SINK_PATH}${token}`
 
+/** More than our webhooks have. */
+const MOST_BYTES = 16 * 1024
+/** Of webhooks and of all else together, and of what no secret signed. */
+const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
+
 /**
  * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
- * keeps it, and answers as it was told.
+ * keeps it, and answers as it was told. What is not signed is not parsed, and only its beginning is kept.
  */
 export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKeys }) => {
+  // decoded: a path can be written in many ways
+  const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token
+  const limitArrivals = app.limitArrivals(MOST_A_MINUTE.arrivals, tokenOf)
+  const limitUnsigned = app.limitArrivals(MOST_A_MINUTE.unsigned, tokenOf)
   // the signature is over the bytes as they came
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bytes)
@@ -25,21 +34,31 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
     // not in the reference: it is the worker that calls it
     schema: { hide: true, 'x-operation': {} },
     handler: async (request, reply) => {
+      await limitArrivals(request)
       const found = await findSinkByToken(sql, request.params.token, encryptionKeys)
       if (found === undefined) {
         await app.limitAddress(request)
         throw new ApiError('NOT_FOUND')
       }
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const headers = Object.fromEntries(
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       )
-      const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
-      const problem = problemOf(found.secrets, body, headers) ?? null
+      const problem = faultOf(found.secrets, bytes, headers) ?? null
+      if (problem !== null) await limitUnsigned(request)
       const answer = problem === null ? await takeAnswer(sql, found.partnerId) : { status: 400, delayMs: 0 }
-      const webhookId = headers['webhook-id'] ?? ''
-      await keepArrival(sql, found.partnerId, { webhookId, headers, body, problem, ...answer })
+      await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
       return reply.code(answer.status).send({ received: true, verified: problem === null })
     },
   })
+}
+
+function faultOf(
+  secrets: readonly string[],
+  bytes: Buffer,
+  headers: Record<string, string>,
+): string | undefined {
+  if (bytes.length > MOST_BYTES) return `a webhook has at most ${MOST_BYTES / 1024} KiB`
+  return problemOf(secrets, bytes.toString('utf8'), headers)
 }
