@@ -2,14 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../db/leads/update-lead.ts'
 import type { Sql } from '../db/orm.ts'
-import {
-  changeableFields,
-  eachField,
-  type OptionalField,
-  optionalFieldNames,
-  optionalFields,
-  requiredFields,
-} from '../domain/lead-fields.ts'
+import { type ChangeableField, changeableFields, eachField, requiredFields } from '../domain/lead-fields.ts'
 import { unknownLead, invalidPayload } from './errors.ts'
 import { leadId, optionalRules, text } from './fields.ts'
 import { operation } from './openapi/operation.ts'
@@ -20,12 +13,13 @@ const fixedFields: string[] = [
   'id',
   'partner_id',
   ...requiredFields,
-  ...optionalFieldNames.filter((name) => !optionalFields[name].changeable),
   'status',
   'metadata',
   'created_at',
   'updated_at',
 ]
+/** More than a lead can have: what one request sets and removes. */
+const MOST_FIELDS = 200
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const PROTOTYPE = '__proto__'
@@ -40,7 +34,7 @@ const propertyState = z
   .overwrite((state) => state.toUpperCase())
   .meta({ pattern: '^[A-Za-z]{2}$' })
 
-function removable(field: OptionalField) {
+function removable(field: ChangeableField) {
   const { rule, meaning } = optionalRules[field]
   return rule.nullish().describe(`${meaning} \`null\` and the empty string remove it.`)
 }
@@ -61,7 +55,10 @@ const body = z
   )
   .catchall(value)
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
-  .meta({ propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...fixedFields, PROTOTYPE] } } })
+  .meta({
+    maxProperties: MOST_FIELDS,
+    propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...fixedFields, PROTOTYPE] } },
+  })
 
 const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
 
@@ -94,7 +91,7 @@ interface Options {
 export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, options) => {
   app.post('/update-partner-info', {
     schema,
-    preValidation: async (request) => refusePrototype(request.body),
+    preValidation: async (request) => refuseFirst(request.body),
     handler: async (request) => {
       const { lead_id, ...sent } = request.body
       request.leadId = lead_id
@@ -130,11 +127,13 @@ function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, 
   }
 }
 
-/** zod drops a field of this name before any refinement sees it. */
-function refusePrototype(sent: unknown): void {
-  if (typeof sent === 'object' && sent !== null && Object.hasOwn(sent, PROTOTYPE)) {
+/** Thousands of fields take long to check; and zod drops a field of that name before any refinement sees it. */
+function refuseFirst(sent: unknown): void {
+  if (typeof sent !== 'object' || sent === null) return
+  if (Object.keys(sent).length > MOST_FIELDS)
+    throw invalidPayload(`Invalid request: the request body must have at most ${MOST_FIELDS} fields.`)
+  if (Object.hasOwn(sent, PROTOTYPE))
     throw invalidPayload(`Invalid request: ${PROTOTYPE} ${faultOf(PROTOTYPE)}.`)
-  }
 }
 
 /** What is wrong with a field's name, if anything. */

@@ -9,7 +9,7 @@
 interface LeadField {
   /** Its name in staff's view. */
   readonly label: string
-  /** Whether update-partner-info changes it; it rejects the others. */
+  /** Whether update-partner-info changes it. To that call, any other name is a custom field of the partner's. */
   readonly changeable: boolean
   /** Whether get-lead returns it. */
   readonly returned: boolean
@@ -22,10 +22,11 @@ export const optionalFields = {
   partner_lead_id: { label: 'partner’s lead id', changeable: true, returned: true },
   fico_range: { label: 'FICO range', changeable: true, returned: true },
   loan_officer_id: { label: 'loan officer', changeable: true, returned: true },
-  notes: { label: 'notes', changeable: true, returned: false },
+  notes: { label: 'notes', changeable: false, returned: false },
 } as const satisfies Record<string, LeadField>
 
 export type OptionalField = keyof typeof optionalFields
+export type ChangeableField = With<'changeable'>
 type With<Property extends keyof LeadField> = {
   [Name in OptionalField]: (typeof optionalFields)[Name][Property] extends true ? Name : never
 }[OptionalField]

@@ -124,7 +124,7 @@ describe('staff encryption', () => {
     const row = await holdRow(sql, 'leads', `id = ${leadId}`)
     const creation = { sql, encryptionKeys: [newer, older] }
     const change = (branch: string | null, office: string) =>
-      updateLead(creation, partnerId, leadId, { fields: { notes: office }, metadata: { branch, office } })
+      updateLead(creation, partnerId, leadId, { fields: {}, metadata: { branch, office } })
     const changing = change('changed', 'x')
     await row.reached()
     const rewriting = rewrite(context)

@@ -98,7 +98,7 @@ ${table(
     ['`list-events`', 'the events of all your leads, to poll instead of receiving webhooks'],
     [
       '`update-partner-info`',
-      'changes a lead, not your account: your identifiers, the FICO range, the notes, and any metadata of yours',
+      'changes a lead, not your account: your identifiers, the FICO range, and any metadata of yours',
     ],
     ['`status`', 'the furthest milestone that the lead has reached; it never goes back'],
     ['`position`', 'counts all events of a lead from 1'],

@@ -1,9 +1,9 @@
 import { sql as raw } from 'kysely'
-import type { OptionalField } from '../../domain/lead-fields.ts'
+import type { ChangeableField } from '../../domain/lead-fields.ts'
 import type { Sql } from '../orm.ts'
 import { leadsNow } from './leads-now.ts'
 import { ownsLead } from './partner-reads.ts'
-import { sealFields, sealMetadata } from './sealed-lead.ts'
+import { sealMetadata } from './sealed-lead.ts'
 
 /** The limit of custom fields, without those that the specification names. */
 export const MAX_CUSTOM_FIELDS = 50
@@ -11,7 +11,7 @@ const NAMED_FIELDS = ['loan_product', 'property_state']
 
 /** What is not named stays; `null` removes a field. */
 export interface LeadChanges {
-  fields: Partial<Record<OptionalField, string | null>>
+  fields: Partial<Record<ChangeableField, string | null>>
   metadata: Record<string, string | null>
 }
 
@@ -27,6 +27,9 @@ export async function updateLead(
 ): Promise<'updated' | 'unknown' | 'too_many'> {
   const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
   if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
+  // before any of them is encrypted
+  if (customFieldsIn(metadata) > MAX_CUSTOM_FIELDS)
+    return (await ownsLead(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
   const replaced = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
   const changes = JSON.stringify({ ...sealMetadata(leadId, metadata, encryptionKeys), ...replaced })
   const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
@@ -47,7 +50,7 @@ export async function updateLead(
       cte
         .updateTable('leads')
         .from('own')
-        .set({ ...sealFields(leadId, fields, encryptionKeys), metadata: merged, updated_at: leadsNow })
+        .set({ ...fields, metadata: merged, updated_at: leadsNow })
         .whereRef('leads.id', '=', 'own.id')
         .where('own.fits', '=', true),
     )
@@ -56,4 +59,10 @@ export async function updateLead(
     .executeTakeFirst()
   if (own === undefined) return 'unknown'
   return own.fits ? 'updated' : 'too_many'
+}
+
+/** How many a lead has at least, once they are stored. */
+function customFieldsIn(metadata: LeadChanges['metadata']): number {
+  const stored = Object.entries(metadata).filter(([, value]) => value !== null)
+  return stored.filter(([name]) => !NAMED_FIELDS.includes(name)).length
 }
