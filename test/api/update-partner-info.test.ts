@@ -174,9 +174,9 @@ describe('POST /update-partner-info', () => {
     const metadata = { ...sent, another: 'x' }
     expect(await updateLead(toAny, partner.id, leadId, { fields: {}, metadata })).toBe('too_many')
     expect(await updateLead(toAny, partner.id, 2_000_000, { fields: {}, metadata })).toBe('unknown')
-    await expect(
-      updateLead(toAny, partner.id, leadId, { fields: {}, metadata: { x: 'x' } }),
-    ).rejects.toThrow('ENCRYPTION_KEY is not set')
+    await expect(updateLead(toAny, partner.id, leadId, { fields: {}, metadata: { x: 'x' } })).rejects.toThrow(
+      'ENCRYPTION_KEY is not set',
+    )
   })
 
   it('takes at most 200 fields at once, whatever they are', async () => {
