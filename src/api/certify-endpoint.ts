@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import { endpointLimits } from '../domain/endpoint-change.ts'
 import { requestCertification } from '../db/endpoints/certifications.ts'
 import { openChanges } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
@@ -7,13 +8,7 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
-import {
-  actorOf,
-  orRefusal,
-  type SelfServiceOptions,
-  selfServiceOff,
-  tooManyCertifications,
-} from './self-service.ts'
+import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff, tooMany } from './self-service.ts'
 import { success } from './response-fields.ts'
 
 const SANDBOX_ONLY = 'Invalid request: accept_failures is possible in a sandbox only.'
@@ -58,7 +53,7 @@ const schema = operation({
     invalidPayload(SANDBOX_ONLY),
     selfServiceOff(),
     new ApiError('NO_CANDIDATE'),
-    tooManyCertifications(),
+    tooMany('certifications', endpointLimits.certifications.everyMinutes * 60),
   ],
 })
 
@@ -85,7 +80,6 @@ export const certifyEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async 
             return { id: asked.id, audit: asked.isNew ? detail : null }
           },
         ),
-        tooManyCertifications,
       )
       startRequest((requests) => requests.certify(id))
       return { success: true as const, data: await viewOf(sql, request.partnerId) }

@@ -6,11 +6,10 @@ import type { Sql } from '../db/orm.ts'
 import type { Environment } from '../domain/environment.ts'
 import { ERASURE_DELAY_DAYS, ERASURE_REASON, MOST_ERASURES_A_DAY, REASON_RULE } from '../domain/erasure.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { ApiError, unknownLead } from './errors.ts'
+import { ApiError, retryLater, unknownLead } from './errors.ts'
 import { leadId, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadErrors, strictBody } from './schemas.ts'
-import { tooMany } from './self-service.ts'
 import { ofLead, success } from './response-fields.ts'
 
 interface Options {
@@ -26,7 +25,11 @@ const leadHeld = (reason: string) =>
   new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${reason}.`)
 
 const tooManyErasures = (retryAfterSeconds = 3600) =>
-  tooMany(`At most ${MOST_ERASURES_A_DAY} erasures`, retryAfterSeconds)
+  retryLater(
+    'RATE_LIMITED',
+    `At most ${MOST_ERASURES_A_DAY} erasures can be requested within 24 hours.`,
+    retryAfterSeconds,
+  )
 
 const body = strictBody(
   {

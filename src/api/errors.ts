@@ -61,12 +61,12 @@ export const errorCatalogue = {
   },
   RATE_LIMITED: {
     status: 429,
-    message: 'Too many requests. Try again after the number of seconds in Retry-After.',
+    message: 'Too many requests. Retry-After says in how many seconds to try again.',
   },
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side.' },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    message: 'The service is temporarily unavailable. Try again after the number of seconds in Retry-After.',
+    message: 'The service is temporarily unavailable. Retry-After says in how many seconds to try again.',
   },
 } as const
 
@@ -111,5 +111,22 @@ export const invalidPayload = (message: string) => new ApiError('INVALID_PAYLOAD
 /** For a lead that does not exist, and for another partner's. */
 export const unknownLead = () => new ApiError('NOT_FOUND', 'Lead not found.')
 
+/** Says when to try again, in words and in `Retry-After`; `what` says why not now. */
+export function retryLater(code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE', what: string, seconds: number) {
+  const message = `${what} Try again in ${inWords(seconds)}.`
+  return new ApiError(code, message, { 'retry-after': String(Math.max(1, Math.ceil(seconds))) })
+}
+
 /** While PostgreSQL or Temporal cannot be reached, or a migration is missing. */
-export const unavailable = () => new ApiError('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '5' })
+export const unavailable = () =>
+  retryLater('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable.', 5)
+
+function inWords(seconds: number): string {
+  if (seconds > 2 * 3600) return counted(seconds / 3600, 'hour')
+  return seconds > 2 * 60 ? counted(seconds / 60, 'minute') : counted(seconds, 'second')
+}
+
+function counted(amount: number, unit: string): string {
+  const count = Math.max(1, Math.ceil(amount))
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

@@ -13,7 +13,7 @@ import type { Sql } from '../db/orm.ts'
 import { exportedParts } from '../domain/exported-lead.ts'
 import { jsonPieces } from '../domain/json-pieces.ts'
 import { referralId } from '../temporal/names.ts'
-import { ApiError, unknownLead } from './errors.ts'
+import { retryLater, unknownLead } from './errors.ts'
 import { leadId } from './fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
 import { operation } from './openapi/operation.ts'
@@ -23,13 +23,13 @@ import { success } from './response-fields.ts'
 import { streamed } from './streamed.ts'
 
 const RENEW_MS = (EXPORT_LEASE_SECONDS * 1000) / 4
-const RETRY_SECONDS = '5'
+const RETRY_SECONDS = 5
 
 const oneAtATime = () =>
-  new ApiError(
+  retryLater(
     'RATE_LIMITED',
-    'Another lead of yours is being exported. Exports are made one at a time: read the other one to its end, then try again.',
-    { 'retry-after': RETRY_SECONDS },
+    'Another lead of yours is being exported. Exports are made one at a time: read the other one to its end.',
+    RETRY_SECONDS,
   )
 
 const schema = operation({

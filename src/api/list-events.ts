@@ -5,7 +5,7 @@ import { BEGINNING, eventsAfter, type FeedPosition, isLost, lastEvent } from '..
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from './cursors.ts'
-import { ApiError, invalidPayload } from './errors.ts'
+import { type ApiError, invalidPayload, retryLater } from './errors.ts'
 import { event, tellApart } from './events.ts'
 import { integer } from './fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
@@ -155,6 +155,6 @@ function goneSignal({ raw }: FastifyReply): AbortSignal {
 }
 
 function tooManyWaits(): ApiError {
-  const message = `${MOST_WAITS} requests of your key are waiting for events already, which is the maximum.`
-  return new ApiError('RATE_LIMITED', message, { 'retry-after': '1' })
+  const what = `${MOST_WAITS} requests of your key are waiting for events already, which is the maximum.`
+  return retryLater('RATE_LIMITED', what, 1)
 }

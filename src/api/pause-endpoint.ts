@@ -85,7 +85,6 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
           await pauseOrResume(trx, request.partnerId, 'pausedByPartner')
           return { paused: endpoint.id, audit: {} }
         }),
-        tooManyActions,
       )
       // it sends the email about the pause; if the service had paused it before, it waits for the next probe
       if (paused !== undefined) startEndpoint(paused)
@@ -108,7 +107,6 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
           await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
           return { resumed: endpoint.id, audit: {} }
         }),
-        tooManyActions,
       )
       if (resumed !== undefined) startEndpoint(resumed)
       return { success: true as const, data: await viewOf(sql, request.partnerId) }

@@ -3,7 +3,7 @@ import { findDelivery, isUnsent } from '../db/deliveries/resend.ts'
 import { MOST_RESENDS } from '../db/deliveries/resend-marks.ts'
 import type { Sql } from '../db/orm.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../domain/delivery.ts'
-import { ApiError, unavailable, invalidPayload } from './errors.ts'
+import { ApiError, invalidPayload, retryLater, unavailable } from './errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
 import { eventId as ofEvent } from './fields.ts'
 import { operation } from './openapi/operation.ts'
@@ -15,8 +15,8 @@ interface Options {
 }
 
 /** The next attempt ends within its time limit and makes room; while the endpoint is paused, none is made. */
-const ROOM_SECONDS = String(REQUEST_LIMIT_MS / 1000)
-const PAUSED_SECONDS = '60'
+const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
+const PAUSED_SECONDS = 60
 const most = MOST_RESENDS.toLocaleString('en')
 const SENT_TOO_OFTEN = `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent. get-events has its event.`
 const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
@@ -72,14 +72,12 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
 
 function tooManyResends(isPaused = false): ApiError {
   const why = isPaused
-    ? 'None is sent while your endpoint is paused. Try again after it is resumed.'
-    : 'They are sent one at a time, at most five a second. Try again after the number of seconds in Retry-After.'
-  return new ApiError(
+    ? 'None is sent while your endpoint is paused: resume it first.'
+    : 'They are sent one at a time, at most five a second.'
+  return retryLater(
     'RATE_LIMITED',
     `${most} of your webhooks are already waiting to be resent, which is the maximum. ${why}`,
-    {
-      'retry-after': isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
-    },
+    isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
   )
 }
 

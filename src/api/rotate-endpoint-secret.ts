@@ -15,7 +15,7 @@ import {
   orRefusal,
   type SelfServiceOptions,
   selfServiceOff,
-  tooManyChanges,
+  tooManyActions,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
 import { success } from './response-fields.ts'
@@ -51,7 +51,7 @@ const schema = operation({
     invalidPayload('Invalid request: overlap_hours must be at least 0.'),
     selfServiceOff(),
     new ApiError('NO_ENDPOINT'),
-    tooManyChanges(),
+    tooManyActions(),
   ],
 })
 

@@ -1,16 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { type SelfServiceActor, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
 import type { Sql } from '../db/orm.ts'
-import {
-  ACTION_EVERY_MINUTES,
-  ACTIONS_IN_A_ROW,
-  MOST_CERTIFICATIONS_A_DAY,
-  MOST_CHANGES_A_DAY,
-} from '../domain/endpoint-change.ts'
+import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../domain/endpoint-change.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { EndpointPolicy } from '../webhooks/endpoint-url.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, retryLater } from './errors.ts'
 
 /** What the routes need by which partners look after their own endpoint. */
 export interface SelfServiceOptions {
@@ -25,27 +20,20 @@ export type StartRequest = (start: (requests: EndpointRequests) => Promise<void>
 
 export const selfServiceOff = () => new ApiError('SELF_SERVICE_OFF')
 
-export const tooManyChanges = (retryAfterSeconds = 3600) =>
-  tooMany(`At most ${MOST_CHANGES_A_DAY} changes of URL and secret`, retryAfterSeconds)
+const often = ({ inARow, everyMinutes }: { inARow: number; everyMinutes: number }) =>
+  `${inARow} times in a row, and then once every ${everyMinutes} minutes.`
 
-export const tooManyCertifications = (retryAfterSeconds = 3600) =>
-  tooMany(`At most ${MOST_CERTIFICATIONS_A_DAY} certifications`, retryAfterSeconds)
-
-export const tooManyActions = (retryAfterSeconds = ACTION_EVERY_MINUTES * 60) =>
-  limited(
-    `Your endpoint can be paused, resumed and tested ${ACTIONS_IN_A_ROW} times in a row, and then once every ${ACTION_EVERY_MINUTES} minutes. What changes nothing does not count.`,
-    retryAfterSeconds,
-  )
-
-/** @param what as `At most 20 changes`. */
-export const tooMany = (what: string, retryAfterSeconds: number) =>
-  limited(`${what} are possible within 24 hours.`, retryAfterSeconds)
-
-function limited(limit: string, retryAfterSeconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', `${limit} Try again after the number of seconds in Retry-After.`, {
-    'retry-after': String(retryAfterSeconds),
-  })
+const whatIsLimited: Record<EndpointLimit, string> = {
+  actions: `Your endpoint can be set, paused, resumed, tested and given a new secret ${often(endpointLimits.actions)} What changes nothing does not count.`,
+  certifications: `Your endpoint can be certified ${often(endpointLimits.certifications)} To mend a receiver, send it the failed check yourself: get-endpoint shows what was sent and received.`,
+  changes: `At most ${MOST_CHANGES_A_DAY} changes of URL and secret can be announced within 24 hours.`,
 }
+
+/** 429, for what a partner does too often. */
+export const tooMany = (limit: EndpointLimit, seconds: number) =>
+  retryLater('RATE_LIMITED', whatIsLimited[limit], seconds)
+
+export const tooManyActions = () => tooMany('actions', endpointLimits.actions.everyMinutes * 60)
 
 export const actorOf = (
   { partnerId, keyId }: FastifyRequest,
@@ -53,19 +41,18 @@ export const actorOf = (
 ): SelfServiceActor => ({ partnerId, keyId, environment })
 
 /** Does `work`, with what the record refuses as an error of the API. */
-export async function orRefusal<Result>(
-  work: Promise<Result>,
-  whenTooMany: (seconds?: number) => ApiError = tooManyChanges,
-): Promise<Result> {
+export async function orRefusal<Result>(work: Promise<Result>): Promise<Result> {
   return work.catch((error: unknown) => {
     if (!(error instanceof SelfServiceRefusal)) throw error
-    if (error.reason === 'too_many') throw whenTooMany(error.retryAfterSeconds)
-    throw new ApiError(codes[error.reason], messages[error.reason])
+    const { limit, reason } = error
+    if (limit !== undefined) throw tooMany(limit.name, limit.seconds)
+    throw new ApiError(codes[reason], messages[reason])
   })
 }
 
 const codes = {
   off: 'SELF_SERVICE_OFF',
+  too_many: 'RATE_LIMITED',
   no_endpoint: 'NO_ENDPOINT',
   no_candidate: 'NO_CANDIDATE',
   announced: 'NO_CANDIDATE',

@@ -15,7 +15,7 @@ import {
   orRefusal,
   type SelfServiceOptions,
   selfServiceOff,
-  tooManyChanges,
+  tooManyActions,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
 import { success } from './response-fields.ts'
@@ -58,7 +58,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: url is required.'), selfServiceOff(), tooManyChanges()],
+  errors: [invalidPayload('Invalid request: url is required.'), selfServiceOff(), tooManyActions()],
 })
 
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */

@@ -64,7 +64,6 @@ export const testEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (ap
           const asked = await requestPing(trx, endpoint.id)
           return { id: asked.id, audit: asked.isNew ? { ping_id: asked.id } : null }
         }),
-        tooManyActions,
       )
       startRequest((requests) => requests.ping(id))
       return { success: true as const, data: await viewOf(sql, request.partnerId) }

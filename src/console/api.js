@@ -7,13 +7,12 @@ const STORED_KEY = 'partner-key'
 
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
-  /** @param {{ status: number, code: string, message: string, retryAfter?: number, requestId?: string | null }} facts */
-  constructor({ status, code, message, retryAfter = 0, requestId = null }) {
+  /** @param {{ status: number, code: string, message: string, requestId?: string | null }} facts */
+  constructor({ status, code, message, requestId = null }) {
     super(message)
     this.status = status
     this.code = code
     /** Seconds; 0 if the answer named none. */
-    this.retryAfter = retryAfter
     this.requestId = requestId
   }
 }
@@ -93,7 +92,6 @@ function toFailure({ status, headers }, answer) {
     status,
     code: answer?.error?.code ?? `HTTP ${status}`,
     message: answer?.error?.message ?? `The API answered with status ${status}.`,
-    retryAfter: Number(headers.get('retry-after') ?? 0),
     requestId: headers.get('x-request-id'),
   })
 }
@@ -105,11 +103,12 @@ function toFailure({ status, headers }, answer) {
  */
 export function remedy(failure) {
   if (!(failure instanceof ApiFailure)) return 'Reload the page. If it happens again, tell us.'
-  const { status, retryAfter, requestId } = failure
+  const { status, requestId } = failure
   if (status === 0)
     return 'Check that the service is running and that you are online. The console keeps trying.'
-  if (status === 429) return `Try again in ${Math.max(1, retryAfter)} s.`
-  if (status === 503) return 'Try again in a moment. If it stays so, check that the worker is running.'
+  // its message says when to try again
+  if (status === 429) return ''
+  if (status === 503) return 'If it stays so, check that the worker is running.'
   if (status >= 500) return `Try again. If it happens again, tell us the request id ${requestId ?? ''}.`
   return ''
 }

@@ -21,13 +21,20 @@ export type EndpointChangeState = (typeof endpointChangeStates)[number]
 /** How long partner and staff have to object to an announced change. */
 export const CHANGE_DELAY_HOURS = 24
 
-/** Of a partner, within 24 hours. */
+/** Announced changes of a partner, within 24 hours: those that were replaced or not certified do not count. */
 export const MOST_CHANGES_A_DAY = 20
-export const MOST_CERTIFICATIONS_A_DAY = 20
 
-/** How often a partner pauses, resumes and tests its endpoint: so many times in a row, and then once in so many minutes. */
-export const ACTIONS_IN_A_ROW = 20
-export const ACTION_EVERY_MINUTES = 2
+/**
+ * How often a partner acts on its endpoint: so many times in a row, and then once in so many minutes. Whoever mends a
+ * receiver waits for minutes, not for a day.
+ */
+export const endpointLimits = {
+  /** Set, rotate, pause, resume and test. */
+  actions: { inARow: 30, everyMinutes: 2 },
+  certifications: { inARow: 30, everyMinutes: 2 },
+} as const
+
+export type EndpointLimit = keyof typeof endpointLimits | 'changes'
 
 /** For how long the previous secret also signs after a rotation. */
 export const OVERLAP_HOURS = { default: 24, max: 7 * 24 }

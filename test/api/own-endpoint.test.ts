@@ -211,15 +211,16 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
   })
 
-  it('is paused, resumed and tested twenty times in a row, and then once every two minutes', async () => {
+  it('is acted on thirty times in a row, and then once every two minutes', async () => {
     const outOfRoom = {
       code: 'RATE_LIMITED',
-      message:
-        'Your endpoint can be paused, resumed and tested 20 times in a row, and then once every 2 minutes. What changes nothing does not count. Try again after the number of seconds in Retry-After.',
+      message: expect.stringMatching(
+        /^Your endpoint can be set, paused, resumed, tested and given a new secret 30 times in a row, and then once every 2 minutes\. What changes nothing does not count\. Try again in 1\d\d seconds\.$/,
+      ),
     }
     const flip = (index: number) => partner.post(index % 2 === 0 ? 'pause-endpoint' : 'resume-endpoint', {})
     const first: number[] = []
-    for (let index = 0; index < 18; index += 1) first.push((await flip(index)).status)
+    for (let index = 0; index < 28; index += 1) first.push((await flip(index)).status)
     expect(new Set(first)).toEqual(new Set([200]))
     // the last of them together with others
     await api.sql.updateTable('endpoint_pings').set({ finished_at: new Date() }).execute()
@@ -234,7 +235,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     // what changes nothing is answered still, and writes nothing
     for (const path of ['pause-endpoint', 'test-endpoint'])
       for (let times = 0; times < 30; times += 1) expect((await partner.post(path, {})).status).toBe(200)
-    expect(await auditOf(api, partner)).toHaveLength(20)
+    expect(await auditOf(api, partner)).toHaveLength(30)
     expect(await endpointOf(api, partner)).toMatchObject({ state: 'paused', paused_by: 'partner' })
     const other = await addPartnerAt(api)
     expect((await other.post('pause-endpoint', {})).status).toBe(200)
@@ -295,31 +296,42 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     },
   )
 
-  it.each([
-    ['changes', ['set-endpoint', { url: URL_NEXT }]],
-    ['certifications', ['certify-endpoint', {}]],
-  ] as const)('takes twenty %s a day of a partner, also at once', async (what, [path, body]) => {
-    const other = await addPartnerAt(api)
+  it('is certified thirty times in a row, and then once every two minutes, and new URLs are taken all the same', async () => {
     await partner.post('set-endpoint', { url: URL_NEXT })
-    const already = what === 'changes' ? 1 : 0
-    const ask = async () => {
-      const answer = await partner.post(path, body)
-      // a running one would be answered
+    const answers = []
+    for (let times = 0; times < 30; times += 1) {
+      answers.push(await partner.post('certify-endpoint', {}))
+      // a running one is answered, and costs nothing
+      await partner.post('certify-endpoint', {})
       await api.sql
         .updateTable('certifications')
         .set({ result: 'failed' })
         .where('result', 'is', null)
         .execute()
-      return answer
     }
-    const answers = what === 'changes' ? await Promise.all(Array.from({ length: 25 }, ask)) : []
-    while (answers.length < 25) answers.push(await ask())
-    const refused = answers.filter(({ status }) => status === 429)
-    expect(refused).toHaveLength(5 + already)
-    expect(refused[0]?.body.error.message).toMatch(/^At most 20 /)
-    const seconds = Number(refused[0]?.headers['retry-after'])
-    expect(seconds).toBeGreaterThan(86_000)
-    expect(seconds).toBeLessThanOrEqual(86_400)
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200))
+    answers.push(await partner.post('certify-endpoint', {}))
+    expect(answers[30]?.body.error).toMatchObject({
+      code: 'RATE_LIMITED',
+      message: expect.stringMatching(
+        /^Your endpoint can be certified 30 times .* Try again in 1\d\d seconds\.$/,
+      ),
+    })
+    expect(Number(answers[30]?.headers['retry-after'])).toBeLessThanOrEqual(120)
+    expect((await partner.post('set-endpoint', { url: URL_NEXT })).status).toBe(200)
+    // what is left of a day is hundreds, not none
+    await api.sql
+      .updateTable('quotas')
+      .set({ spent_until: raw<Date>`spent_until - interval '2 minutes'` })
+      .execute()
+    expect((await partner.post('certify-endpoint', {})).status).toBe(200)
+  })
+
+  it('is set thirty times in a row, also at once', async () => {
+    const other = await addPartnerAt(api)
+    const ask = () => partner.post('set-endpoint', { url: URL_NEXT })
+    const answers = await Promise.all(Array.from({ length: 35 }, ask))
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(5)
     expect((await other.post('set-endpoint', { url: URL_NEXT })).status).toBe(200)
   })
 })
@@ -368,5 +380,36 @@ describe('a partner’s own endpoint, in production', () => {
     })
     expect(await secretsOf(api, partner)).toEqual(before)
     expect(api.requested.filter((what) => what.startsWith('change'))).toHaveLength(1)
+  })
+
+  it('counts what was announced in a day, and neither candidates nor what was never announced', async () => {
+    await turnOn()
+    for (let times = 0; times < 25; times += 1) await partner.post('set-endpoint', { url: URL_NEXT })
+    expect((await partner.post('rotate-endpoint-secret', {})).status).toBe(200)
+    const announced = api.sql
+      .updateTable('endpoint_changes')
+      .set({ takes_effect_at: raw<Date>`clock_timestamp() + interval '23 hours'`, state: 'replaced' })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('endpoint_changes')
+          .select('id')
+          .where('requested_by', '=', `key ${partner.keyId}`)
+          .limit(20),
+      )
+    await announced.execute()
+    for (const [path, body] of [
+      ['set-endpoint', { url: URL_NEXT }],
+      ['certify-endpoint', {}],
+      ['rotate-endpoint-secret', {}],
+    ] as const) {
+      const { status, headers, body: answer } = await partner.post(path, body)
+      expect([status, answer.error.message]).toEqual([
+        429,
+        'At most 20 changes of URL and secret can be announced within 24 hours. Try again in 23 hours.',
+      ])
+      expect(Number(headers['retry-after'])).toBeGreaterThan(22 * 3600)
+    }
+    // what stops a leaked key is never refused for that
+    expect((await partner.post('pause-endpoint', {})).status).toBe(200)
   })
 })

@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/environment.ts'
-import { MOST_CHANGES_A_DAY } from '../../domain/endpoint-change.ts'
+import { endpointLimits, MOST_CHANGES_A_DAY } from '../../domain/endpoint-change.ts'
 import { milestoneNames, milestones } from '../../domain/milestones.ts'
 import { DAY_MS, LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../domain/score-dates.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
@@ -170,8 +170,10 @@ get older ones. On the last page, \`next\` is \`null\`.
 
 const limits = `# Limits
 
-In production, each partner has 600 requests a minute, unless we have agreed on more; a sandbox has no such limit. In both, a \
-partner can set ${MOST_CHANGES_A_DAY} endpoint URLs or secrets in 24 hours. Beyond that, requests get 429 \`RATE_LIMITED\` with \
+In production, each partner has 600 requests a minute, unless we have agreed on more, and at most ${MOST_CHANGES_A_DAY} changes \
+of its endpoint’s URL or secret can be announced within 24 hours; a sandbox has no such limits. In both, a partner can set, pause, \
+resume and test its endpoint and give it a new secret ${endpointLimits.actions.inARow} times in a row, and then once every \
+${endpointLimits.actions.everyMinutes} minutes, and as often certify a new URL. Beyond that, requests get 429 \`RATE_LIMITED\` with \
 \`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has at most 64 KiB.`
 
 const changes = `# Versions

@@ -1,7 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { ApiError } from '../errors.ts'
+import { retryLater } from '../errors.ts'
 
 type LimitRequest = (request: FastifyRequest) => Promise<void>
 
@@ -78,6 +78,4 @@ const limit = (count: ReturnType<FastifyInstance['createRateLimit']>) => async (
   if (!result.isAllowed && result.isExceeded) throw rateLimited(result.ttlInSeconds)
 }
 
-function rateLimited(seconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', undefined, { 'retry-after': String(Math.max(1, seconds)) })
-}
+const rateLimited = (seconds: number) => retryLater('RATE_LIMITED', 'Too many requests.', seconds)

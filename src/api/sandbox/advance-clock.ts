@@ -7,7 +7,7 @@ import { clockStops, type ClockTarget, MOST_DAYS, MOST_YEARS } from '../../domai
 import { statuses } from '../../domain/milestones.ts'
 import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
 import type { Clocks } from '../../temporal/clocks.ts'
-import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../errors.ts'
 import { leadId, oneOf, timestamp } from '../fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { strictBody } from '../schemas.ts'
@@ -49,10 +49,10 @@ const clockEnded = () =>
   )
 
 const tooManyClocks = () =>
-  new ApiError(
+  retryLater(
     'RATE_LIMITED',
     `Clocks of ${MOST_RUNS.advance} of your leads are moving already. Wait until one has stopped: get-clock shows where it is.`,
-    { 'retry-after': '1' },
+    1,
   )
 
 const refusals = {

@@ -11,7 +11,7 @@ import { newReferralState, type ReferralState } from '../../domain/referral.ts'
 import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
 import { type ScenarioName, scenarioNames, webhooksOf } from '../../domain/scenarios.ts'
 import type { Scenarios } from '../../temporal/scenarios.ts'
-import { ApiError, invalidPayload, unavailable, unknownLead } from '../errors.ts'
+import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../errors.ts'
 import { eventName } from '../events.ts'
 import { leadId, oneOf } from '../fields.ts'
 import { scenarioName } from './list-scenarios.ts'
@@ -38,10 +38,10 @@ const BORROWER = {
 }
 
 const tooManyScenarios = () =>
-  new ApiError(
+  retryLater(
     'RATE_LIMITED',
-    `${MOST_RUNS.scenario} scenarios of yours are being played or wait for their turn. Try again once one is over: create-lead with its address waits for its turn by itself.`,
-    { 'retry-after': '5' },
+    `${MOST_RUNS.scenario} scenarios of yours are being played or wait for their turn. One that create-lead asks for by its address waits for its turn by itself.`,
+    5,
   )
 
 const schema = operation({

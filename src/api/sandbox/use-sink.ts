@@ -9,7 +9,7 @@ import { provideSink } from '../../db/sinks.ts'
 import { endpointView, exampleView, viewOf } from '../endpoint-view.ts'
 import { invalidPayload, unavailable } from '../errors.ts'
 import { operation } from '../openapi/operation.ts'
-import { actorOf, orRefusal, type SelfServiceOptions, tooManyChanges } from '../self-service.ts'
+import { actorOf, orRefusal, type SelfServiceOptions } from '../self-service.ts'
 import { sinkPath } from './sink.ts'
 import { generateSecret } from '../../webhooks/secrets.ts'
 import { success } from '../response-fields.ts'
@@ -43,7 +43,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: the request body must be a JSON object.'), tooManyChanges()],
+  errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
@@ -58,7 +58,7 @@ export const useSink: FastifyPluginAsyncZod<SinkOptions> = async (app, options) 
       if (current !== url || health === 'paused') {
         const actor = actorOf(request, policy.environment)
         const { endpointId, id } = await orRefusal(
-          actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
+          actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
             const secret = sealing(generateSecret(), encryptionKeys)
             const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
             const changeId = await openChange(trx, endpoint.id, change)

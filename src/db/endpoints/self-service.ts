@@ -1,49 +1,45 @@
 import { sql as raw } from 'kysely'
 import type { Environment } from '../../domain/environment.ts'
 import {
-  ACTION_EVERY_MINUTES,
-  ACTIONS_IN_A_ROW,
-  MOST_CERTIFICATIONS_A_DAY,
+  CHANGE_DELAY_HOURS,
+  type EndpointLimit,
+  endpointLimits,
   MOST_CHANGES_A_DAY,
 } from '../../domain/endpoint-change.ts'
 import { recordAudit } from '../audit.ts'
-import { type Quota, spend } from '../quotas.ts'
+import { spend } from '../quotas.ts'
 import { lockEndpoint } from './endpoint.ts'
 import type { Sql } from '../orm.ts'
 
-/** What a partner does to its endpoint itself, as the audit names it. */
+type Metered = keyof typeof endpointLimits
+
+/** What a partner does to its endpoint itself: how the audit names it, and what it counts against. */
 const actions = {
-  set: 'endpoint.propose',
-  certify: 'endpoint.certify',
-  rotate: 'endpoint.rotate_secret',
-  test: 'endpoint.ping',
-  pause: 'endpoint.pause',
-  resume: 'endpoint.resume',
-} as const
+  set: { name: 'endpoint.propose', limit: 'actions' },
+  // our own sink, which only takes the place of what was set before
+  sink: { name: 'endpoint.propose', limit: null },
+  certify: { name: 'endpoint.certify', limit: 'certifications' },
+  rotate: { name: 'endpoint.rotate_secret', limit: 'actions' },
+  test: { name: 'endpoint.ping', limit: 'actions' },
+  pause: { name: 'endpoint.pause', limit: 'actions' },
+  resume: { name: 'endpoint.resume', limit: 'actions' },
+} as const satisfies Record<string, { name: string; limit: Metered | null }>
 
 export type SelfServiceAction = keyof typeof actions
 
-/** Actions that count together, and how many of them a partner has within 24 hours. */
-const limits: Partial<Record<SelfServiceAction, { counted: SelfServiceAction[]; most: number }>> = {
-  set: { counted: ['set', 'rotate'], most: MOST_CHANGES_A_DAY },
-  rotate: { counted: ['set', 'rotate'], most: MOST_CHANGES_A_DAY },
-  certify: { counted: ['certify'], most: MOST_CERTIFICATIONS_A_DAY },
-}
-
-/** What is done more often than that. The audit keeps each for good. */
-const quota: Quota = { name: 'endpoint', most: ACTIONS_IN_A_ROW, everySeconds: ACTION_EVERY_MINUTES * 60 }
-const metered: SelfServiceAction[] = ['test', 'pause', 'resume']
+/** Those that lead to a change, which is announced in production. */
+const changing: readonly SelfServiceAction[] = ['set', 'certify', 'rotate']
 
 /** Why a partner cannot do that itself. */
 export class SelfServiceRefusal extends Error {
   readonly reason: 'off' | 'too_many' | 'no_endpoint' | 'no_candidate' | 'announced' | 'paused_by_staff'
-  /** After which there may be room again. */
-  readonly retryAfterSeconds: number | undefined
+  /** Of `too_many`: what there were too many of, and after how many seconds there is room again. */
+  readonly limit: { name: EndpointLimit; seconds: number } | undefined
 
-  constructor(reason: SelfServiceRefusal['reason'], retryAfterSeconds?: number) {
+  constructor(reason: SelfServiceRefusal['reason'], limit?: SelfServiceRefusal['limit']) {
     super(reason)
     this.reason = reason
-    this.retryAfterSeconds = retryAfterSeconds
+    this.limit = limit
   }
 }
 
@@ -75,12 +71,15 @@ export async function actOnOwnEndpoint<Result extends { audit: Record<string, un
   return sql.transaction().execute(async (trx) => {
     const endpoint = await lockEndpoint(trx, partnerId)
     if (endpoint === undefined) throw new Error(`partner ${partnerId} has no endpoint`)
-    if (environment === 'production') await requireSelfService(trx, partnerId)
-    await requireRoom(trx, action, partnerId)
+    if (environment === 'production') {
+      await requireSelfService(trx, partnerId)
+      if (changing.includes(action)) await requireFewChanges(trx, endpoint.id)
+    }
     const result = await work(trx, endpoint, auditName(keyId))
     if (result.audit !== null) {
-      if (metered.includes(action)) await requireQuota(trx, partnerId)
-      const row = { action: actions[action], partnerId, detail: { key_id: keyId, ...result.audit } }
+      const { name, limit } = actions[action]
+      if (limit !== null) await requireQuota(trx, partnerId, limit)
+      const row = { action: name, partnerId, detail: { key_id: keyId, ...result.audit } }
       await recordAudit(trx, auditName(keyId), { ...row, outcome: 'done' })
     }
     return result
@@ -102,31 +101,28 @@ async function requireSelfService(trx: Sql, partnerId: number): Promise<void> {
 }
 
 /** Spent last: what changes nothing costs nothing. A refusal undoes the rest. */
-async function requireQuota(trx: Sql, partnerId: number): Promise<void> {
+async function requireQuota(trx: Sql, partnerId: number, name: Metered): Promise<void> {
+  const { inARow, everyMinutes } = endpointLimits[name]
+  const quota = { name: `endpoint ${name}`, most: inARow, everySeconds: everyMinutes * 60 }
   const seconds = await spend(trx, partnerId, quota)
-  if (seconds !== undefined) throw new SelfServiceRefusal('too_many', seconds)
+  if (seconds !== undefined) throw new SelfServiceRefusal('too_many', { name, seconds })
 }
 
-/** The endpoint's lock keeps two requests from taking the last place. */
-async function requireRoom(trx: Sql, action: SelfServiceAction, partnerId: number): Promise<void> {
-  const limit = limits[action]
-  if (limit === undefined) return
+/** Each announced change is an email to partner and staff. The endpoint's lock keeps two requests from the last place. */
+async function requireFewChanges(trx: Sql, endpointId: number): Promise<void> {
+  const announcedAt = raw<Date>`coalesce(takes_effect_at - ${CHANGE_DELAY_HOURS} * interval '1 hour', requested_at)`
   const { count, seconds } = await trx
-    .selectFrom('audit')
+    .selectFrom('endpoint_changes')
     .select(raw<number>`count(*)::int`.as('count'))
     .select(
-      raw<number>`ceil(extract(epoch from min(at) + interval '1 day' - clock_timestamp()))::int`.as(
+      raw<number>`ceil(extract(epoch from min(${announcedAt}) + interval '1 day' - clock_timestamp()))::int`.as(
         'seconds',
       ),
     )
-    .where('partner_id', '=', partnerId)
-    .where('at', '>', raw<Date>`clock_timestamp() - interval '1 day'`)
-    .where(
-      'action',
-      'in',
-      limit.counted.map((counted) => actions[counted]),
-    )
-    .where(raw<boolean>`detail -> 'key_id' is not null`)
+    .where('endpoint_id', '=', endpointId)
+    .where((eb) => eb.or([eb('takes_effect_at', 'is not', null), eb('state', '=', 'announced')]))
+    .where(announcedAt, '>', raw<Date>`clock_timestamp() - interval '1 day'`)
     .executeTakeFirstOrThrow()
-  if (count >= limit.most) throw new SelfServiceRefusal('too_many', Math.max(1, seconds))
+  if (count >= MOST_CHANGES_A_DAY)
+    throw new SelfServiceRefusal('too_many', { name: 'changes', seconds: Math.max(1, seconds) })
 }
