@@ -80,19 +80,28 @@ export const errorCodesOf = (environment: Environment) =>
     (code) => environment === 'sandbox' || !sandboxOnly.includes(code),
   )
 
+/** What some errors say beside code and message, for programs. */
+export interface ErrorDetails {
+  /** With list-events: the cursor to go on with. */
+  next?: string
+}
+
 /** An error that the API sends unchanged. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly headers: Record<string, string>
+  readonly details: ErrorDetails
 
   constructor(
     code: ErrorCode,
     message: string = errorCatalogue[code].message,
     headers: Record<string, string> = {},
+    details: ErrorDetails = {},
   ) {
     super(message)
     this.code = code
     this.headers = headers
+    this.details = details
   }
 
   get status(): number {
@@ -101,8 +110,12 @@ export class ApiError extends Error {
 }
 
 /** The body of every error response: interface specification, section 4. */
-export function failureBody(code: ErrorCode, message: string = errorCatalogue[code].message) {
-  return { success: false as const, error: { code, message } }
+export function failureBody(
+  code: ErrorCode,
+  message: string = errorCatalogue[code].message,
+  details: ErrorDetails = {},
+) {
+  return { success: false as const, error: { code, message, ...details } }
 }
 
 /** `message` names what is wrong with the request. */

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { BEGINNING, eventsAfter, type FeedPosition, isLost, lastEvent } from '../db/leads/event-feed.ts'
+import { BEGINNING, eventsAfter, faultOfPlace, type FeedPosition, lastEvent } from '../db/leads/event-feed.ts'
 import type { Sql } from '../db/orm.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from './cursors.ts'
-import { type ApiError, invalidPayload, retryLater } from './errors.ts'
+import { ApiError, invalidPayload, retryLater } from './errors.ts'
 import { event, tellApart } from './events.ts'
 import { integer } from './fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
@@ -50,9 +50,9 @@ const schema = operation({
   body,
   bodyExamples: {
     'from the beginning': {},
-    'next page': { after: '1-81274-1042-3', limit: 100 },
+    'next page': { after: writeFeedCursor(BEGINNING), limit: 100 },
     'only what happens from now on': { after: 'now' },
-    'wait for news': { after: '1-81274-1042-3', wait: 25 },
+    'wait for news': { after: writeFeedCursor(BEGINNING), wait: 25 },
   },
   response: z.object({
     success,
@@ -75,14 +75,14 @@ const schema = operation({
           position: 4,
         },
       ],
-      next: '1-81290-1042-4',
+      next: '28252800-81290-1042-4',
       has_more: false,
     },
   },
   links: { after: '/next' },
   errors: [
     invalidPayload('Invalid request: after must be the next of an earlier response, or now.'),
-    lostPlace({ generation: 1, txid: '81201', leadId: 1040, position: 2 }),
+    lostPlace({ generation: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),
     tooManyWaits(),
   ],
 })
@@ -123,9 +123,11 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
 async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
   if (after === undefined || after === null) return BEGINNING
   if (after === NOW) return endOf(sql, partnerId)
+  if (after === writeFeedCursor(BEGINNING)) return BEGINNING
   const place = readFeedCursor(after)
-  if (place.generation > 0 && (await isLost(sql, partnerId, place)))
-    throw lostPlace(await endOf(sql, partnerId, place))
+  const fault = await faultOfPlace(sql, partnerId, place)
+  if (fault === 'foreign') throw foreignPlace(BEGINNING)
+  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, place))
   return place
 }
 
@@ -141,10 +143,17 @@ const placeOf = ({ lead_id: leadId, ...place }: Omit<FeedPosition, 'leadId'> & {
 
 /** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */
 function lostPlace(last: FeedPosition): ApiError {
-  const goOn = `Go on with "after": "${writeFeedCursor(last)}".`
-  return invalidPayload(
-    `Invalid request: after is from a moment that was lost when our database was restored. ${goOn} You may get events again that you have; tell them by event_id.`,
-  )
+  const what = 'is of an event that this record does not have: it was restored from a backup, or begun anew'
+  return refusedPlace(what, last)
+}
+
+const foreignPlace = (last: FeedPosition) =>
+  refusedPlace('is from another deployment, or from a record that this one took the place of', last)
+
+function refusedPlace(what: string, last: FeedPosition): ApiError {
+  const next = writeFeedCursor(last)
+  const message = `Invalid request: after ${what}. Go on with the error’s next, "${next}". You may get events again that you have; tell them by event_id.`
+  return new ApiError('INVALID_PAYLOAD', message, {}, { next })
 }
 
 /** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */

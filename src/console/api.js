@@ -7,13 +7,14 @@ const STORED_KEY = 'partner-key'
 
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
-  /** @param {{ status: number, code: string, message: string, requestId?: string | null }} facts */
-  constructor({ status, code, message, requestId = null }) {
+  /** @param {{ status: number, code: string, message: string, requestId?: string | null, next?: string }} facts */
+  constructor({ status, code, message, requestId = null, next }) {
     super(message)
     this.status = status
     this.code = code
-    /** Seconds; 0 if the answer named none. */
     this.requestId = requestId
+    /** Of list-events: the cursor to go on with. */
+    this.next = next
   }
 }
 
@@ -92,6 +93,7 @@ function toFailure({ status, headers }, answer) {
     status,
     code: answer?.error?.code ?? `HTTP ${status}`,
     message: answer?.error?.message ?? `The API answered with status ${status}.`,
+    next: answer?.error?.next,
     requestId: headers.get('x-request-id'),
   })
 }

@@ -80,6 +80,11 @@ async function follow(signal) {
         wait = 0
         continue
       }
+      // the record was restored, or begun anew
+      if (error instanceof ApiFailure && error.next !== undefined && error.next !== after) {
+        after = error.next
+        continue
+      }
       failures += 1
       // the first answer says that the service is back
       wait = 0

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
 import type { Environment } from '../domain/environment.ts'
+import { firstGeneration } from './generation.ts'
 import { migrate } from './migrating.ts'
 import { type Orm, type Sql, sqlOf } from './orm.ts'
 
@@ -33,7 +34,7 @@ export async function requireDeployment(sql: Sql, environment: Environment): Pro
 async function create(sql: Sql, environment: Environment): Promise<void> {
   await sql
     .insertInto('deployment')
-    .values({ id: uuid(), environment })
+    .values({ id: uuid(), environment, generation: firstGeneration })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

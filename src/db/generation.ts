@@ -101,8 +101,14 @@ export async function raiseGeneration(trx: Sql, cause: 'staff' | 'workflow', fro
   return generation
 }
 
-/** Counts seconds, so that a generation which was lost itself, with what the record forgot, is not given again. */
-const NEXT = `greatest(generation + 1, extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int)`
+const SECONDS = `extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int`
+
+/**
+ * Generations count seconds, the first one too, so that none is given again: neither one that was lost itself, with what the
+ * record forgot, nor one of a record that this one took the place of.
+ */
+export const firstGeneration = raw.raw<number>(`greatest(1, ${SECONDS})`)
+const NEXT = `greatest(generation + 1, ${SECONDS})`
 
 /** Who records reads the generation under a lock of this table, so nobody records in an earlier one after this. */
 const LOCK = 'lock table leads in exclusive mode'

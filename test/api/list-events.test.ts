@@ -82,10 +82,48 @@ describe('list-events', () => {
     ])
   })
 
-  it.each(['0-0-0-0', '2147483647-18446744073709551615-2147483647-2147483647'])(
-    'takes the cursor %j, at the end of its range',
-    async (after) => {
-      expect((await partner.post('list-events', { after, limit: 1 })).status).toBe(200)
-    },
-  )
+  it('takes the cursor before all events', async () => {
+    expect((await page({ after: '0-0-0-0' })).data.map(({ lead_id: id }) => id)).toEqual(leads)
+  })
+
+  describe('with a cursor that this record did not hand out, says where to go on', () => {
+    const refusalOf = async (after: string) => {
+      const { status, body } = await partner.post('list-events', { after })
+      return { status, error: body.error as unknown as { code: string; message: string; next: string } }
+    }
+    const feed = async () => (await page({})).data.map(({ lead_id: id }) => id)
+    const generationOf = async () => Number((await page({ after: 'now' })).next.split('-')[0])
+
+    it.each([
+      ['of a generation to come', (now: number) => `${now + 1}-1-1-1`],
+      ['at the end of its range', () => '2147483647-18446744073709551615-2147483647-2147483647'],
+    ])('from the beginning, %s', async (_, cursorOf) => {
+      const { status, error } = await refusalOf(cursorOf(await generationOf()))
+      expect([status, error.code, error.next]).toEqual([400, 'INVALID_PAYLOAD', '0-0-0-0'])
+      expect(error.message).toContain('from another deployment')
+    })
+
+    it.each([
+      ['of a record before this one', (now: number) => `${now - 1}-81274-1042-3`],
+      ['of a record that counted from 1', () => '1-81274-1042-3'],
+    ])('from the beginning, %s', async (_, cursorOf) => {
+      const { status, error } = await refusalOf(cursorOf(await generationOf()))
+      expect([status, error.next]).toEqual([400, '0-0-0-0'])
+      expect((await page({ after: error.next })).data.map(({ lead_id: id }) => id)).toEqual(await feed())
+    })
+
+    it('from the last event, ahead of the feed', async () => {
+      const { next: last } = await page({ limit: 100 })
+      const [generation, , leadId] = last.split('-')
+      const { status, error } = await refusalOf(`${generation}-18446744073709551615-${leadId}-1`)
+      expect([status, error.next]).toEqual([400, last])
+    })
+  })
+
+  it('goes on after an event of another lead that is not there, between others', async () => {
+    const { next } = await page({ limit: 3 })
+    const [generation, txid] = next.split('-')
+    const { data } = await page({ after: `${generation}-${txid}-2147483647-1` })
+    expect(data.map(({ lead_id: id }) => id)).toEqual(leads.slice(3))
+  })
 })

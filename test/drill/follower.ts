@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Stack } from './stack.ts'
 
 const PAUSE_MS = 200
-const GO_ON = /Go on with "after": "([^"]+)"/
 
 /** A partner that follows list-events from the beginning, and goes on where an error tells it to. */
 export function startFollower({ call }: Stack) {
@@ -21,9 +20,9 @@ export function startFollower({ call }: Stack) {
       return
     }
     if (status === 400) {
-      const { message } = body.error as { message: string }
+      const { message, next } = body.error as { message: string; next?: string }
       advice.push(message)
-      after = GO_ON.exec(message)?.[1] ?? after
+      after = next ?? after
     }
     await delay(PAUSE_MS)
   }

@@ -60,8 +60,8 @@ const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
 /** The body of every error response, with one of these codes. */
 export const failureSchemas = (codes: readonly ErrorCode[]) => ({
   ErrorCode: {
-    type: 'string',
-    enum: codes,
+    // open: a generated client that knows today's codes only would refuse the whole response
+    anyOf: [{ type: 'string', enum: codes }, { type: 'string' }],
     description: `Which error it is. New ones may be added: go by the HTTP status then.\n\n${codes
       .map((code) => `- \`${code}\` (${errorCatalogue[code].status})`)
       .join('\n')}`,
@@ -78,6 +78,11 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
         properties: {
           code: { $ref: refTo('ErrorCode') },
           message: { type: 'string', description: 'For people. Do not parse it: it may change.' },
+          next: {
+            type: 'string',
+            description:
+              'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
+          },
         },
       },
     },
@@ -112,7 +117,9 @@ function referenceTo([error, ...others]: ApiError[]): object | undefined {
 
 /** One response for all errors of a status. */
 function responseOf(errors: readonly ApiError[]) {
-  const examples = errors.map(({ code, message }) => [code, { value: failureBody(code, message) }] as const)
+  const examples = errors.map(
+    ({ code, message, details }) => [code, { value: failureBody(code, message, details) }] as const,
+  )
   return {
     description: errors.map(({ code, message }) => `\`${code}\`: ${message}`).join('\n\n'),
     headers: headersOf(errors.flatMap(({ code }) => ownHeaders[code] ?? [])),

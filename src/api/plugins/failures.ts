@@ -23,11 +23,14 @@ export const failures = plugin(async (app) => {
     methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const { status, code, message, headers } = toApiError(error, request)
+    const { status, code, message, headers, details } = toApiError(error, request)
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error({ lead_id: request.leadId }, error.message)
     else if (status >= 500) request.log.error({ err: error }, 'request failed')
-    return reply.code(status).headers(headers).send(failureBody(code, message))
+    return reply
+      .code(status)
+      .headers(headers)
+      .send(failureBody(code, message, details))
   })
   app.setNotFoundHandler(() => {
     throw new ApiError('NOT_FOUND')

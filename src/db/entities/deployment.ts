@@ -10,7 +10,7 @@ export const Deployment = defineEntity({
     id: p.uuid().primary(),
     environment: p.text().$type<Environment>(),
     createdAt: instant().defaultRaw('now()'),
-    /** 1, and raised when the record may have gone back: see `generation.ts`. */
+    /** In seconds since 2026; raised when the record may have gone back: see `generation.ts`. */
     generation: p.integer().default(1),
     /** Of the PostgreSQL cluster that it is in. */
     systemIdentifier: p.text().nullable(),

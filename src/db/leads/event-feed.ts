@@ -66,18 +66,34 @@ export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosi
     .executeTakeFirst()
 }
 
-/** Whether a place is of a generation that has ended, and the record has no event there any more: it was lost. */
-export async function isLost(
+/**
+ * What is wrong with a place that a partner goes on from:
+ *
+ * - `foreign`: it is of a generation that begins later than the record's. It is from another record, so that nothing of the
+ *   feed is known after it.
+ * - `lost`: it is of an earlier generation, and the record has no event there any more.
+ * - `ahead`: it is of this generation, and after all events: the record went back, and nobody has noticed yet.
+ *
+ * @returns `undefined` if nothing is.
+ */
+export async function faultOfPlace(
   sql: Sql,
   partnerId: number,
-  { generation, txid, leadId, position }: FeedPosition,
-): Promise<boolean> {
-  const { rows } = await raw<{ lost: boolean }>`
-    select ${generation} < ${currentGeneration} and not exists (
-      select from lead_events where partner_id = ${partnerId} and generation = ${generation} and txid = ${txid}::xid8
-        and lead_id = ${leadId}::bigint and position = ${position}::bigint
-    ) as lost`.execute(sql)
-  return rows[0]?.lost ?? false
+  place: FeedPosition,
+): Promise<'foreign' | 'lost' | 'ahead' | undefined> {
+  const { generation, txid, leadId, position } = place
+  const { rows } = await raw<{ fault: 'foreign' | 'lost' | 'ahead' | null }>`
+    select case
+      when ${generation}::int > ${currentGeneration} then 'foreign'
+      when exists (
+        select from lead_events where partner_id = ${partnerId} and generation = ${generation}::int and txid = ${txid}::xid8
+          and lead_id = ${leadId}::bigint and position = ${position}::bigint
+      ) then null
+      when ${generation}::int < ${currentGeneration} then 'lost'
+      when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)})
+        then 'ahead'
+    end as fault`.execute(sql)
+  return rows[0]?.fault ?? undefined
 }
 
 /** Which of the places have news after them, by their indexes. */
