@@ -27,9 +27,7 @@ export function describeNotice(
     environment === 'sandbox' || facts.self_service ? 'call POST /v1/resume-endpoint' : 'ask us'
   return {
     subject: `${subjects[kind]}: ${facts.name}`,
-    forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner(facts.reason, toResume)[kind]].join(
-      '\n\n',
-    ),
+    forPartner: [`Hello ${facts.name},`, ...about, adviceForPartner(facts, toResume)[kind]].join('\n\n'),
     forStaff: [`Partner ${partnerId}, ${facts.name}.`, ...about, adviceForStaff(partnerId, facts)[kind]].join(
       '\n\n',
     ),
@@ -78,20 +76,20 @@ function latestAttempt(kind: NoticeKind, facts: NoticeFacts): string[] {
   ]
 }
 
-const adviceForPartner = (reason: string | null, toResume: string): Record<NoticeKind, string> => ({
+const adviceForPartner = (facts: NoticeFacts, toResume: string): Record<NoticeKind, string> => ({
   failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, ${toResume} to have all waiting webhooks tried at once. If it accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
   given_up:
     'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To find it and to read its body, call POST /v1/get-deliveries.',
-  paused: adviceWhenPaused(reason, toResume),
+  paused: adviceWhenPaused(facts, toResume),
   recovered: 'No action is needed.',
 })
 
-function adviceWhenPaused(reason: string | null, toResume: string): string {
+function adviceWhenPaused({ reason, next_probe_at: probe }: NoticeFacts, toResume: string): string {
   if (reason === 'partner')
     return `What to do: to send all held webhooks in order, ${toResume}. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.`
   if (reason === 'staff')
     return 'What to do: contact us. What our staff paused, only our staff can resume, and we do not probe the endpoint until then.'
-  return `What to do: fix your endpoint. We probe it with the oldest held webhook after an hour, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, ${toResume}.`
+  return `What to do: fix your endpoint. We probe it with the oldest held webhook ${probe === null ? 'after an hour' : `on ${formatTimestamp(probe)} UTC`}, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, ${toResume}.`
 }
 
 const adviceForStaff = (partnerId: number, { reason, sample }: NoticeFacts): Record<NoticeKind, string> => ({

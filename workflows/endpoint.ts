@@ -61,8 +61,11 @@ export async function endpoint(
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
     if (review === null) return
-    if (review.unsent > 0) void mail(memory)
     show(memory, review)
+    // for its partner and staff to read: the email about the pause says it, too
+    if (isProbed(review) && review.nextProbeAt !== memory.nextProbeAt)
+      await setNextProbe(endpointId, review.since, memory.nextProbeAt)
+    if (review.unsent > 0) void mail(memory)
     if (review.state === 'draining') await drain(memory)
     else if (review.state === 'paused') await rest(memory, review, looks)
     else if (memory.mailing) await condition(() => !memory.mailing || memory.looks !== looks)
@@ -89,14 +92,11 @@ function setup(memory: Memory): Memory {
 /** Paused: probes with the oldest held webhook. What staff paused, staff have to resume. */
 async function rest(memory: Memory, review: EndpointReview, looks: number): Promise<void> {
   const looked = () => memory.looks !== looks
-  if (review.pausedBy !== 'service') {
+  if (!isProbed(review)) {
     await condition(looked)
     return
   }
-  const { endpointId, nextProbeAt } = memory
-  // for its partner and staff to read
-  if (review.nextProbeAt !== nextProbeAt) await setNextProbe(endpointId, review.since, nextProbeAt)
-  const waitMs = Math.max(1, nextProbeAt - Date.now())
+  const waitMs = Math.max(1, memory.nextProbeAt - Date.now())
   const summary = `probe ${memory.probes + 1}`
   const news = await condition(() => looked() || memory.probeNow, waitMs, { summary })
   if (news && !memory.probeNow) return
@@ -104,6 +104,8 @@ async function rest(memory: Memory, review: EndpointReview, looks: number): Prom
   if ((await probe(memory)) !== 'nothing') memory.probes += 1
   memory.nextProbeAt = nextProbe(memory)
 }
+
+const isProbed = ({ state, pausedBy }: EndpointReview) => state === 'paused' && pausedBy === 'service'
 
 function nextProbe({ pace, probes }: Memory): number {
   return Date.now() + Math.min(pace.firstMs * 2 ** probes, pace.longestMs)

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -12,9 +13,11 @@ describe('a paused endpoint', () => {
   let partner: TestPartner
   let endpoint: ReturnType<typeof endpointOf>
   let leads: ReturnType<typeof leadsOf>
+  let mailServer: Awaited<ReturnType<typeof startMailServer>>
 
   beforeAll(async () => {
-    service = await prepareService()
+    mailServer = await startMailServer()
+    service = await prepareService({ SMTP_URL: mailServer.url, SMTP_CATCHER: 'true' })
     partner = await service.addPartner()
     endpoint = endpointOf(service, partner)
     leads = leadsOf(service, partner)
@@ -74,6 +77,23 @@ describe('a paused endpoint', () => {
     expect(await own.probes()).toHaveLength(1)
     await pauseEndpoint(service.sql, other.id)
     expect(await nextProbe()).toBeNull()
+  })
+
+  it('is told by email when it is probed, as get-endpoint says it', async () => {
+    const other = await service.addPartner()
+    await service.sql
+      .updateTable('partners')
+      .set({ contact_email: 'probed@example.com' })
+      .where('id', '=', other.id)
+      .execute()
+    const own = endpointOf(service, other)
+    await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
+    await createEndpointStarter(service.client)((await own.row()).id)
+    const mail = await until(async () => mailServer.mails.find(({ to }) => to === 'probed@example.com'))
+    const { next_probe_at: at } = await own.row()
+    expect(mail.content).toContain(
+      `We probe it with the oldest held webhook on ${at?.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    )
   })
 
   it('is not probed when staff paused it', async () => {

@@ -244,7 +244,7 @@ describe('an erasure that is requested in production', () => {
     const left = leads.find((_, index) => statuses[index] === 429) ?? 0
     const { status, retryAfter, body } = await post('erase-lead', { lead_id: left }, key)
     expect([status, body.error.code]).toEqual([429, 'RATE_LIMITED'])
-    expect(body.error.message).toMatch(/^At most 20 erasures are possible within 24 hours\./)
+    expect(body.error.message).toMatch(/^At most 20 erasures can be requested within 24 hours\. Try again in 24 hours\.$/)
     expect(Number(retryAfter)).toBeGreaterThan(86_000)
     // a repeat is none, and another partner is not concerned
     expect((await post('erase-lead', { lead_id: asked[0] }, key)).status).toBe(200)

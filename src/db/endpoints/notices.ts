@@ -122,7 +122,7 @@ export async function noticeFacts(sql: Sql, partnerId: number, eventId: string |
       'endpoints.url',
       'endpoints.state',
     ])
-    .select(['endpoints.reason', 'endpoints.since', 'endpoints.failing_since'])
+    .select(['endpoints.reason', 'endpoints.since', 'endpoints.failing_since', 'endpoints.next_probe_at'])
     .select((eb) =>
       eb
         .selectFrom('deliveries')
