@@ -44,7 +44,19 @@ export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomai
   }
 }
 
-function refused(error: { responseCode?: number; code?: string }): never {
-  const code = error.responseCode ?? error.code ?? 'unknown reason'
-  throw ApplicationFailure.create({ message: `the mail could not be sent: ${code}`, type: 'MailRefused' })
+interface SmtpError extends Error {
+  responseCode?: number
+  code?: string
+  /** `CONN` before anything was said: no address is in the message. */
+  command?: string
+}
+
+const LONGEST_REASON = 200
+
+function refused({ responseCode, code = 'unknown reason', command, message }: SmtpError): never {
+  const why = command === 'CONN' && responseCode === undefined ? ` (${message.slice(0, LONGEST_REASON)})` : ''
+  throw ApplicationFailure.create({
+    message: `the mail could not be sent: ${responseCode ?? code}${why}`,
+    type: 'MailRefused',
+  })
 }

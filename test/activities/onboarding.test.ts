@@ -1,12 +1,16 @@
+import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { SMTPServer } from 'smtp-server'
 import { createMailer } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
+import { atEnd } from '../support/at-end.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { makeCertificate } from '../webhooks/certificate.ts'
 
 const MAIL = { to: 'bea@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
 const settings = {
@@ -82,5 +86,16 @@ describe('the onboarding email', () => {
     const mailer = createMailer({ ...settings, environment: 'production', smtpUrl: required })
     await expect(mailer.send({ ...MAIL, to: 'eve@example.com' })).rejects.toThrow('could not be sent: 500')
     expect(mailServer.recipients).not.toContain('eve@example.com')
+  })
+
+  it('says why a mail server is not trusted', async () => {
+    const { cert, key } = makeCertificate({ host: 'localhost' })
+    const server = new SMTPServer({ secure: true, cert, key })
+    server.on('error', () => {})
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())))
+    const smtpUrl = `smtps://localhost:${(server.server.address() as AddressInfo).port}`
+    const mailer = createMailer({ ...settings, environment: 'production', smtpUrl })
+    await expect(mailer.send(MAIL)).rejects.toThrow('could not be sent: ESOCKET (self-signed certificate')
   })
 })
