@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { v4 as uuid } from 'uuid'
 import { switchableProxy } from './api/switchable-proxy.ts'
 import { anyPort } from './support/any-port.ts'
 import { type Entry, runToEnd, startProcess } from './support/processes.ts'
@@ -13,6 +12,7 @@ const PRODUCTION = {
   MAIL_FROM: 'us@example.com',
   SCORE_PROVIDER_URL: 'https://scores.invalid',
   ERASURE_JOURNAL: '/nowhere/journal',
+  STAFF_EMAIL: 'staff@example.com',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
 }
 
@@ -32,7 +32,7 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
     const { environment: given, ownerUrl } = service
     const ofAsked = asked === 'production' ? PRODUCTION : {}
     environment = { ...given, MIGRATION_DATABASE_URL: ownerUrl, ...ofAsked }
-    await service.sql.insertInto('deployment').values({ id: uuid(), environment: stored }).execute()
+    await service.sql.updateTable('deployment').set({ environment: stored }).execute()
   })
 
   it.each(entries)('is refused in one line by %s as the other environment', async (entry) => {
@@ -71,7 +71,7 @@ describe('a database that is away when the API starts', () => {
     expect(await status(ping, authorized)).toBe(503)
     expect(await status(`http://127.0.0.1:${metricsPort}/readyz`)).toBe(503)
 
-    await service.sql.insertInto('deployment').values({ id: uuid(), environment: 'production' }).execute()
+    await service.sql.updateTable('deployment').set({ environment: 'production' }).execute()
     await proxy.comeBack()
     expect(await status(ping, authorized)).toBe(undefined)
     await until(async () => api.output().includes('This database belongs to a production deployment'))

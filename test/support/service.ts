@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
+import { requireDeployment } from '../../src/db/deployment.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
 import { lackingKeys } from '../../src/db/encryption-keys.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
@@ -47,6 +48,8 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   const ownerUrl = given ?? database?.url ?? ''
   const orm = await connect(ownerUrl)
   const sql = sqlOf(orm)
+  // as migrate does: a record has its first generation before anything is written
+  if (given === undefined) await requireDeployment(sql, environmentOf(environment.ENVIRONMENT))
   const client = new Client({ connection, namespace })
   atEnd(async () => {
     await Promise.all([orm.close(), connection.close()])
@@ -68,6 +71,8 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
   }
 }
+
+const environmentOf = (name: string) => (name === 'production' ? 'production' : 'sandbox')
 
 async function connectToNamespace(address: string, namespace: string): Promise<Connection> {
   const connection = await Connection.connect({ address })
