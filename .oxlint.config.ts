@@ -34,7 +34,8 @@ const withoutProcess = {
 }
 const withoutWorker = {
   regex: '^@temporalio/worker',
-  message: 'Only src/worker.ts, its requirements, its bundle and the replay (and tests) import the worker.',
+  message:
+    'Only src/worker.ts, its requirements, its failed tasks, its bundle and the replay (and tests) import the worker.',
 }
 
 type Row = {
@@ -250,7 +251,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['worker', 'worker-requirements', 'workflow-bundle', 'replay-histories'].map(
+      files: ['worker', 'worker-requirements', 'failed-tasks', 'workflow-bundle', 'replay-histories'].map(
         (name) => `src/${name}.ts`,
       ),
       rules: {

@@ -15,6 +15,7 @@ import { connect, sqlOf } from './db/orm.ts'
 import { createPartnerGate } from './db/endpoints/partner-gate.ts'
 import { retentionDays } from './domain/retention.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
+import { watchFailedTasks } from './failed-tasks.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
@@ -32,6 +33,8 @@ import { createRunKeeper } from './temporal/sandbox-runs.ts'
 import { createRestoreStarter } from './temporal/restores.ts'
 import { createResendStarter } from './temporal/resend.ts'
 import { createScenarios } from './temporal/scenarios.ts'
+import { createFailedTasks } from './jobs/failed-tasks.ts'
+import { watchFailing } from './jobs/failing-loop.ts'
 import { keepReconciled } from './jobs/reconcile-loop.ts'
 import { keepRetention } from './jobs/retention-loop.ts'
 import { sweep } from './jobs/sweep.ts'
@@ -105,6 +108,8 @@ const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimit
 const activities = createActivities(dependencies())
 const { advanceClock, findRetry, takeOverLeads } = activities
 const worker = await createWorker({ ...workerOptions(config), workflowBundle: bundle, activities })
+const failed = createFailedTasks()
+watchFailedTasks(worker, failed)
 const waitingWorker = await createWorker({
   ...waitingWorkerOptions(config),
   activities: { advanceClock, findRetry, takeOverLeads },
@@ -136,6 +141,7 @@ const retaining = keepRetention({
   log,
   signal: stopping.signal,
 })
+const watchingTasks = watchFailing({ client, sql, failed, log, signal: stopping.signal })
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
 const running = Promise.all([worker.run(), waitingWorker.run()]).catch((error: unknown) =>
@@ -149,7 +155,7 @@ process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
 const settled = [firstAttempts.settled(), onboardingMails.settled()]
-await Promise.all([sweeping, reconciling, retaining, watching, ...settled])
+await Promise.all([sweeping, reconciling, retaining, watchingTasks, watching, ...settled])
 await Promise.all([
   sender.close(),
   health.close(),

@@ -17,6 +17,8 @@ export const locks = [
   'sweep',
   /** While Temporal is compared with the record. */
   'comparison',
+  /** While the workflows whose task fails are looked at again. */
+  'failing_workflows',
   /** While retention removes what is old. */
   'retention',
   /** While a process notes the encryption key that it begins to use. */

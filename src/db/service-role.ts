@@ -24,6 +24,7 @@ const OTHER_RIGHTS: Record<string, string> = {
   endpoint_pings: 'select, insert, update, delete',
   endpoint_secrets: 'select, insert, update, delete',
   erasure_intents: 'select, insert, delete',
+  failing_workflows: 'select, insert, update, delete',
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
   lock_audit: 'select',

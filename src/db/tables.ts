@@ -14,6 +14,7 @@ import { Endpoint } from './entities/endpoint.ts'
 import { ErasureIntent } from './entities/erasure-intent.ts'
 import { Erasure } from './entities/erasure.ts'
 import { Export } from './entities/export.ts'
+import { FailingWorkflow } from './entities/failing-workflow.ts'
 import { IdempotencyKey } from './entities/idempotency-key.ts'
 import { LeadEvent } from './entities/lead-event.ts'
 import { Lead } from './entities/lead.ts'
@@ -58,6 +59,7 @@ export const entities = [
   ErasureIntent,
   RetentionRun,
   SandboxRun,
+  FailingWorkflow,
 ] as const
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>

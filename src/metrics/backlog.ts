@@ -58,6 +58,11 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'How long the oldest overdue erasure has been overdue',
     ({ oldestErasureOverdueSeconds }) => oldestErasureOverdueSeconds,
   )
+  gauge(
+    'referrals_workflows_failing',
+    'Workflows whose task has failed for a minute',
+    ({ failing }) => failing,
+  )
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
     help: 'Endpoints by state',

@@ -8,6 +8,7 @@ import {
   type OpenedRecord,
   openRecord,
 } from '../db/leads/staff-reads.ts'
+import { findFailing } from '../db/failing-workflows.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
@@ -23,14 +24,16 @@ export async function show(context: StaffContext, record: LeadRecord) {
   const { sql } = context
   const { id, ...lead } = openRecord(record, await context.encryptionKeys())
   // first: it rejects when the namespace is another deployment's
-  const { workflowId, status, notes } = await describeReferral(context.client, id)
+  const { workflowId, status, notes, isFailing } = await describeReferral(context.client, id)
   await context.noteRead({ leadId: id, what: 'lead show' })
-  const [events, deliveries, attempts, mail] = await Promise.all([
+  const [events, deliveries, attempts, mail, noted] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
     findLeadAttempts(sql, id),
     findOnboardingMail(sql, id),
+    isFailing ? findFailing(sql, workflowId) : undefined,
   ])
+  const failing = isFailing ? { since: noted?.since ?? null, failure: noted?.failure ?? null } : null
   const url = urlOf(context, workflowId)
   const attemptsOf = (event: string) =>
     attempts.filter(({ event_id }) => event_id === event).map(({ event_id: _, ...attempt }) => attempt)
@@ -40,7 +43,7 @@ export async function show(context: StaffContext, record: LeadRecord) {
     onboarding_mail: mail ?? null,
     events,
     deliveries: deliveries.map((row) => ({ ...row, attempts: attemptsOf(row.event_id) })),
-    workflow: { workflow_id: workflowId, status, url, notes },
+    workflow: { workflow_id: workflowId, status, url, notes, failing },
   }
   // apart: a partner may name a field as we name one of the lead's
   const metadata = Object.entries(lead.metadata)
@@ -74,7 +77,16 @@ export async function show(context: StaffContext, record: LeadRecord) {
         error: (row) => (row.finished_at === null ? 'under way' : row.error_code),
         hint: 'hint',
       }),
-    fields({ workflow: workflowId, status, 'Web UI': url }),
+    fields({
+      workflow: workflowId,
+      status,
+      'Web UI': url,
+      ...(failing && {
+        'task fails since': failing.since ?? 'a moment ago',
+        because: failing.failure,
+        remedy: 'nothing is recorded or sent until its task succeeds: see "workflow repair"',
+      }),
+    }),
     notes.length > 0 &&
       table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),
   ]

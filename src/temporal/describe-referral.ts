@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../workflows/messages.ts'
+import { isRepeated } from './failing-tasks.ts'
 import { OtherDeployment } from './namespace-claim.ts'
 import { referralId } from './names.ts'
 
@@ -12,6 +13,8 @@ export interface ReferralDescription {
   status: string
   /** What its workflow ignored, wholly or in part, and what went wrong; none while no worker answers for it. */
   notes: ReferralView['notes']
+  /** Its workflow task fails: nothing happens to the lead until that ends. */
+  isFailing: boolean
 }
 
 /**
@@ -24,12 +27,16 @@ export async function describeReferral(client: Client, leadId: number): Promise<
   const handle = client.workflow.getHandle(workflowId)
   const soon = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
   try {
-    const { status } = await soon(() => handle.describe())
-    const view = await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
-    return { workflowId, status: status.name, notes: view?.notes ?? [] }
+    const { status, raw } = await soon(() => handle.describe())
+    const isFailing = status.name === 'RUNNING' && isRepeated(raw.pendingWorkflowTask)
+    // a query would fail as its task does
+    const view = isFailing
+      ? undefined
+      : await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
+    return { workflowId, status: status.name, notes: view?.notes ?? [], isFailing }
   } catch (error) {
     if (error instanceof OtherDeployment) throw error
     const status = error instanceof WorkflowNotFoundError ? 'NOT_FOUND' : 'UNKNOWN'
-    return { workflowId, status, notes: [] }
+    return { workflowId, status, notes: [], isFailing: false }
   }
 }

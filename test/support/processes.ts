@@ -22,9 +22,14 @@ export interface ServiceProcess {
 
 export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff'}.ts`
 
-function forkEntry(entry: Entry, environment: Record<string, string>, args: string[] = []): ChildProcess {
-  return fork(path.join(root, entry), args, {
-    cwd: root,
+function forkEntry(
+  entry: Entry,
+  environment: Record<string, string>,
+  args: string[] = [],
+  product = root,
+): ChildProcess {
+  return fork(path.join(product, entry), args, {
+    cwd: product,
     execArgv: preload,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -48,12 +53,17 @@ export async function runToEnd(
   return { code: child.exitCode, stdout: stdout.join(''), stderr: stderr.join('') }
 }
 
-/** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */
+/**
+ * Starts an entry point of the service as it runs in a deployment, and waits until it is ready.
+ *
+ * @param product the folder with its sources: another build of it.
+ */
 export async function startProcess(
   entry: Entry,
   environment: Record<string, string>,
+  product = root,
 ): Promise<ServiceProcess> {
-  const child = forkEntry(entry, environment)
+  const child = forkEntry(entry, environment, [], product)
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(String(chunk)))
   const output = () => chunks.join('')

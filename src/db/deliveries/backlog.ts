@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { overdueAt } from '../erasures/requests.ts'
+import { FAILING_AFTER_MS } from '../failing-workflows.ts'
 import { recordedAt } from '../leads/new-lead.ts'
 import type { Sql } from '../orm.ts'
 
@@ -29,6 +30,8 @@ export interface Backlog {
   /** How long the oldest erasure that should have been carried out has been overdue, in seconds; 0 when there is none. */
   oldestErasureOverdueSeconds: number
   erasuresOverdue: number
+  /** Workflows whose task has failed for a minute. */
+  failing: number
 }
 
 /** Counts what waits, in one statement on the partial indexes of what is open. */
@@ -60,7 +63,9 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
       unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds",
-      erasures.count as "erasuresOverdue", erasures.oldest as "oldestErasureOverdueSeconds"
+      erasures.count as "erasuresOverdue", erasures.oldest as "oldestErasureOverdueSeconds",
+      (select count(*)::int from failing_workflows
+        where since < clock_timestamp() - ${FAILING_AFTER_MS} * interval '1 millisecond') as failing
     from due, (
       select count(*)::int as count,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest

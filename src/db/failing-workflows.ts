@@ -1,0 +1,109 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from './orm.ts'
+
+/** A task may fail once or twice while a worker starts or a release is rolled out: after this long, it does not end by itself. */
+export const FAILING_AFTER_MS = 60_000
+
+export interface FailingWorkflow {
+  workflowId: string
+  runId: string
+  type: string
+  failure: string
+  since: Date
+}
+
+/** Notes workflows whose task fails. One that is known keeps its date. */
+export async function noteFailing(sql: Sql, failing: readonly FailingWorkflow[]): Promise<void> {
+  if (failing.length === 0) return
+  await sql
+    .insertInto('failing_workflows')
+    .values(
+      failing.map(({ workflowId, runId, type, failure, since }) => ({
+        workflow_id: workflowId,
+        run_id: runId,
+        type,
+        failure,
+        since,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('workflow_id').doUpdateSet((eb) => ({
+        run_id: eb.ref('excluded.run_id'),
+        failure: eb.ref('excluded.failure'),
+        checked_at: raw<Date>`clock_timestamp()`,
+      })),
+    )
+    .execute()
+}
+
+/** Those that were not looked at for `restMs`, the longest first. */
+export async function failingToCheck(
+  sql: Sql,
+  restMs: number,
+  limit: number,
+): Promise<{ workflowId: string; runId: string }[]> {
+  return sql
+    .selectFrom('failing_workflows')
+    .select(['workflow_id as workflowId', 'run_id as runId'])
+    .where('checked_at', '<', raw<Date>`clock_timestamp() - ${restMs} * interval '1 millisecond'`)
+    .orderBy('checked_at')
+    .limit(limit)
+    .execute()
+}
+
+/** They were looked at, and still fail. */
+export async function noteStillFailing(sql: Sql, workflowIds: readonly string[]): Promise<void> {
+  if (workflowIds.length === 0) return
+  await sql
+    .updateTable('failing_workflows')
+    .set({ checked_at: raw<Date>`clock_timestamp()` })
+    .where('workflow_id', 'in', workflowIds)
+    .execute()
+}
+
+/** Removes one that goes on, or has ended, unless it fails in another run by now. */
+export async function forgetFailing(
+  sql: Sql,
+  { workflowId, runId }: Pick<FailingWorkflow, 'workflowId' | 'runId'>,
+): Promise<void> {
+  await sql
+    .deleteFrom('failing_workflows')
+    .where('workflow_id', '=', workflowId)
+    .where('run_id', '=', runId)
+    .execute()
+}
+
+/** Those that have failed for a minute and that no log line has named yet. The caller names them. */
+export async function tellFailing(sql: Sql, limit: number): Promise<FailingWorkflow[]> {
+  const due = sql
+    .selectFrom('failing_workflows')
+    .select('workflow_id')
+    .where('told_at', 'is', null)
+    .where('since', '<', raw<Date>`clock_timestamp() - ${FAILING_AFTER_MS} * interval '1 millisecond'`)
+    .limit(limit)
+  return sql
+    .updateTable('failing_workflows')
+    .set({ told_at: raw<Date>`clock_timestamp()` })
+    .where('workflow_id', 'in', due)
+    .returning(['workflow_id as workflowId', 'run_id as runId', 'type', 'failure', 'since'])
+    .execute()
+}
+
+/** All of them, in pages by id. */
+export async function failingPage(sql: Sql, afterId: string, limit: number): Promise<FailingWorkflow[]> {
+  return sql
+    .selectFrom('failing_workflows')
+    .select(['workflow_id as workflowId', 'run_id as runId', 'type', 'failure', 'since'])
+    .where('workflow_id', '>', afterId)
+    .orderBy('workflow_id')
+    .limit(limit)
+    .execute()
+}
+
+export async function findFailing(sql: Sql, workflowId: string): Promise<FailingWorkflow | undefined> {
+  return sql
+    .selectFrom('failing_workflows')
+    .select(['workflow_id as workflowId', 'run_id as runId', 'type', 'failure', 'since'])
+    .where('workflow_id', '=', workflowId)
+    .executeTakeFirst()
+}
