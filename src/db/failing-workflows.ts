@@ -107,3 +107,23 @@ export async function findFailing(sql: Sql, workflowId: string): Promise<Failing
     .where('workflow_id', '=', workflowId)
     .executeTakeFirst()
 }
+
+export interface FailingGroup {
+  type: string
+  workflows: number
+  /** When the first of them began to fail. */
+  since: Date
+  /** The most frequent failure. */
+  failure: string
+  /** The id of one of them. */
+  example: string
+}
+
+/** How many fail, by type. */
+export async function failingByType(sql: Sql): Promise<FailingGroup[]> {
+  const { rows } = await raw<FailingGroup>`
+    select type, count(*)::int as workflows, min(since) as since,
+      mode() within group (order by failure) as failure, min(workflow_id) as example
+    from failing_workflows group by type order by workflows desc`.execute(sql)
+  return rows
+}

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { reconcile } from '../jobs/reconcile.ts'
 import { fields } from './answer.ts'
+import { matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
+import { carryOut, preview } from './workflow-repair.ts'
 
 /** More ids than these are counted, not listed. */
 const MOST_LISTED = 20
@@ -16,7 +18,25 @@ export function addWorkflowCommands(program: Command, run: Run): void {
     .description('start a workflow for each open lead that has none, from PostgreSQL; repeats no webhook')
     .option('--dry-run', 'only say what would be started')
     .action(run(rebuild))
+  workflow
+    .command('repair')
+    .description(
+      'reset the workflows whose task fails, after a bad version was rolled back; loses nothing and repeats no webhook. Without --yes, it only says which',
+    )
+    .option('--yes', 'do it')
+    .option('--build <id>', 'all running workflows on which this build has worked, failing or not', build)
+    .action(
+      run(async (context, { yes, ...options }: { yes?: boolean; build?: string }) =>
+        yes === true ? carryOut(context, options) : preview(context, options),
+      ),
+    )
 }
+
+/** It becomes part of a query. */
+const build = matching(
+  /^[\w.@/+:-]{1,255}$/,
+  'Use a build’s id: "workflow repair" shows those of what fails.',
+)
 
 /** What the workers do once a day, now: for example after Temporal's data was lost. */
 export async function rebuild(context: StaffContext, { dryRun = false }: { dryRun?: boolean } = {}) {

@@ -4,9 +4,7 @@ import type { MilestoneItem, Recording } from '../domain/referral.ts'
 import { SKEW_MS } from '../domain/restore.ts'
 import { listWorkflows } from './list-workflows.ts'
 import { referralId } from './names.ts'
-
-type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>
-type HistoryEvent = NonNullable<History['events']>[number]
+import type { HistoryEvent } from './reset-point.ts'
 
 /** What activities of a workflow recorded: the arguments of one, and what it answered. */
 const activityItems: Record<string, (args: unknown[]) => MilestoneItem[]> = {

@@ -1,71 +1,151 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { contextOf } from '../staff/context.ts'
+import { requireLead } from '../../src/staff/require-lead.ts'
+import { show } from '../../src/staff/lead-view.ts'
+import { carryOut, preview } from '../../src/staff/workflow-repair.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { milestoneUpdate } from '../../workflows/messages.ts'
+import { auditOf, contextOf } from '../staff/context.ts'
 import { badBuild } from '../support/bad-build.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type ServiceProcess, startProcess } from '../support/processes.ts'
 import { scrape } from '../support/scrape.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { show } from '../../src/staff/lead-view.ts'
-import { requireLead } from '../../src/staff/require-lead.ts'
 
-const CHATS = 3
+const CHAT = 'client_engaged_in_chat'
+const GAINS = {
+  experian_gain: 1,
+  equifax_gain: 1,
+  transunion_gain: 1,
+  estimated_time_remaining: '1-2 days',
+}
 
-describe('a deployment that breaks the workflows', () => {
+describe('workflows that a bad deployment worked on, and that do not fit once it is rolled back', () => {
   let service: Service
+  let context: StaffContext
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
   let worker: ServiceProcess
-  let leadId: number
+  let waiting: number
+  /** Signalled, asked by update, and to be canceled. */
+  let signalled: number
+  let asked: number
+  let canceled: number
+
+  const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
+  const eventsOf = async (leadId: number) => (await handleOf(leadId).fetchHistory()).events ?? []
+  const shown = async (leadId: number) =>
+    show(context, await requireLead(context.sql, leadId, { evenErased: true }))
 
   beforeAll(async () => {
     service = await prepareService({ METRICS_PORT: '0' })
+    context = await contextOf(service.environment)
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
+    const good = await service.startWorker()
+    waiting = await leads.start()
+    await partner.endpoint.until(() => leads.arrivals(waiting).length === 1)
+    await good.stop()
     const bad = await startProcess('src/worker.ts', service.environment, badBuild())
-    leadId = await leads.start()
-    await service.referrals.signal(leadId, 'contract_signed')
-    for (let count = 0; count < CHATS; count += 1)
-      await service.referrals.signal(leadId, 'client_engaged_in_chat')
-    await until(async () => {
-      const { events } = await handle().fetchHistory()
-      return events?.some(({ timerStartedEventAttributes: timer }) => timer)
+    ;[signalled, asked, canceled] = [await leads.start(), await leads.start(), await leads.start()]
+    const send = service.referrals.signal
+    await send(signalled, 'contract_signed')
+    for (const argument of [undefined, undefined, { id: 'a' }]) await send(signalled, CHAT, argument)
+    await handleOf(asked).startUpdate(milestoneUpdate, {
+      args: [{ name: 'score_update', id: 'b', event_payload: GAINS }],
+      waitForStage: 'ACCEPTED',
     })
+    await send(canceled, 'escrow_funded')
+    await handleOf(canceled).cancel()
+    for (const leadId of [signalled, asked, canceled])
+      await until(async () => (await eventsOf(leadId)).some((event) => event.timerStartedEventAttributes))
+    await until(async () =>
+      (await eventsOf(canceled)).some((event) => event.workflowExecutionCancelRequestedEventAttributes),
+    )
     await bad.stop()
-    await service.referrals.signal(leadId, 'escrow_funded')
+    await send(signalled, 'escrow_funded')
+    await send(waiting, 'contract_signed')
     worker = await service.startWorker()
   }, 60_000)
 
-  const handle = () => service.client.workflow.getHandle(`lead-${leadId}`)
-  const shown = async () => {
-    const context = await contextOf(service.environment)
-    return show(context, await requireLead(context.sql, leadId, { evenErased: true }))
-  }
-
-  it('is found: the lead says that its task fails, since when and why', async () => {
-    const failing = await until(async () => {
-      const answer = await shown()
+  it('are found: such a lead says that its task fails, since when and why', async () => {
+    const { json, text } = await until(async () => {
+      const answer = await shown(signalled)
       return answer.json.workflow.failing?.since instanceof Date && answer
     })
-    expect(failing.json.workflow).toMatchObject({
+    expect(json.workflow).toMatchObject({
       status: 'RUNNING',
-      failing: { since: expect.any(Date), failure: expect.stringContaining('Nondeterminism error') },
+      failing: { failure: expect.stringMatching(/^\[TMPRL1100\] Nondeterminism error: [^{]+$/) },
     })
-    expect(failing.text).toMatch(/task fails since .*\nbecause +.*Nondeterminism/)
+    expect(text).toMatch(/task fails since .*\nbecause +.*Nondeterminism/)
+    expect((await shown(waiting)).json.workflow.failing).toBeNull()
   })
 
-  it('is counted and logged once it has lasted for a minute', async () => {
-    await service.sql
-      .updateTable('failing_workflows')
-      .set({ since: new Date(Date.now() - 61_000) })
-      .execute()
-    await until(async () => (await scrape(worker)).value('referrals_workflows_failing') === 1)
-    const line = await until(async () =>
-      worker
+  it('are counted and logged once their task has failed for a minute', async () => {
+    await until(async () => (await preview(context)).json.to_reset === 3)
+    expect((await scrape(worker)).value('referrals_workflows_failing')).toBe(0)
+    const earlier = { since: new Date(Date.now() - 61_000) }
+    await service.sql.updateTable('failing_workflows').set(earlier).execute()
+    const lines = await until(async () => {
+      const told = worker
         .output()
         .split('\n')
-        .find((each) => each.includes('"workflow_id":')),
+        .filter((line) => line.includes('"workflow_id":'))
+      return told.length >= 3 && told.map((line) => JSON.parse(line) as Record<string, unknown>)
+    })
+    expect(lines.map(({ workflow_id: id }) => id).toSorted()).toEqual(
+      [signalled, asked, canceled].map((id) => `lead-${id}`).toSorted(),
     )
-    expect(JSON.parse(line)).toMatchObject({ level: 50, workflow_id: `lead-${leadId}` })
+    expect(lines[0]).toMatchObject({ level: 50, failure: expect.stringContaining('Nondeterminism') })
+    await until(async () => (await scrape(worker)).value('referrals_workflows_failing') === 3)
+  })
+
+  it('are only listed without --yes, with the build that worked on them last', async () => {
+    const runs = async () => (await handleOf(signalled).describe()).runId
+    const before = await runs()
+    const { json, text } = await preview(context)
+    expect(json).toMatchObject({ dry_run: true, to_reset: 3, failing: [{ type: 'referral', workflows: 3 }] })
+    expect(text).toContain('To reset 3, add --yes')
+    const [build] = json.builds
+    expect(build).toEqual({ build: expect.stringMatching(/^@temporalio\/worker@/), workflows: 3 })
+    expect((await preview(context, { build: build?.build })).json).toMatchObject({ to_reset: 3 })
+    expect(await runs()).toBe(before)
+  })
+
+  it('are reset, by two at a time too: each milestone is recorded once and each webhook is sent once', async () => {
+    const both = await Promise.all([carryOut(context), carryOut(context)])
+    for (const { json } of both) expect(json).toMatchObject({ dry_run: false, failed: [] })
+    await leads.recorded(signalled, 'escrow_funded')
+    await leads.recorded(asked, 'score_update')
+    await until(async () => (await handleOf(canceled).describe()).status.name === 'COMPLETED')
+    expect((await leads.names(signalled)).toSorted()).toEqual(
+      ['lead_received', 'contract_signed', CHAT, CHAT, CHAT, 'escrow_funded'].toSorted(),
+    )
+    expect(await leads.names(asked)).toEqual(['lead_received', 'score_update'])
+    expect(await leads.names(canceled)).toEqual(['lead_received', 'escrow_funded'])
+    expect((await shown(canceled)).json.close_reason).toBe('canceled')
+    await partner.endpoint.until(() => leads.arrivals(signalled).length >= 3)
+    const sequences = (leadId: number) => leads.arrivals(leadId).map(({ event }) => event.data.sequence)
+    expect(sequences(signalled)).toEqual([1, 2, 3])
+    expect(sequences(asked)).toEqual([1, 2])
+  })
+
+  it('are left alone where they go on by themselves, and by a repeated repair', async () => {
+    await leads.recorded(waiting, 'contract_signed')
+    const runs = () =>
+      Promise.all([waiting, signalled, asked].map(async (id) => (await handleOf(id).describe()).runId))
+    const before = await runs()
+    const { json } = await carryOut(context)
+    expect(json).toMatchObject({ reset: 0, failed: [] })
+    expect(await runs()).toEqual(before)
+    await until(async () => (await preview(context)).json.to_reset === 0)
+    await until(async () => (await scrape(worker)).value('referrals_workflows_failing') === 0)
+  })
+
+  it('leave the repairs in the audit', async () => {
+    const rows = (await auditOf(context)).filter(({ action }) => action === 'workflow.repair')
+    expect(rows.filter(({ outcome }) => outcome === 'begun')).toHaveLength(3)
+    const resets = rows.filter(({ outcome }) => outcome === 'done').map(({ detail }) => detail?.reset)
+    expect(Math.max(...resets.map(Number))).toBeGreaterThan(0)
   })
 })
