@@ -62,9 +62,17 @@ const importTable: Row[] = [
   { at: 'src/db', may: domain },
   {
     at: 'src/temporal',
-    may: [...domain, ...db, 'workflows/messages.ts'],
+    // what a worker reads of a message, for histories
+    may: [
+      ...domain,
+      ...db,
+      'workflows/messages.ts',
+      'workflows/arguments.ts',
+      'workflows/payload-converter.ts',
+    ],
     types: [
       ...config,
+      'workflows/journey.ts',
       'workflows/advance.ts',
       'workflows/scenario.ts',
       'workflows/endpoint.ts',

@@ -70,7 +70,9 @@ const erasure = erasureTools(config)
 const deploymentId = await requireDatabase(sql, config)
 await requireJournal(sql, erasure)
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
-const referrals = createReferrals({ client, sql })
+const onCutOff = (facts: Record<string, unknown>) =>
+  log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
+const referrals = createReferrals({ client, sql, onCutOff })
 const scenarios = createScenarios({
   client,
   sql,

@@ -1,9 +1,10 @@
 import { parseScoreGains, type ScoreGains, takesPayload, unknownGains } from '../src/domain/event-payloads.ts'
 import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
-import type { MilestoneName } from '../src/domain/milestones.ts'
+import { type MilestoneName, signalledMilestones } from '../src/domain/milestones.ts'
 import type { DeliveryFailure } from '../src/domain/referral.ts'
 import { listOf } from '../src/domain/showable-names.ts'
-import { MOST_AHEAD_MS } from '../src/domain/lead-clock.ts'
+import { MOST_AHEAD_MS, MOST_SIMULATED } from '../src/domain/lead-clock.ts'
+import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
 /** Reasons are shown: words only, and short. */
@@ -66,6 +67,22 @@ export function readOffset(argument: unknown): number | undefined {
   const offset = isRecord(argument) ? argument.offset : undefined
   // the last hop is rounded up to a second
   return isCount(offset) && offset <= MOST_AHEAD_MS + 1000 ? offset : undefined
+}
+
+/** Whether an argument is what a simulation asks for, in every part. */
+export function isSimulation(request: unknown): request is SimulateRequest {
+  if (!isRecord(request) || !Array.isArray(request.events)) return false
+  const { key, events } = request
+  // it becomes part of keys in the record
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) return false
+  return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isMilestone)
+}
+
+function isMilestone(event: unknown): boolean {
+  if (!isRecord(event)) return false
+  const { name, gains, ...others } = event
+  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
+  return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@temporalio/workflow'
 import { takesPayload } from '../src/domain/event-payloads.ts'
-import { milestones, type MilestoneName } from '../src/domain/milestones.ts'
+import { milestoneKey } from '../src/domain/milestone-keys.ts'
+import { milestones, type MilestoneName, type SignalledMilestone } from '../src/domain/milestones.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { isShowable } from '../src/domain/showable-names.ts'
 import { readFailure, readMilestoneArgument, readOffset, readReason } from './arguments.ts'
@@ -102,14 +103,18 @@ function describeMilestone(name: MilestoneName): string {
 /** Receives a milestone. An update without an id of its own counts once by `updateId`. */
 export function receive(
   journey: Journey,
-  name: MilestoneName,
+  name: SignalledMilestone,
   argument: unknown,
   updateId?: string,
 ): MilestoneItem | undefined {
   journey.counts.received += 1
   const { id = updateId, gains, faults } = readMilestoneArgument(name, argument)
   for (const fault of faults) note(journey, name, fault)
-  const item: MilestoneItem = { name, dedupeKey: keyOf(journey, name, id), ...(gains && { gains }) }
+  const item: MilestoneItem = {
+    name,
+    dedupeKey: milestoneKey(name, id, () => nextKey(journey, name)),
+    ...(gains && { gains }),
+  }
   if (name !== 'score_update' || gains !== undefined) {
     journey.inbox.push(item)
     return item
@@ -121,11 +126,6 @@ export function receive(
   journey.counts.refused += 1
   note(journey, name, `not recorded: ${MOST_UNSCORED} wait for the score provider already`)
   return undefined
-}
-
-function keyOf(journey: Journey, name: MilestoneName, id: string | undefined): string {
-  if (milestones[name].once) return name
-  return id === undefined ? nextKey(journey, name) : `${name}:${id}`
 }
 
 function notUnderstood(journey: Journey, name: string): void {

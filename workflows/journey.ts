@@ -1,5 +1,6 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import type { MilestoneName } from '../src/domain/milestones.ts'
+import { numberedKey } from '../src/domain/milestone-keys.ts'
+import type { MilestoneName, SignalledMilestone } from '../src/domain/milestones.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/domain/referral.ts'
 import type { Counts, Note } from './messages.ts'
 
@@ -109,9 +110,9 @@ export function wake(journey: Journey): void {
 }
 
 /** A key for a milestone that may repeat: unchanged by a reset, new in a new life of the workflow. */
-export function nextKey(journey: Journey, name: string): string {
+export function nextKey(journey: Journey, name: SignalledMilestone): string {
   journey.counter += 1
-  return `${name}@${workflowInfo().firstExecutionRunId}:${journey.counter}`
+  return numberedKey(name, workflowInfo().firstExecutionRunId, journey.counter)
 }
 
 /** Whether anything that arrived is still to be recorded. */

@@ -5,13 +5,9 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow'
-import { parseScoreGains, unknownGains } from '../src/domain/event-payloads.ts'
-import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
-import { MOST_SIMULATED } from '../src/domain/lead-clock.ts'
-import { milestones, signalledMilestones } from '../src/domain/milestones.ts'
-import type { MilestoneItem } from '../src/domain/referral.ts'
+import { simulatedItem } from '../src/domain/milestone-keys.ts'
 import { scenarioId } from '../src/domain/scenarios.ts'
-import { isRecord } from './arguments.ts'
+import { isSimulation } from './arguments.ts'
 import { type Journey, note } from './journey.ts'
 import {
   LEAD_CLOSED,
@@ -65,42 +61,15 @@ async function tellScenario(leadId: number, played: Played): Promise<void> {
   await CancellationScope.nonCancellable(() => scenario.signal(playedSignal, played)).catch(() => undefined)
 }
 
-function isSimulation(request: unknown): request is SimulateRequest {
-  if (!isRecord(request) || !Array.isArray(request.events)) return false
-  const { key, events } = request
-  // it becomes part of keys in the record
-  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) return false
-  return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isMilestone)
-}
-
-function isMilestone(event: unknown): boolean {
-  if (!isRecord(event)) return false
-  const { name, gains, ...others } = event
-  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
-  return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
-}
-
 async function simulate(journey: Journey, { key, events }: SimulateRequest): Promise<MilestoneAnswer[]> {
   const { awaited, inbox } = journey
   // the server allows a run 2,000 updates and 10,000 signals
   journey.messages += 2
   journey.counts.received += events.length
-  const items = events.map((event, index) => itemOf(event, key, index))
+  const items = events.map((event, index) => simulatedItem(event, key, index))
   for (const item of items) awaited.set(item, undefined)
   inbox.push(...items)
   showSoon(journey)
   await condition(() => items.every((item) => awaited.get(item) !== undefined))
   return items.map((item) => takeAnswer(journey, item))
-}
-
-/** A signal's own id has no space, so a simulated milestone's key is no other's. */
-function itemOf(
-  { name, gains }: SimulateRequest['events'][number],
-  key: string,
-  index: number,
-): MilestoneItem {
-  const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
-  if (name !== 'score_update') return { name, dedupeKey }
-  // the validator has seen to it that there is nothing else in them
-  return gains === undefined ? { name, dedupeKey, mock: true } : { name, dedupeKey, gains }
 }

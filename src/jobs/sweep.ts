@@ -102,7 +102,7 @@ function createTurns(options: SweepOptions) {
 
   async function startLeads(): Promise<number> {
     const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but: leads.resting(), limit: PAGE })
-    const failed = await forEachInFlight(ids, (id) => referrals.startFromRecord(id), {
+    const failed = await forEachInFlight(ids, (id) => referrals.startFirst(id), {
       signal,
       limit: startsInFlight,
     })

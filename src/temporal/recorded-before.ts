@@ -1,19 +1,9 @@
 import type { Client } from '@temporalio/client'
-import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import type { MilestoneItem, Recording } from '../domain/referral.ts'
 import { SKEW_MS } from '../domain/restore.ts'
 import { listWorkflows } from './list-workflows.ts'
 import { referralId } from './names.ts'
-import type { HistoryEvent } from './reset-point.ts'
-
-/** What activities of a workflow recorded: the arguments of one, and what it answered. */
-const activityItems: Record<string, (args: unknown[]) => MilestoneItem[]> = {
-  recordMilestones: ([, items]) => items as MilestoneItem[],
-  // its gains stay in PostgreSQL: they are asked for once more
-  recordScoreUpdate: ([, update]) => [
-    { name: 'score_update', dedupeKey: (update as { dedupeKey: string }).dedupeKey },
-  ],
-}
+import { recordingsIn } from './recordings.ts'
 
 /**
  * What was recorded of a lead by Temporal's histories, of all runs that it still has, in the order in which it was
@@ -37,23 +27,13 @@ export async function recordedBefore(
     const first = events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? runId
     const isOurs = (began.get(first)?.getTime() ?? Infinity) >= createdAt.getTime() - SKEW_MS
     if (!isOurs) continue
-    for (const item of recordedIn(events ?? []))
+    const recorded = recordingsIn(events ?? []).flatMap(({ items: asked, recording }) =>
+      itemsRecorded(asked, recording),
+    )
+    for (const item of recorded)
       if (item.as !== undefined || !items.has(item.dedupeKey)) items.set(item.dedupeKey, item)
   }
   return [...items.values()]
-}
-
-function recordedIn(events: readonly HistoryEvent[]): MilestoneItem[] {
-  const scheduled = new Map(events.map((event) => [String(event.eventId), event]))
-  return events.flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
-    if (!completed) return []
-    const { activityTaskScheduledEventAttributes: asked } =
-      scheduled.get(String(completed.scheduledEventId)) ?? {}
-    const itemsOf = activityItems[asked?.activityType?.name ?? '']
-    if (itemsOf === undefined) return []
-    const [recording] = decode(completed.result?.payloads) as [Recording | null]
-    return recording === null ? [] : itemsRecorded(itemsOf(decode(asked?.input?.payloads)), recording)
-  })
 }
 
 function itemsRecorded(
@@ -68,8 +48,4 @@ function itemsRecorded(
     const as = { eventId, ...(sequence !== undefined && { sequence }) }
     return [{ ...item, at: lastEventAt, ...(isWhole && { as }) }]
   })
-}
-
-function decode(payloads: readonly Payload[] | null | undefined): unknown[] {
-  return (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload))
 }

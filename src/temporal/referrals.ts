@@ -23,6 +23,7 @@ import type { Sql } from '../db/orm.ts'
 import type { ReferralState } from '../domain/referral.ts'
 import { referralId, TASK_QUEUE } from './names.ts'
 import { startAttributes } from './search-attributes.ts'
+import { type OnCutOff, type StartState, startStateOf } from './start-state.ts'
 
 /** How long a call may take while Temporal is away: the record keeps what is to be done. */
 const CALL_LIMIT_MS = 10_000
@@ -36,8 +37,13 @@ type LeadSignal = SignalDefinition<[unknown?]> | string
 export interface Referrals {
   /** Starts the lead's workflow unless it runs, and says so in the record. */
   start(state: ReferralState): Promise<void>
-  /** Starts it from the record. False when there is no such lead. */
+  /**
+   * Starts it from the record, and with what its former run had not recorded if that was ended from outside. False when
+   * there is no such lead.
+   */
   startFromRecord(leadId: number): Promise<boolean>
+  /** Starts the workflow of a lead that never had one, from the record. */
+  startFirst(leadId: number): Promise<void>
   /** Sends a signal, after starting the workflow if it does not run. False when there is no such lead. */
   signal(leadId: number, signal: LeadSignal, argument?: unknown): Promise<boolean>
   /**
@@ -63,28 +69,38 @@ interface Dependencies {
   client: Client
   sql: Sql
   callLimitMs?: number
+  /** Told of each workflow that is started again after it was ended from outside. */
+  onCutOff?: OnCutOff
 }
 
 /** The one way in which leads' workflows are started and spoken to. */
-export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies): Referrals {
+export function createReferrals(dependencies: Dependencies): Referrals {
+  const { client, sql, callLimitMs = CALL_LIMIT_MS } = dependencies
   const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
 
-  async function start(state: ReferralState): Promise<void> {
-    await limited(() => client.workflow.start('referral', optionsOf(state)))
-    await markStarted(sql, state.leadId)
+  const load = (leadId: number) => limited(() => startStateOf(dependencies, leadId))
+
+  async function startWith(start: StartState): Promise<void> {
+    await limited(() => client.workflow.start('referral', optionsOf(start)))
+    await markStarted(sql, start.state.leadId)
   }
 
   async function startFromRecord(leadId: number): Promise<boolean> {
+    const start = await load(leadId)
+    if (start !== undefined) await startWith(start)
+    return start !== undefined
+  }
+
+  async function startFirst(leadId: number): Promise<void> {
     const state = await loadReferralState(sql, leadId)
-    if (state !== undefined) await start(state)
-    return state !== undefined
+    if (state !== undefined) await startWith({ state })
   }
 
   /** `send`, or `begin` from the record when its workflow does not run. False when there is no such lead. */
   async function reach(
     leadId: number,
     send: () => Promise<unknown>,
-    begin: (state: ReferralState) => Promise<unknown>,
+    begin: (start: StartState) => Promise<unknown>,
   ): Promise<boolean> {
     try {
       await limited(send)
@@ -92,9 +108,9 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
     }
-    const state = await loadReferralState(sql, leadId)
-    if (state === undefined) return false
-    await begin(state)
+    const start = await load(leadId)
+    if (start === undefined) return false
+    await begin(start)
     return true
   }
 
@@ -104,8 +120,8 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return reach(
       leadId,
       () => client.workflow.getHandle(referralId(leadId)).signal(name, ...signalArgs),
-      async (state) => {
-        const options = { ...optionsOf(state), signal: name, signalArgs }
+      async (start) => {
+        const options = { ...optionsOf(start), signal: name, signalArgs }
         await limited(() => client.workflow.signalWithStart('referral', options))
         await markStarted(sql, leadId)
       },
@@ -119,8 +135,8 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
         const handle = client.workflow.getHandle(referralId(leadId))
         answer = await handle.executeUpdate(milestoneUpdate, { args: [request] })
       }
-      await reach(leadId, ask, async (state) => {
-        await start(state)
+      await reach(leadId, ask, async (start) => {
+        await startWith(start)
         await limited(ask)
       })
     } catch (error) {
@@ -132,9 +148,9 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   }
 
   async function simulate(leadId: number, request: SimulateRequest) {
-    const state = await loadReferralState(sql, leadId)
-    if (state === undefined || state.closing) return 'closed'
-    const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
+    const start = await load(leadId)
+    if (start === undefined || start.state.closing) return 'closed'
+    const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
     try {
       const options = { args: [request] as [SimulateRequest], startWorkflowOperation }
       const answers = await limited(() => client.workflow.executeUpdateWithStart(simulateUpdate, options))
@@ -148,9 +164,9 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   }
 
   async function play(leadId: number, request: SimulateRequest) {
-    const state = await loadReferralState(sql, leadId)
-    if (state === undefined || state.closing) return 'closed'
-    const options = { ...optionsOf(state), signal: playSignal, signalArgs: [request] as [unknown] }
+    const start = await load(leadId)
+    if (start === undefined || start.state.closing) return 'closed'
+    const options = { ...optionsOf(start), signal: playSignal, signalArgs: [request] as [unknown] }
     await limited(() => client.workflow.signalWithStart('referral', options))
     await markStarted(sql, leadId)
     return 'sent'
@@ -160,9 +176,10 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return reach(
       leadId,
       () => client.workflow.getHandle(referralId(leadId)).executeUpdate(takeOverUpdate),
-      async (state) => {
-        if (state.closing && state.next > state.last) return
-        const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
+      async (start) => {
+        const { state, carried } = start
+        if (carried === undefined && state.closing && state.next > state.last) return
+        const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
         await limited(() =>
           client.workflow.executeUpdateWithStart(takeOverUpdate, { startWorkflowOperation }),
         )
@@ -171,15 +188,24 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     )
   }
 
-  return { start, startFromRecord, signal, record, simulate, play, takeOver }
+  return {
+    start: (state) => startWith({ state }),
+    startFromRecord,
+    startFirst,
+    signal,
+    record,
+    simulate,
+    play,
+    takeOver,
+  }
 }
 
 /** One run at a time of each lead, however many ask for it; a closed one may come back. */
-function optionsOf(state: ReferralState) {
+function optionsOf({ state, carried }: StartState) {
   return {
     workflowId: referralId(state.leadId),
     taskQueue: TASK_QUEUE,
-    args: [state],
+    args: carried === undefined ? [state] : [state, carried],
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,

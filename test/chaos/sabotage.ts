@@ -23,9 +23,9 @@ export const sabotages: Record<string, Sabotage> = {
   },
   'double-record': {
     about: 'a milestone’s id no longer makes two messages the same fact',
-    file: 'workflows/inbox.ts',
-    find: 'return id === undefined ? nextKey(journey, name) : `${name}:${id}`',
-    replace: 'return nextKey(journey, id === undefined ? name : `${name}:${id}`)',
+    file: 'src/domain/milestone-keys.ts',
+    find: 'return id === undefined ? unique(name) : `${name}:${id}`',
+    replace: 'return unique(name)',
   },
   'out-of-order': {
     about: 'a recording sends its webhook at once, though an earlier one is open',

@@ -48,7 +48,8 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
     await good.stop()
     const bad = await startProcess('src/worker.ts', service.environment, badBuild())
     ;[signalled, asked, canceled] = [await leads.start(), await leads.start(), await leads.start()]
-    const send = service.referrals.signal
+    const send = (leadId: number, name: string, argument?: unknown) =>
+      service.referrals.signal(leadId, name, argument)
     await send(signalled, 'contract_signed')
     for (const argument of [undefined, undefined, { id: 'a' }]) await send(signalled, CHAT, argument)
     await handleOf(asked).startUpdate(milestoneUpdate, {
@@ -93,7 +94,7 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
         .filter((line) => line.includes('"workflow_id":'))
       return told.length >= 3 && told.map((line) => JSON.parse(line) as Record<string, unknown>)
     })
-    expect(lines.map(({ workflow_id: id }) => id).toSorted()).toEqual(
+    expect(lines.map(({ workflow_id: id }) => String(id)).toSorted()).toEqual(
       [signalled, asked, canceled].map((id) => `lead-${id}`).toSorted(),
     )
     expect(lines[0]).toMatchObject({ level: 50, failure: expect.stringContaining('Nondeterminism') })
