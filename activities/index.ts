@@ -4,7 +4,6 @@ import { requestAttempt } from '../src/db/deliveries/resend.ts'
 import { resendPage } from '../src/db/deliveries/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
 import { reviewEndpoint, setNextProbe } from '../src/db/endpoints/review.ts'
-import { closeLead } from '../src/db/leads/lifecycle.ts'
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { Environment } from '../src/domain/environment.ts'
@@ -13,6 +12,7 @@ import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { clockActivities } from './advance-clock.ts'
 import { again } from './again.ts'
 import { certificationActivities } from './certify.ts'
+import { closeLeadActivity, type ClosingDependencies } from './close-lead.ts'
 import { deliverWebhookActivity, type TellFailure } from './deliver-webhook.ts'
 import { type ErasureDependencies, erasureActivities } from './erasures.ts'
 import { endpointChangeActivities } from './endpoint-changes.ts'
@@ -59,6 +59,7 @@ export interface ActivityDependencies {
   endWorkflows: ErasureDependencies['endWorkflows']
   play: ScenarioDependencies['play']
   close: ScenarioDependencies['close']
+  closeRequestedBy: ClosingDependencies['closeRequestedBy']
   /** Starts an endpoint's workflow, or tells it to look at the record. */
   startEndpoint: (endpointId: number) => Promise<unknown>
   tellFailure: TellFailure
@@ -78,7 +79,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...scenarioActivities(dependencies),
     requestAttempt: async (leadId: number, sequence: number) =>
       void (await requestAttempt(sql, { leadId, sequence })),
-    closeLead: async (leadId: number, reason: string) => closeLead(sql, leadId, reason),
+    closeLead: closeLeadActivity(dependencies),
 
     takeOverRecord: takeOverRecordActivity(dependencies),
     ...restoreActivities(dependencies),

@@ -1,3 +1,4 @@
+import { recordAudit } from '../src/db/audit.ts'
 import { clockStart } from '../src/db/leads/move-clock.ts'
 import { readLeadClock } from '../src/db/leads/next-due.ts'
 import type { Sql } from '../src/db/orm.ts'
@@ -35,7 +36,13 @@ export function scenarioActivities({ sql, play, close }: ScenarioDependencies) {
       return { now: clock.now, since: await clockStart(sql, leadId) }
     },
 
-    dropOut: async (leadId: number, reason: string) => void (await close(leadId, reason)),
+    /** With its rows in the audit, as when staff close a lead. */
+    async dropOut(leadId: number, reason: string): Promise<void> {
+      const row = { action: 'lead.close', leadId, detail: { reason } }
+      const begunId = await recordAudit(sql, 'scenario', { ...row, outcome: 'begun' })
+      await close(leadId, reason)
+      await recordAudit(sql, 'scenario', { ...row, outcome: 'done', begunId })
+    },
 
     /** Frees the scenario's place for the partner's next one. */
     endScenario: async (id: number): Promise<void> => endScenario(sql, id),

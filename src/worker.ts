@@ -19,6 +19,7 @@ import { watchFailedTasks } from './failed-tasks.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
+import { closeRequestedBy } from './temporal/close-request.ts'
 import { createTemporalClient } from './temporal/client.ts'
 import { createEndpointRequests } from './temporal/endpoint-requests.ts'
 import { createEndpointStarter } from './temporal/endpoints.ts'
@@ -190,6 +191,7 @@ function dependencies(): ActivityDependencies {
     endWorkflows: createLeadEnder(client),
     play: (leadId, milestones) => referrals.play(leadId, milestones),
     close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
+    closeRequestedBy: (leadId) => closeRequestedBy(client, leadId),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     recordedBefore: (leadId, createdAt) => recordedBefore(client, leadId, createdAt),
     leadsActiveSince: (since) => leadsActiveSince(client, since),

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { closeLead } from '../../src/db/leads/lifecycle.ts'
+import { closeLead } from '../../src/db/leads/closing.ts'
 import { sealMetadata } from '../../src/db/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { milestoneNames } from '../../src/domain/milestones.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { closeLead } from '../../src/db/leads/lifecycle.ts'
+import { closeLead } from '../../src/db/leads/closing.ts'
 import { recordMilestones } from '../../src/db/leads/recording.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { endAll } from '../support/at-end.ts'
+import { deploymentDisasters } from './deployment-act.ts'
 import { startFollower } from './follower.ts'
 import { keyDisasters } from './keys-act.ts'
 import { emptyJournal } from './load.ts'
@@ -16,6 +17,7 @@ const acts: Record<string, (ground: Ground) => Disaster[]> = {
   postgres: postgresDisasters,
   temporal: temporalDisasters,
   keys: keyDisasters,
+  deployment: deploymentDisasters,
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })

@@ -1,32 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
-import { leadsNow } from './leads-now.ts'
 import { openBorrower } from './sealed-lead.ts'
-
-/**
- * Closes a lead: no more milestones, no more score updates; open deliveries still go out.
- *
- * @returns by how many milliseconds its clock is ahead of ours.
- */
-export async function closeLead(sql: Sql, leadId: number, reason: string): Promise<number> {
-  await sql
-    .updateTable('leads')
-    .set({
-      closed_at: raw<Date>`clock_timestamp()`,
-      close_reason: reason,
-      updated_at: leadsNow,
-    })
-    .where('id', '=', leadId)
-    .where('closed_at', 'is', null)
-    .execute()
-  const lead = await sql
-    .selectFrom('leads')
-    .select('clock_offset')
-    .where('id', '=', leadId)
-    .executeTakeFirst()
-  // a record that was restored may lack the lead
-  return (lead?.clock_offset ?? 0) * 1000
-}
 
 /**
  * The recipient of the onboarding email; `undefined` if it was sent or must not be sent.

@@ -1,0 +1,19 @@
+import { closeLead, isClosedByService } from '../src/db/leads/closing.ts'
+import type { Sql } from '../src/db/orm.ts'
+
+export interface ClosingDependencies {
+  sql: Sql
+  /** Who asked Temporal to close a lead, as their client called itself; `null` if that is not known. */
+  closeRequestedBy: (leadId: number) => Promise<string | null>
+}
+
+/**
+ * Closes a lead, and answers by how many milliseconds its clock is ahead. A request that was made in Temporal itself, in
+ * its Web UI for example, gets its row in the audit here.
+ */
+export function closeLeadActivity({ sql, closeRequestedBy }: ClosingDependencies) {
+  return async (leadId: number, reason: string): Promise<number> => {
+    if (await isClosedByService(sql, leadId, reason)) return closeLead(sql, leadId, reason)
+    return closeLead(sql, leadId, reason, { identity: await closeRequestedBy(leadId) })
+  }
+}

@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { close } from '../../src/staff/lead.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { createScenarios } from '../../src/temporal/scenarios.ts'
+import { auditOf, contextOf } from '../staff/context.ts'
+import { putClockAhead } from '../support/clock.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service } from '../support/service.ts'
+
+const DAY_S = 24 * 60 * 60
+
+describe('the closing of a lead', () => {
+  let service: Service
+  let context: StaffContext
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    context = await contextOf(service.environment)
+    leads = leadsOf(service, await service.addPartner())
+    await service.startWorker()
+  })
+
+  const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
+  const audited = async (leadId: number) =>
+    (await auditOf(context))
+      .filter(({ lead_id: id }) => id === leadId)
+      .map(({ actor, action, outcome, detail }) => ({ actor, action, outcome, detail }))
+  const elsewhere = (reason: string) => ({
+    actor: 'temporal',
+    action: 'lead.close',
+    outcome: 'done',
+    detail: { reason, through: 'temporal', identity: expect.stringContaining('@') },
+  })
+
+  it('is audited as Temporal’s when somebody requests the cancellation there', async () => {
+    const leadId = await leads.start()
+    await handleOf(leadId).cancel()
+    await handleOf(leadId).result()
+    expect(await audited(leadId)).toEqual([elsewhere('canceled')])
+  })
+
+  it.each(['withdrew', 'mortgage_ready', 'erased'])(
+    'is audited as Temporal’s when the signal comes from there, though it gives the reason %s',
+    async (reason) => {
+      const leadId = await leads.start()
+      await handleOf(leadId).signal('close', { reason })
+      await handleOf(leadId).result()
+      expect(await audited(leadId)).toEqual([elsewhere(reason)])
+    },
+  )
+
+  it('is the staff command’s when staff ask for it', async () => {
+    const leadId = await leads.start()
+    await close(context, leadId, { reason: 'withdrew' })
+    expect((await audited(leadId)).map(({ actor, outcome }) => `${actor} ${outcome}`)).toEqual([
+      'tester begun',
+      'tester done',
+    ])
+  })
+
+  it('is the scenario’s in a sandbox', async () => {
+    const leadId = await leads.start()
+    await createScenarios(service.client).run(leadId, 'dropped_out')
+    await handleOf(leadId).result()
+    expect((await audited(leadId)).map(({ actor, outcome }) => `${actor} ${outcome}`)).toEqual([
+      'scenario begun',
+      'scenario done',
+    ])
+  })
+
+  it('is no action of anybody’s once its borrower has been mortgage ready for 30 days', async () => {
+    const leadId = await leads.start()
+    await service.referrals.signal(leadId, 'mortgage_ready')
+    await leads.recorded(leadId, 'mortgage_ready')
+    await putClockAhead(service.sql, leadId, 31 * DAY_S)
+    await service.referrals.signal(leadId, 'read_record')
+    await handleOf(leadId).result()
+    expect(await audited(leadId)).toEqual([])
+  })
+})
