@@ -93,7 +93,7 @@ function whatToDo(journey: Journey): string {
       `- *Send a Signal* with a milestone’s name when it happened and is missing above. Without an \`{"id": "…"}\`, ${repeatable.join(' and ')} count each time`,
       '- *Send a Signal* `send_now` to try the open webhook now',
       '- *Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
-      '- *Terminate* and *Reset* lose and double nothing that is recorded: within five minutes the lead goes on from the record',
+      '- *Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record, and with what had arrived',
       `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,
     ].join('\n'),
   ].join('\n\n')

@@ -43,6 +43,7 @@ const viewerRights: RightsOf = (table, columns) => {
 /** Written by the service alone; all else staff write as it does. */
 const SERVICES_OWN = [
   'exports',
+  'failing_workflows',
   'lead_events',
   'losses',
   'personal_reads',

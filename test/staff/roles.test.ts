@@ -68,6 +68,7 @@ describe('with a login of their own, staff', () => {
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
+    ['workflow', 'repair'],
     ['record', 'show'],
     ['audit', 'list'],
     ['audit', 'verify'],
@@ -89,6 +90,7 @@ describe('with a login of their own, staff', () => {
     ['lead', 'advance', `${lead}`, '--days', '1'],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--state', 'all'],
     ['workflow', 'rebuild'],
+    ['workflow', 'repair', '--yes'],
     ['lead', 'close', `${lead}`, '--reason', 'withdrew'],
     ['record', 'restored'],
   ]
