@@ -10,7 +10,7 @@ const REASON = 'staff workflow repair'
 
 /**
  * `reset`: it begins anew from before the build that worked on it last. `ended`: it was to be canceled, so it was
- * terminated. `recovered`: its task does not fail any more, or it has ended. `unbegun`: no task of it was ever completed,
+ * terminated. `recovered`: its task does not fail any more, it has ended, or this run holds nothing of the build. `unbegun`: no task of it was ever completed,
  * so there is nothing to take back.
  */
 export type Repair = 'reset' | 'ended' | 'recovered' | 'unbegun'
@@ -38,7 +38,7 @@ async function repairNow(client: Client, workflowId: string, build?: string): Pr
   const handle = client.workflow.getHandle(workflowId, runId)
   const { events } = await handle.fetchHistory()
   const point = resetPointOf(events ?? [], build)
-  if (point === undefined) return 'unbegun'
+  if (point === undefined) return build === undefined ? 'unbegun' : 'recovered'
   if (point.dropsCancellation) {
     if (leadOf(workflowId) === undefined) {
       await handle.terminate(REASON)

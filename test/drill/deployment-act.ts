@@ -1,25 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { badBuild } from '../support/bad-build.ts'
 import { startProcess } from '../support/processes.ts'
-import { scrape } from '../support/scrape.ts'
 import { until } from '../support/until.ts'
 import { type Broken, brokenBy } from './check.ts'
 import type { Disaster, Ground } from './rehearse.ts'
 
 /** How long the bad version works. */
-const BAD_MS = 20_000
-/** The alert fires on what has failed for a minute. */
-const ALERT_PATIENCE_MS = 150_000
+const BAD_MS = 10_000
+const LIST_PATIENCE_MS = 90_000
 const PAUSE_MS = 2000
-const REPAIR_PATIENCE_MS = 120_000
+const REPAIR_PATIENCE_MS = 150_000
+/** A task that only its worker's queue knew is tried by others after ten seconds, and fails twice before it is listed. */
+const QUIET_MS = 30_000
 
 /** A version whose workflows do not fit the histories is rolled out under traffic, and rolled back. */
 export function deploymentDisasters({ stack }: Ground): Disaster[] {
   const { service, running, staff } = stack
-  const metrics = { METRICS_PORT: '0' }
   const repair = async (...args: string[]) => staff('workflow', 'repair', ...args)
-  let firstBuild = ''
-  let alertedAfter = ''
+  let builds: string[] = []
 
   async function rollOut(): Promise<void> {
     const folder = badBuild()
@@ -30,37 +28,37 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
 
   async function rollBack(): Promise<void> {
     await running.worker.stop()
-    running.worker = await service.startWorker(metrics)
+    running.worker = await service.startWorker()
   }
 
-  /** What fails by itself is counted; the command says which build is to blame. */
-  async function untilAlerted(): Promise<void> {
+  /** The alert fires after a minute; the command lists what fails sooner, and which build is to blame. */
+  async function untilListed(): Promise<string> {
     const from = Date.now()
     for (;;) {
-      const failing = (await scrape(running.worker)).value('referrals_workflows_failing') ?? 0
-      if (failing > 0) {
-        alertedAfter = `${failing} workflows fail, ${((Date.now() - from) / 1000).toFixed(0)} s after the rollback`
-        return
-      }
-      if (Date.now() - from > ALERT_PATIENCE_MS) throw new Error('the alert does not fire')
+      const listed = (await repair()) as { to_reset: number; builds: { build: string }[] }
+      builds = listed.builds.map(({ build }) => build)
+      const seconds = ((Date.now() - from) / 1000).toFixed(0)
+      if (builds.length > 0) return `${listed.to_reset} workflows are listed ${seconds} s after the rollback`
+      if (Date.now() - from > LIST_PATIENCE_MS) throw new Error('no workflow is listed')
       await delay(PAUSE_MS)
     }
   }
 
+  /** Again until nothing is listed for a while: some fail at their next task only, and lists lag behind. */
   async function repairAll(): Promise<string> {
-    await untilAlerted()
-    const { builds } = (await repair()) as { builds: { build: string; workflows: number }[] }
-    firstBuild = builds[0]?.build ?? ''
-    const resets: unknown[] = []
-    for (const { build } of builds) resets.push((await repair('--yes', '--build', build)).reset)
-    const end = Date.now() + REPAIR_PATIENCE_MS
-    for (;;) {
-      const { to_reset: left } = await repair()
-      if (left === 0) return `${alertedAfter}; reset: ${resets.join(', ')}`
-      if (Date.now() > end) throw new Error(`${String(left)} workflows still fail`)
-      resets.push((await repair('--yes')).reset)
+    const listed = await untilListed()
+    const resets: number[] = []
+    const reset = async (...args: string[]) =>
+      void resets.push(Number((await repair('--yes', ...args)).reset))
+    let quietSince = Date.now()
+    for (const end = Date.now() + REPAIR_PATIENCE_MS; Date.now() - quietSince < QUIET_MS;) {
+      if (Date.now() > end) throw new Error('workflows still fail')
+      for (const build of builds) await reset('--build', build)
+      if ((await repair()).to_reset !== 0) await reset()
+      if (resets.splice(0).some((count) => count > 0)) quietSince = Date.now()
       await delay(PAUSE_MS)
     }
+    return listed
   }
 
   return [
@@ -75,7 +73,7 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
         const failing = async () => (await repair()).to_reset === 0
         const isRepaired = await until(failing).catch(() => false)
         return [
-          ...brokenBy('the repair names the bad build', firstBuild === '' ? ['none'] : []),
+          ...brokenBy('the repair names the bad build', builds.length === 1 ? [] : [builds.join(', ')]),
           ...brokenBy('no workflow’s task fails once they are repaired', isRepaired ? [] : ['some do']),
         ]
       },
