@@ -13,6 +13,11 @@ interface Eviction {
   evictJob: RemoveFromCache
 }
 
+/** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
+export function buildOf({ options }: Worker): string {
+  return options.workerDeploymentOptions?.version.buildId ?? options.buildId ?? ''
+}
+
 /**
  * Notes each workflow task of `worker` that fails, by its run. After every failure, the worker evicts the workflow; the
  * SDK logs only a task's first failure, and the server keeps only that one in the history.

@@ -15,7 +15,7 @@ import { connect, sqlOf } from './db/orm.ts'
 import { createPartnerGate } from './db/endpoints/partner-gate.ts'
 import { retentionDays } from './domain/retention.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
-import { watchFailedTasks } from './failed-tasks.ts'
+import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
@@ -113,6 +113,7 @@ const { advanceClock, findRetry, takeOverLeads } = activities
 const worker = await createWorker({ ...workerOptions(config), workflowBundle: bundle, activities })
 const failed = createFailedTasks()
 watchFailedTasks(worker, failed)
+const build = buildOf(worker)
 const waitingWorker = await createWorker({
   ...waitingWorkerOptions(config),
   activities: { advanceClock, findRetry, takeOverLeads },
@@ -144,14 +145,14 @@ const retaining = keepRetention({
   log,
   signal: stopping.signal,
 })
-const watchingTasks = watchFailing({ client, sql, failed, log, signal: stopping.signal })
+const watchingTasks = watchFailing({ client, sql, failed, build, log, signal: stopping.signal })
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
 const running = Promise.all([worker.run(), waitingWorker.run()]).catch((error: unknown) =>
   fail(`The worker cannot continue: ${reasonOf(error)}`),
 )
 await untilPolling()
-log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace }, 'worker is polling')
+log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace, build }, 'worker is polling')
 const idle = await findIdleVersion()
 if (idle !== undefined) log.warn(idle)
 process.send?.({ type: 'ready', metricsPort: health.port })

@@ -4,11 +4,22 @@ import type { Sql } from './orm.ts'
 /** A task may fail once or twice while a worker starts or a release is rolled out: after this long, it does not end by itself. */
 export const FAILING_AFTER_MS = 60_000
 
+const columns = [
+  'workflow_id as workflowId',
+  'run_id as runId',
+  'type',
+  'failure',
+  'failed_on as failedOn',
+  'since',
+] as const
+
 export interface FailingWorkflow {
   workflowId: string
   runId: string
   type: string
   failure: string
+  /** The build of the worker on which it failed last. */
+  failedOn: string
   since: Date
 }
 
@@ -18,11 +29,12 @@ export async function noteFailing(sql: Sql, failing: readonly FailingWorkflow[])
   await sql
     .insertInto('failing_workflows')
     .values(
-      failing.map(({ workflowId, runId, type, failure, since }) => ({
+      failing.map(({ workflowId, runId, type, failure, failedOn, since }) => ({
         workflow_id: workflowId,
         run_id: runId,
         type,
         failure,
+        failed_on: failedOn,
         since,
       })),
     )
@@ -30,6 +42,7 @@ export async function noteFailing(sql: Sql, failing: readonly FailingWorkflow[])
       conflict.column('workflow_id').doUpdateSet((eb) => ({
         run_id: eb.ref('excluded.run_id'),
         failure: eb.ref('excluded.failure'),
+        failed_on: eb.ref('excluded.failed_on'),
         checked_at: raw<Date>`clock_timestamp()`,
       })),
     )
@@ -85,7 +98,7 @@ export async function tellFailing(sql: Sql, limit: number): Promise<FailingWorkf
     .updateTable('failing_workflows')
     .set({ told_at: raw<Date>`clock_timestamp()` })
     .where('workflow_id', 'in', due)
-    .returning(['workflow_id as workflowId', 'run_id as runId', 'type', 'failure', 'since'])
+    .returning(columns)
     .execute()
 }
 
@@ -93,7 +106,7 @@ export async function tellFailing(sql: Sql, limit: number): Promise<FailingWorkf
 export async function failingPage(sql: Sql, afterId: string, limit: number): Promise<FailingWorkflow[]> {
   return sql
     .selectFrom('failing_workflows')
-    .select(['workflow_id as workflowId', 'run_id as runId', 'type', 'failure', 'since'])
+    .select(columns)
     .where('workflow_id', '>', afterId)
     .orderBy('workflow_id')
     .limit(limit)
@@ -103,7 +116,7 @@ export async function failingPage(sql: Sql, afterId: string, limit: number): Pro
 export async function findFailing(sql: Sql, workflowId: string): Promise<FailingWorkflow | undefined> {
   return sql
     .selectFrom('failing_workflows')
-    .select(['workflow_id as workflowId', 'run_id as runId', 'type', 'failure', 'since'])
+    .select(columns)
     .where('workflow_id', '=', workflowId)
     .executeTakeFirst()
 }
@@ -125,5 +138,15 @@ export async function failingByType(sql: Sql): Promise<FailingGroup[]> {
     select type, count(*)::int as workflows, min(since) as since,
       mode() within group (order by failure) as failure, min(workflow_id) as example
     from failing_workflows group by type order by workflows desc`.execute(sql)
+  return rows
+}
+
+/** Some of those that failed last on each build. */
+export async function failingSamples(sql: Sql, perBuild: number): Promise<FailingWorkflow[]> {
+  const { rows } = await raw<FailingWorkflow>`
+    select workflow_id as "workflowId", run_id as "runId", type, failure, failed_on as "failedOn", since
+    from (select *, row_number() over (partition by failed_on order by checked_at desc) as place
+      from failing_workflows) ranked
+    where place <= ${perBuild}`.execute(sql)
   return rows
 }

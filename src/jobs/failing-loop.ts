@@ -25,6 +25,8 @@ interface Options {
   sql: Sql
   client: Client
   failed: FailedTasks
+  /** This worker's. */
+  build: string
   log: Logger
   signal: AbortSignal
 }
@@ -52,7 +54,7 @@ export async function watchFailing(options: Options): Promise<void> {
 }
 
 /** A task that is lost on the way fails again, and is noted then. */
-async function learn({ sql, client, failed, signal }: Options): Promise<void> {
+async function learn({ sql, client, failed, build, signal }: Options): Promise<void> {
   const tasks = failed.take(PER_TURN)
   if (tasks.length === 0) return
   const runs = await findRuns(
@@ -62,7 +64,8 @@ async function learn({ sql, client, failed, signal }: Options): Promise<void> {
   const failing: FailingWorkflow[] = []
   const look = async ({ runId, failure, at }: (typeof tasks)[number]) => {
     const run = runs.get(runId)
-    if (run && (await isTaskFailing(client, run))) failing.push({ ...run, failure, since: at })
+    if (run && (await isTaskFailing(client, run)))
+      failing.push({ ...run, failure, failedOn: build, since: at })
   }
   await forEachInFlight(tasks, look, { signal })
   await noteFailing(sql, failing)

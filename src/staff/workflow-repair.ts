@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { failingByType, failingPage } from '../db/failing-workflows.ts'
+import { failingByType, failingPage, failingSamples } from '../db/failing-workflows.ts'
 import { forEachInFlight } from '../jobs/in-flight.ts'
 import { countWorkflows, listWorkflows } from '../temporal/list-workflows.ts'
 import { repair as repairOne, type Repair } from '../temporal/repair.ts'
@@ -10,6 +10,8 @@ const PAGE = 500
 /** Of resets: a fraction of what Temporal and the workers can do beside live traffic. */
 const PER_SECOND = 20
 const MOST_LISTED = 20
+/** For each build on which workflows fail. */
+const SAMPLE = 20
 
 interface Options {
   build?: string
@@ -19,15 +21,9 @@ interface Options {
 export async function preview({ client, sql, requireOwnNamespace }: StaffContext, { build }: Options = {}) {
   await requireOwnNamespace()
   const failing = await failingByType(sql)
-  const builds = build === undefined ? await buildsOf(client, await failingPage(sql, '', MOST_LISTED)) : []
-  const touched = await Promise.all(
-    [...(build === undefined ? builds : [build])].map(async (id) => ({
-      build: id,
-      workflows: await countWorkflows(client, workedOn(id)),
-    })),
-  )
-  const count = build === undefined ? sum(failing) : (touched[0]?.workflows ?? 0)
-  const json = { dry_run: true, to_reset: count, failing, builds: touched }
+  const builds = await buildsOf(client, await failingSamples(sql, SAMPLE))
+  const count = build === undefined ? sum(failing) : await countWorkflows(client, workedOn(build))
+  const json = { dry_run: true, to_reset: count, failing, builds }
   const parts = [
     failing.length === 0
       ? 'No workflow’s task is known to fail.'
@@ -38,15 +34,20 @@ export async function preview({ client, sql, requireOwnNamespace }: StaffContext
           'for example': 'example',
           because: 'failure',
         }),
-    touched.length > 0 && table(touched, { 'worked on last by': 'build', 'running workflows': 'workflows' }),
-    build === undefined && touched.length > 0 && BUILD_HINT,
+    builds.length > 0 &&
+      table(builds, {
+        'failing on': 'failing_on',
+        'worked on last by': 'worked_on_by',
+        'running workflows on which it has worked': 'workflows',
+      }),
+    build === undefined && builds.length > 0 && BUILD_HINT,
     count > 0 && `To reset ${count}, add --yes. Roll the bad version back first.`,
   ]
   return { json, text: parts.filter(Boolean).join('\n\n') }
 }
 
 const BUILD_HINT =
-  'Workflows of such a build that do not fail now may fail at their next task. To reset all of a bad build: --build ID.'
+  'Workflows on which the bad version has worked may fail at their next task only. To reset all of them: --build ID. A worker logs its build when it starts.'
 
 /** Resets them. */
 export async function carryOut(context: StaffContext, { build }: Options = {}) {
@@ -54,13 +55,17 @@ export async function carryOut(context: StaffContext, { build }: Options = {}) {
   await requireOwnNamespace()
   const counts: Record<Repair, number> = { reset: 0, ended: 0, recovered: 0, unbegun: 0 }
   const failed: string[] = []
+  let because = ''
   const pace = paced(1000 / PER_SECOND)
   const work = async (workflowId: string) => {
     await pace()
     counts[await repairOne(client, workflowId, build)] += 1
   }
   const repairAll = async (ids: readonly string[]) => {
-    for (const { item } of await forEachInFlight(ids, work)) failed.push(item)
+    for (const { item, error } of await forEachInFlight(ids, work)) {
+      failed.push(item)
+      because ||= error instanceof Error ? error.message : String(error)
+    }
   }
   const detail = build === undefined ? {} : { build }
   await context.act({ action: 'workflow.repair', detail }, async () => {
@@ -79,6 +84,7 @@ export async function carryOut(context: StaffContext, { build }: Options = {}) {
         ...(unbegun > 0 && { 'no task was ever completed': unbegun }),
         ...(failed.length > 0 && {
           'failed, try again': `${failed.length}: ${failed.slice(0, MOST_LISTED).join(', ')}`,
+          because,
         }),
       }),
       AFTER,
@@ -112,18 +118,28 @@ async function idsOf(client: StaffContext['client'], build: string): Promise<str
   return ids
 }
 
-/** Which builds completed the last tasks of some of those that fail. */
+interface Builds {
+  failing_on: string
+  worked_on_by: string
+  workflows: number
+}
+
+/** On which builds some of those that fail do so, and which completed their last tasks. */
 async function buildsOf(
   client: StaffContext['client'],
-  sample: readonly { workflowId: string }[],
-): Promise<Set<string>> {
-  const builds = new Set<string>()
-  await forEachInFlight(sample, async ({ workflowId }) => {
+  samples: readonly { workflowId: string; failedOn: string }[],
+): Promise<Builds[]> {
+  const pairs = new Map<string, Builds>()
+  await forEachInFlight(samples, async ({ workflowId, failedOn }) => {
     const { raw } = await client.workflow.getHandle(workflowId).describe()
-    const build = raw.workflowExecutionInfo?.mostRecentWorkerVersionStamp?.buildId
-    if (build) builds.add(build)
+    const { mostRecentWorkerVersionStamp: stamp, versioningInfo: versions } = raw.workflowExecutionInfo ?? {}
+    const build = versions?.deploymentVersion?.buildId ?? stamp?.buildId
+    if (!build) return
+    pairs.set(`${failedOn} ${build}`, { failing_on: failedOn, worked_on_by: build, workflows: 0 })
   })
-  return builds
+  for (const pair of pairs.values())
+    pair.workflows = await countWorkflows(client, workedOn(pair.worked_on_by))
+  return [...pairs.values()]
 }
 
 /** Each call resolves `everyMs` after the one before it. */

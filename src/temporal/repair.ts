@@ -1,4 +1,4 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client'
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client'
 import { closeSignal } from '../../workflows/messages.ts'
 import { isRepeated } from './failing-tasks.ts'
 import { leadOf } from './names.ts'
@@ -10,8 +10,8 @@ const REASON = 'staff workflow repair'
 
 /**
  * `reset`: it begins anew from before the build that worked on it last. `ended`: it was to be canceled, so it was
- * terminated. `recovered`: its task does not fail any more, it has ended, or this run holds nothing of the build. `unbegun`: no task of it was ever completed,
- * so there is nothing to take back.
+ * terminated. `recovered`: its task does not fail any more, it has ended, or this run holds nothing of the build.
+ * `unbegun`: no task of it was ever completed, so there is nothing to take back.
  */
 export type Repair = 'reset' | 'ended' | 'recovered' | 'unbegun'
 
@@ -55,5 +55,13 @@ async function repairNow(client: Client, workflowId: string, build?: string): Pr
     // the same for whoever repairs the same run
     requestId: `repair-${runId}`,
   })
+  const isCanceled = (events ?? []).some((event) => event.workflowExecutionCancelRequestedEventAttributes)
+  if (!isCanceled && (await wasCanceled(handle))) await client.workflow.getHandle(workflowId).cancel()
   return 'reset'
+}
+
+/** Meanwhile: between reading the history and the reset. */
+async function wasCanceled(handle: WorkflowHandle): Promise<boolean> {
+  const { raw } = await handle.describe()
+  return raw.workflowExtendedInfo?.cancelRequested === true
 }

@@ -17,7 +17,7 @@ const QUIET_MS = 30_000
 export function deploymentDisasters({ stack }: Ground): Disaster[] {
   const { service, running, staff } = stack
   const repair = async (...args: string[]) => staff('workflow', 'repair', ...args)
-  let builds: string[] = []
+  let badBuildId: string | undefined
 
   async function rollOut(): Promise<void> {
     const folder = badBuild()
@@ -31,14 +31,22 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
     running.worker = await service.startWorker()
   }
 
+  /** As the worker that runs now logs it. */
+  const runningBuild = () => /"build":"([^"]+)","msg":"worker is polling"/.exec(running.worker.output())?.[1]
+
   /** The alert fires after a minute; the command lists what fails sooner, and which build is to blame. */
   async function untilListed(): Promise<string> {
     const from = Date.now()
+    const good = runningBuild()
     for (;;) {
-      const listed = (await repair()) as { to_reset: number; builds: { build: string }[] }
-      builds = listed.builds.map(({ build }) => build)
+      const listed = (await repair()) as { to_reset: number; builds: Record<string, string>[] }
+      // what failed on the bad build, and not on this one yet, goes on by itself
+      const bad = listed.builds.find((pair) => pair.failing_on === good && pair.worked_on_by !== good)
       const seconds = ((Date.now() - from) / 1000).toFixed(0)
-      if (builds.length > 0) return `${listed.to_reset} workflows are listed ${seconds} s after the rollback`
+      if (bad !== undefined) {
+        badBuildId = bad.worked_on_by
+        return `${listed.to_reset} workflows are listed ${seconds} s after the rollback`
+      }
       if (Date.now() - from > LIST_PATIENCE_MS) throw new Error('no workflow is listed')
       await delay(PAUSE_MS)
     }
@@ -53,7 +61,7 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
     let quietSince = Date.now()
     for (const end = Date.now() + REPAIR_PATIENCE_MS; Date.now() - quietSince < QUIET_MS;) {
       if (Date.now() > end) throw new Error('workflows still fail')
-      for (const build of builds) await reset('--build', build)
+      if (badBuildId !== undefined) await reset('--build', badBuildId)
       if ((await repair()).to_reset !== 0) await reset()
       if (resets.splice(0).some((count) => count > 0)) quietSince = Date.now()
       await delay(PAUSE_MS)
@@ -73,7 +81,7 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
         const failing = async () => (await repair()).to_reset === 0
         const isRepaired = await until(failing).catch(() => false)
         return [
-          ...brokenBy('the repair names the bad build', builds.length === 1 ? [] : [builds.join(', ')]),
+          ...brokenBy('the repair names the bad build', badBuildId === undefined ? ['none'] : []),
           ...brokenBy('no workflow’s task fails once they are repaired', isRepaired ? [] : ['some do']),
         ]
       },

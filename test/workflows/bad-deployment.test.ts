@@ -108,9 +108,11 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
     const { json, text } = await preview(context)
     expect(json).toMatchObject({ dry_run: true, to_reset: 3, failing: [{ type: 'referral', workflows: 3 }] })
     expect(text).toContain('To reset 3, add --yes')
-    const [build] = json.builds
-    expect(build).toEqual({ build: expect.stringMatching(/^@temporalio\/worker@/), workflows: 3 })
-    expect((await preview(context, { build: build?.build })).json.to_reset).toBe(3)
+    const [, good] = /"build":"([^"]+)","msg":"worker is polling"/.exec(worker.output()) ?? []
+    expect(json.builds).toEqual([{ failing_on: good, worked_on_by: expect.any(String), workflows: 3 }])
+    const [{ worked_on_by: bad } = { worked_on_by: '' }] = json.builds
+    expect(bad).not.toBe(good)
+    expect((await preview(context, { build: bad })).json.to_reset).toBe(3)
     expect(await runs()).toBe(before)
   })
 

@@ -11,6 +11,8 @@ export const FailingWorkflow = defineEntity({
     type: p.text(),
     /** What the SDK says of the task, cut off; no payloads. */
     failure: p.text(),
+    /** The build of the worker on which it failed last. */
+    failedOn: p.text(),
     since: instant(),
     /** When Temporal last said that it fails. */
     checkedAt: instant().defaultRaw('clock_timestamp()'),
