@@ -14,8 +14,15 @@ interface Eviction {
 }
 
 /** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
-export function buildOf({ options }: Worker): string {
-  return options.workerDeploymentOptions?.version.buildId ?? options.buildId ?? ''
+export function buildOf(worker: Worker): string {
+  // set by the SDK, which wants nobody to set it
+  const { workerDeploymentOptions: versioning, buildId } = worker.options as Builds
+  return versioning?.version.buildId ?? buildId ?? ''
+}
+
+interface Builds {
+  workerDeploymentOptions?: { version: { buildId: string } }
+  buildId?: string
 }
 
 /**

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../src/embedded/temporal-program.ts'
+import { preview } from '../src/staff/workflow-repair.ts'
+import { contextOf } from './staff/context.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
@@ -107,6 +109,13 @@ describe('Worker Versioning', () => {
     expect(new Set((await builds()).slice(before))).toEqual(new Set(['two']))
     expect(leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2])
     expect(await leads.names(leadId)).toEqual(['lead_received', 'contract_signed'])
+  })
+
+  it('lets a repair find the workflows on which a build has worked', async () => {
+    const context = await contextOf(service.environment)
+    const touchedBy = async (build: string) => (await preview(context, { build })).json.to_reset
+    await until(async () => (await touchedBy('two')) === 1)
+    expect(await touchedBy('three')).toBe(0)
   })
 
   it('rolls out and back by the commands of the documentation, unattended, and leaves no ramp', async () => {
