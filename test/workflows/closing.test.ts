@@ -1,23 +1,26 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { requestScenario } from '../../src/db/sandbox-runs.ts'
 import { close } from '../../src/staff/lead.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { createScenarios } from '../../src/temporal/scenarios.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { putClockAhead } from '../support/clock.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 
 const DAY_S = 24 * 60 * 60
 
 describe('the closing of a lead', () => {
   let service: Service
   let context: StaffContext
+  let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService()
     context = await contextOf(service.environment)
-    leads = leadsOf(service, await service.addPartner())
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
     await service.startWorker()
   })
 
@@ -61,7 +64,11 @@ describe('the closing of a lead', () => {
 
   it('is the scenario’s in a sandbox', async () => {
     const leadId = await leads.start()
-    await createScenarios(service.client).run(leadId, 'dropped_out')
+    await requestScenario(service.sql, partner.id, leadId, 'dropped_out')
+    const onFailure = (error: unknown) => {
+      throw error
+    }
+    await createScenarios({ ...service, onFailure }).run(partner.id, leadId)
     await handleOf(leadId).result()
     expect((await audited(leadId)).map(({ actor, outcome }) => `${actor} ${outcome}`)).toEqual([
       'scenario begun',

@@ -51,21 +51,23 @@ describe('a workflow that is terminated before it has recorded what it received'
     for (const argument of [undefined, undefined, { id: 'a' }, { id: 'a' }, 'not understood'])
       await send(leadId, CHAT, argument)
     await send(leadId, 'score_update')
+    await send(leadId, 'play', { key: 'scenario', events: [{ name: CHAT }] })
+    await send(leadId, 'play', { key: 'scenario', events: [null] })
     await terminate(leadId)
     await leads.recorded(leadId, 'score_update')
-    await leads.recorded(leadId, CHAT, 5)
+    await leads.recorded(leadId, CHAT, 6)
     await send(leadId, 'escrow_funded')
     await leads.recorded(leadId, 'escrow_funded')
     expect(await counts(leadId)).toEqual({
       lead_received: 1,
-      [CHAT]: 5,
+      [CHAT]: 6,
       contract_signed: 1,
       score_update: 1,
       escrow_funded: 1,
     })
     const { notes } = await handleOf(leadId).query<ReferralView>('state')
     expect(notes.map(({ what, why }) => `${what} ${why}`)).toEqual([
-      'workflow was ended from outside before it had recorded 6 of its milestones: they are recorded now',
+      'workflow was ended from outside before it had recorded 7 of its milestones: they are recorded now',
     ])
     expect(worker.output()).toContain(`"lead_id":${leadId}`)
     await partner.endpoint.until(() => leads.arrivals(leadId).length === 4)
