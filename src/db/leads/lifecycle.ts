@@ -1,4 +1,3 @@
-import { sql as raw } from 'kysely'
 import type { Sql } from '../orm.ts'
 import { openBorrower } from './sealed-lead.ts'
 
