@@ -2,7 +2,7 @@ import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook, requestAttempt } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
 import { show } from './show.ts'
-import { advance, isAnother } from './standing.ts'
+import { advance, isAnother, knownRecord } from './standing.ts'
 
 /**
  * Sends the lead's webhooks, first in, first out. The queue is two numbers, the first open one and the highest: a sequence
@@ -13,12 +13,13 @@ export async function deliverNext(journey: Journey): Promise<void> {
   await condition(() => state.next <= state.last && !journey.welcoming && !journey.restored)
   const { wakes } = journey
   const { last, next } = state
+  const known = knownRecord(journey)
   if (journey.asked) {
     await requestAttempt(state.leadId, next)
     journey.asked = false
   }
   const answer = await send(journey)
-  if (isAnother(journey, answer)) {
+  if (isAnother(journey, known, answer)) {
     journey.restored = true
     return
   }

@@ -4,7 +4,7 @@ import type { MilestoneItem } from '../src/domain/referral.ts'
 import { recordMilestones } from './activities.ts'
 import { isMakingWay } from './continuing.ts'
 import type { Journey } from './journey.ts'
-import { applyRecording, settle, settledUpTo } from './standing.ts'
+import { applyRecording, knownRecord, settle, settledUpTo } from './standing.ts'
 
 const BATCH = 64
 
@@ -17,9 +17,9 @@ export async function recordInbox(journey: Journey): Promise<void> {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
     journey.recordChanged = false
-    const { state } = journey
-    const recording = await recordMilestones(state.leadId, items, settledUpTo(journey), state)
-    if (!applyRecording(journey, recording, items)) return
+    const known = knownRecord(journey)
+    const recording = await recordMilestones(journey.state.leadId, items, settledUpTo(journey), known)
+    if (!applyRecording(journey, recording, items, known)) return
     journey.inbox.splice(0, batch.length)
     for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })
   } finally {

@@ -3,7 +3,7 @@ import { DAY_MS, duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/domain/sco
 import { type MilestoneItem, scoreUpdateKey } from '../src/domain/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
-import { applyRecording, settledUpTo } from './standing.ts'
+import { applyRecording, knownRecord, settledUpTo } from './standing.ts'
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
 export function isCadenceOn({ state, restored }: Journey): boolean {
@@ -55,7 +55,8 @@ async function score(
   period: number,
   limitMs: number,
 ): Promise<'recorded' | 'unanswered' | 'restored'> {
-  const { leadId, generation, last } = journey.state
+  const { leadId } = journey.state
+  const known = knownRecord(journey)
   const options = {
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
     summary: `ask for the scores of update ${period} and record it`,
@@ -64,9 +65,9 @@ async function score(
     const { dedupeKey } = item
     const recording = await recordScoreUpdate.executeWithOptions(options, [
       leadId,
-      { period, dedupeKey, settled: settledUpTo(journey), known: { generation, last } },
+      { period, dedupeKey, settled: settledUpTo(journey), known },
     ])
-    return applyRecording(journey, recording, [item]) ? 'recorded' : 'restored'
+    return applyRecording(journey, recording, [item], known) ? 'recorded' : 'restored'
   } catch (error) {
     // the run ends: the next one asks again
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error

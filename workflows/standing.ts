@@ -1,5 +1,6 @@
 import {
   isTimed,
+  type KnownRecord,
   type MilestoneItem,
   type RecordedItem,
   type Recording,
@@ -21,17 +22,20 @@ const refusals = {
 }
 
 /**
- * Applies the lead's state after a recording.
+ * Applies the lead's state after a recording. A score update and milestones are recorded at the same time, so the answer may
+ * be older than what another one has told already: what a record has once, it keeps.
  *
+ * @param known what of the record was known when the recording was asked for.
  * @returns false if nothing was recorded: the record is not the one that this workflow knows.
  */
 export function applyRecording(
   journey: Journey,
   recording: Recording | null,
   items: readonly MilestoneItem[],
+  known: KnownRecord,
 ): boolean {
   const { state } = journey
-  if (recording === null || isAnother(journey, recording)) {
+  if (recording === null || isAnother(journey, known, recording)) {
     journey.restored = true
     return false
   }
@@ -39,8 +43,8 @@ export function applyRecording(
     const item = items[index]
     if (item !== undefined) settle(journey, item, outcome)
   }
-  state.anchor = recording.anchor
-  state.endsAt = recording.endsAt
+  state.anchor = recording.anchor ?? state.anchor
+  state.endsAt = recording.endsAt ?? state.endsAt
   // in a sandbox, a recording from before the clock was moved may answer after it
   state.offset = state.isSandbox ? Math.max(state.offset, recording.offset) : recording.offset
   state.last = Math.max(state.last, recording.last)
@@ -51,13 +55,15 @@ export function applyRecording(
   return true
 }
 
-/** Whether an answer comes from a record that went back: staff said so, or it knows less than this workflow. */
-export function isAnother(
-  { state }: Journey,
-  { generation, last }: Pick<Recording, 'generation' | 'last'>,
-): boolean {
-  return generation !== state.generation || last < state.last
-}
+/**
+ * Whether an answer comes from a record that went back: staff said so, or it knows less than was known when it was asked.
+ * Meanwhile another answer may have told more, or the workflow may have taken over a record that has less.
+ */
+export const isAnother = ({ state }: Journey, asked: KnownRecord, answer: KnownRecord) =>
+  answer.generation !== state.generation || answer.last < Math.min(asked.last, state.last)
+
+/** What of the record a workflow knows now. */
+export const knownRecord = ({ state: { generation, last } }: Journey): KnownRecord => ({ generation, last })
 
 /** Applies the end of a first attempt. */
 export function applySent(journey: Journey, { delivered, failure }: Sent): void {

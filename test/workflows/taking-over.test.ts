@@ -44,6 +44,29 @@ describe('a workflow whose record went back', () => {
     )
   const takeOver = () => service.referrals.takeOver(leadId)
 
+  it('is not taken for one when an older answer comes after a newer one', async () => {
+    await record('escrow_funded')
+    await delivered(2)
+    const answering = Promise.withResolvers<void>()
+    partner.endpoint.answer = (_, response) =>
+      void answering.promise.then(() => response.writeHead(200).end())
+    // its recording waits a second for the webhook; that of the milestone after it does not
+    await service.referrals.signal(leadId, 'score_update')
+    await partner.endpoint.until(() => leads.arrivals(leadId).length === 3)
+    await record('contract_signed')
+    answering.resolve()
+    await delivered(4)
+    const { notes, anchor } = await view()
+    expect(notes).toEqual([])
+    expect(anchor).not.toBeNull()
+    expect((await history()).map(([name]) => name)).toEqual([
+      'lead_received',
+      'escrow_funded',
+      'score_update',
+      'contract_signed',
+    ])
+  })
+
   it('has what it recorded again, at its date, and counts it once', async () => {
     await record('client_account_created')
     await record('client_engaged_in_chat', 'a')
