@@ -1,5 +1,6 @@
 import { closeLead, isClosedByService } from '../src/db/leads/closing.ts'
 import type { Sql } from '../src/db/orm.ts'
+import { closeReasonOf } from '../src/domain/reasons.ts'
 
 export interface ClosingDependencies {
   sql: Sql
@@ -12,7 +13,8 @@ export interface ClosingDependencies {
  * its Web UI for example, gets its row in the audit here.
  */
 export function closeLeadActivity({ sql, closeRequestedBy }: ClosingDependencies) {
-  return async (leadId: number, reason: string): Promise<number> => {
+  return async (leadId: number, name: string): Promise<number> => {
+    const reason = closeReasonOf(name)
     if (await isClosedByService(sql, leadId, reason)) return closeLead(sql, leadId, reason)
     return closeLead(sql, leadId, reason, { identity: await closeRequestedBy(leadId) })
   }

@@ -1,4 +1,5 @@
 import type { erasureToTell } from '../src/db/erasures/requests.ts'
+import { describeErasureReason } from '../src/domain/reasons.ts'
 import { formatTimestamp } from '../src/domain/timestamps.ts'
 
 type Facts = NonNullable<Awaited<ReturnType<typeof erasureToTell>>>
@@ -29,7 +30,7 @@ export function describeErasure(facts: Facts): { subject: string; forPartner: st
         ? [
             `To cancel it: npm run staff -- erasure cancel ${leadId}`,
             ...ifByKey(facts),
-            `To keep the data because the law requires it: npm run staff -- lead hold ${leadId} --reason "…"`,
+            `To keep the data because the law requires it: npm run staff -- lead hold ${leadId} --reason legal_obligation`,
           ]
         : [`Certificate: npm run staff -- erasure show ${leadId}`]),
     ].join('\n\n'),
@@ -50,6 +51,6 @@ function asked(
   { withKey, other }: { withKey: string; other: string },
 ): string {
   const who = requestedBy.startsWith('key ') ? `${withKey} (${requestedBy})` : other
-  const why = reason === null ? '' : ` Reason: ${reason}.`
+  const why = reason === null ? '' : ` Reason: ${describeErasureReason(reason)}.`
   return `On ${formatTimestamp(requestedAt)} UTC, ${who} requested the erasure of the personal data of lead ${leadId}.${why}`
 }

@@ -6,6 +6,7 @@ import { beginScenario, endScenario } from '../src/db/sandbox-runs.ts'
 import type { ScoreGains } from '../src/domain/event-payloads.ts'
 import type { ClockStart } from '../src/domain/lead-clock.ts'
 import type { SignalledMilestone } from '../src/domain/milestones.ts'
+import type { CloseReason } from '../src/domain/reasons.ts'
 
 interface Simulation {
   /** The same key counts once. */
@@ -18,7 +19,7 @@ export interface ScenarioDependencies {
   /** Sends milestones to the lead's workflow, which tells the scenario once they are recorded. */
   play: (leadId: number, simulation: Simulation) => Promise<'sent' | 'closed'>
   /** Closes a lead because its borrower dropped out. */
-  close: (leadId: number, reason: string) => Promise<unknown>
+  close: (leadId: number, reason: CloseReason) => Promise<unknown>
 }
 
 /** What a scenario does to a lead, without waiting for it. Sandbox only: nothing else starts its workflow. */
@@ -37,7 +38,7 @@ export function scenarioActivities({ sql, play, close }: ScenarioDependencies) {
     },
 
     /** With its rows in the audit, as when staff close a lead. */
-    async dropOut(leadId: number, reason: string): Promise<void> {
+    async dropOut(leadId: number, reason: CloseReason): Promise<void> {
       const row = { action: 'lead.close', leadId, detail: { reason } }
       const begunId = await recordAudit(sql, 'scenario', { ...row, outcome: 'begun' })
       await close(leadId, reason)

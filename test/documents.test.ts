@@ -5,6 +5,7 @@ import type { CommanderError } from 'commander'
 import { errorCatalogue } from '../src/api/errors.ts'
 import { certificationChecks } from '../src/domain/certification.ts'
 import { milestoneNames, milestones } from '../src/domain/milestones.ts'
+import { closeReasonNames, erasureReasonNames, holdReasonNames } from '../src/domain/reasons.ts'
 import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
@@ -32,6 +33,19 @@ describe('docs/specification-coverage.md', () => {
 })
 
 describe('docs/operations.md', () => {
+  it('lists the reasons of each command, and no other', () => {
+    const listed = [...sourceOf('docs/operations.md').matchAll(/^\| `lead (close|erase|hold)` +\|(.*)$/gm)]
+    const reasons = listed.map(([, verb, cell = '']) => [
+      verb,
+      [...cell.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name),
+    ])
+    expect(reasons).toEqual([
+      ['close', closeReasonNames],
+      ['erase', erasureReasonNames],
+      ['hold', holdReasonNames],
+    ])
+  })
+
   it('lists each metric of API and worker with its type and labels, and no other', async () => {
     const worker = createWorkerMetrics(createLogger('silent', 'worker'), () =>
       Promise.reject(new Error('away')),

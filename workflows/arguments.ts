@@ -4,11 +4,12 @@ import { type MilestoneName, signalledMilestones } from '../src/domain/milestone
 import type { DeliveryFailure } from '../src/domain/referral.ts'
 import { listOf } from '../src/domain/showable-names.ts'
 import { MOST_AHEAD_MS, MOST_SIMULATED } from '../src/domain/lead-clock.ts'
+import { type AnyCloseReason, closeReasonNames } from '../src/domain/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
-/** Reasons are shown: words only, and short. */
-const REASON = /^[\w .,:()-]{1,120}$/
+/** What a delivery suffers from is shown: words only, and short. */
+const FAILURE = /^[\w .,:()-]{1,120}$/
 
 export interface MilestoneArgument {
   id?: string
@@ -49,17 +50,36 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 
-/** A reason that may be shown, or `undefined`. */
-export function readReason(argument: unknown): string | undefined {
-  const reason = isRecord(argument) ? argument.reason : undefined
-  return typeof reason === 'string' && REASON.test(reason) ? reason : undefined
+/** The service names this one itself. */
+const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased']
+
+export interface CloseArgument {
+  reason: AnyCloseReason
+  /** What was wrong with the rest, in words for operators. */
+  faults: string[]
+}
+
+/** Reads why a lead is to be closed, whatever is sent: what is not on the list is `other`, and nothing of it goes on. */
+export function readCloseArgument(argument: unknown): CloseArgument {
+  if (argument === undefined || argument === null) return { reason: 'other', faults: [] }
+  if (!isRecord(argument)) {
+    return { reason: 'other', faults: ['its argument was not understood: its reason counts as other'] }
+  }
+  const { reason: given, ...others } = argument
+  const reason = takenReasons.find((known) => known === given)
+  const faults: string[] = []
+  if (reason === undefined && given !== undefined && given !== null)
+    faults.push(`its reason is not one of ${closeReasonNames.join(', ')}: it counts as other`)
+  if (Object.keys(others).length > 0) faults.push('of its argument, only reason counts')
+  return { reason: reason ?? 'other', faults }
 }
 
 export function readFailure(argument: unknown): DeliveryFailure | undefined {
   if (!isRecord(argument)) return undefined
-  const { sequence, failures } = argument
+  const { sequence, failures, reason } = argument
   if (!isCount(sequence) || !isCount(failures)) return undefined
-  return { sequence, failures, reason: readReason(argument) ?? 'a reason that cannot be shown' }
+  const isShowable = typeof reason === 'string' && FAILURE.test(reason)
+  return { sequence, failures, reason: isShowable ? reason : 'a reason that cannot be shown' }
 }
 
 /** How far a lead's clock runs ahead, in milliseconds. */

@@ -2,9 +2,10 @@ import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@tem
 import { takesPayload } from '../src/domain/event-payloads.ts'
 import { milestoneKey } from '../src/domain/milestone-keys.ts'
 import { milestones, type MilestoneName, type SignalledMilestone } from '../src/domain/milestones.ts'
+import { closeReasonNames } from '../src/domain/reasons.ts'
 import type { MilestoneItem } from '../src/domain/referral.ts'
 import { isShowable } from '../src/domain/showable-names.ts'
-import { readFailure, readMilestoneArgument, readOffset, readReason } from './arguments.ts'
+import { readCloseArgument, readFailure, readMilestoneArgument, readOffset } from './arguments.ts'
 import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
   clockMovedSignal,
@@ -76,8 +77,7 @@ function handlersOf(journey: Journey): SignalHandler[] {
     },
     {
       signal: closeSignal,
-      description:
-        'The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, without personal data',
+      description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
       act: (argument) => close(journey, argument),
     },
     {
@@ -146,7 +146,9 @@ function moveClock(journey: Journey, argument: unknown): void {
 }
 
 function close(journey: Journey, argument: unknown): void {
-  journey.closeReason ??= readReason(argument) ?? 'closed by staff'
+  const { reason, faults } = readCloseArgument(argument)
+  for (const fault of faults) note(journey, closeSignal.name, fault)
+  journey.closeReason ??= reason
   journey.state.closing = true
 }
 

@@ -1,6 +1,7 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
 import { numberedKey } from '../src/domain/milestone-keys.ts'
 import type { MilestoneName, SignalledMilestone } from '../src/domain/milestones.ts'
+import type { AnyCloseReason } from '../src/domain/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/domain/referral.ts'
 import type { Counts, Note } from './messages.ts'
 
@@ -14,7 +15,8 @@ export interface Carried {
   /** Signalled score updates that wait for their gains. */
   unscored: MilestoneItem[]
   mailed: boolean
-  closeReason: string | null
+  /** Without one, its workflow was canceled, or staff closed the lead in the record. */
+  closeReason: AnyCloseReason | 'not in the record' | null
   notes: Note[]
   /** Names of open webhooks by sequence, for what operators read. */
   names: Record<number, MilestoneName>

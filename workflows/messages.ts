@@ -21,7 +21,7 @@ export const wakeSignal = defineSignal<[unknown?]>('wake')
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 /** The lead's clock was moved in the record, in a sandbox; argument `{offset}`, in milliseconds. */
 export const clockMovedSignal = defineSignal<[unknown?]>('clock_moved')
-/** The borrower dropped out; argument `{reason}`. */
+/** The borrower dropped out; argument `{reason}`, one of `closeReasons`. */
 export const closeSignal = defineSignal<[unknown?]>('close')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')

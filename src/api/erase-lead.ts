@@ -4,10 +4,17 @@ import { auditName } from '../db/endpoints/self-service.ts'
 import { requestErasure } from '../db/erasures/requests.ts'
 import type { Sql } from '../db/orm.ts'
 import type { Environment } from '../domain/environment.ts'
-import { ERASURE_DELAY_DAYS, ERASURE_REASON, MOST_ERASURES_A_DAY, REASON_RULE } from '../domain/erasure.ts'
+import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../domain/erasure.ts'
+import {
+  erasureReasonNames,
+  erasureReasons,
+  type Hold,
+  holdReasons,
+  withReference,
+} from '../domain/reasons.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
 import { ApiError, retryLater, unknownLead } from './errors.ts'
-import { leadId, timestamp } from './fields.ts'
+import { leadId, oneOf, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadErrors, strictBody } from './schemas.ts'
 import { ofLead, success } from './response-fields.ts'
@@ -19,10 +26,10 @@ interface Options {
   startErasure: (leadId: number) => void
 }
 
-const PORTABLE_REASON = String.raw`^[^\u0000-\u001f\u007f-\u009f!"#$%&*+/:;<=>?@\[\\\]^_\x60{|}~]*$`
-
-const leadHeld = (reason: string) =>
-  new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${reason}.`)
+const leadHeld = ({ reason, reference }: Hold) => {
+  const why = withReference(holdReasons[reason], reference)
+  return new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${why}.`)
+}
 
 const tooManyErasures = (retryAfterSeconds = 3600) =>
   retryLater(
@@ -31,16 +38,17 @@ const tooManyErasures = (retryAfterSeconds = 3600) =>
     retryAfterSeconds,
   )
 
+const meanings = Object.entries(erasureReasons)
+  .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
+  .join(' ')
+
 const body = strictBody(
   {
     lead_id: leadId,
     reason: z
-      .string('must be a string')
-      .regex(ERASURE_REASON, `must have ${REASON_RULE}`)
-      // without Unicode classes, which not every language has
-      .meta({ pattern: PORTABLE_REASON, minLength: 1, maxLength: 100 })
+      .enum(erasureReasonNames, { error: oneOf(erasureReasonNames) })
       .nullish()
-      .describe(`Why, for the certificate: ${REASON_RULE}.`),
+      .describe(`Why, for the certificate. ${meanings}`),
   },
   'lead_id is required',
 )
@@ -51,7 +59,7 @@ const schema = operation({
   summary: 'Erase a borrower’s personal data',
   description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. It waits until the email to your contact was sent. At most ${MOST_ERASURES_A_DAY} are possible within 24 hours; our staff can erase more for you. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones.`,
   body,
-  bodyExamples: { lead: { lead_id: 1042, reason: 'the borrower asked for it' } },
+  bodyExamples: { lead: { lead_id: 1042, reason: 'borrower_request' } },
   response: z.object({
     success,
     data: z
@@ -69,7 +77,7 @@ const schema = operation({
       data: { lead_id: 1042, requested_at: '2026-03-09 10:30:00', due_at: '2026-03-16 10:30:00' },
     },
   },
-  errors: [...leadErrors, leadHeld('litigation, case 26-118'), tooManyErasures()],
+  errors: [...leadErrors, leadHeld({ reason: 'litigation', reference: '26-118' }), tooManyErasures()],
 })
 
 /** POST /erase-lead (extension): erases a borrower's personal data, in production after a week. */
@@ -90,7 +98,7 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
       })
       if (requested.kind === 'unknown') throw unknownLead()
       if (requested.kind === 'too_many') throw tooManyErasures(requested.retryAfterSeconds)
-      if (requested.kind === 'held') throw leadHeld(requested.reason)
+      if (requested.kind === 'held') throw leadHeld(requested.hold)
       startErasure(lead)
       const { requestedAt, dueAt } = requested
       const data = {

@@ -104,7 +104,12 @@ const parts = {
   score_updates: z.object({ since: moment }),
   closing: z.object({
     closed_at: moment,
-    reason: z.string().nullable().describe('`null` while the lead is open.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Such as `withdrew` or `mortgage_ready`; new ones may be added. `null` while the lead is open.',
+      ),
   }),
   workflow: z.object({ workflow_id: z.string().describe('Its id in Temporal.'), started_at: moment }),
   idempotency_keys: z.array(key),

@@ -5,10 +5,6 @@ export const ERASURE_NOTICE_DAYS = 6
 /** Of a partner, within 24 hours: with a leaked key nobody erases all of its borrowers. */
 export const MOST_ERASURES_A_DAY = 20
 
-/** Kept for good with the certificate: no character that an email address or a URL needs. */
-export const ERASURE_REASON = /^[\p{L}\p{M}\p{N} .,'()-]{1,100}$/u
-export const REASON_RULE = "1 to 100 letters, digits, spaces and . , ' ( ) - without personal data"
-
 /** The id of the workflow that carries an erasure out. */
 export const erasureId = (leadId: number) => `erasure-${leadId}`
 

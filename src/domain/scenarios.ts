@@ -1,5 +1,6 @@
 import type { ScoreGains } from './event-payloads.ts'
 import { type MilestoneName, milestones, type SignalledMilestone } from './milestones.ts'
+import type { CloseReason } from './reasons.ts'
 import { SCORE_PERIOD_MS, DAY_MS } from './score-dates.ts'
 
 /** The workflow that plays a scenario with a lead: one at a time. */
@@ -10,7 +11,7 @@ export type Step =
   | { happens: SignalledMilestone; times?: number; gains?: ScoreGains }
   | { days: number }
   /** The borrower drops out: the lead is closed with this reason. */
-  | { drops_out: string }
+  | { drops_out: CloseReason }
 
 interface Scenario {
   /** For people. */

@@ -13,6 +13,7 @@ export function erasureFields(erasure: Erasure): string {
     requested: erasure.requested_at,
     'requested by': erasure.requested_by,
     reason: erasure.reason,
+    ...(erasure.reference !== null && { reference: erasure.reference }),
     due: erasure.due_at,
     'told by email': erasure.told_at,
     ...(canceled && { canceled }),

@@ -3,6 +3,7 @@ import { auditName } from '../db/endpoints/self-service.ts'
 import { unknownIntents } from '../db/erasures/intents.ts'
 import { cancelErasure, cancelErasuresOf, erasuresOf, openErasures } from '../db/erasures/requests.ts'
 import type { JournalLine } from '../domain/erasure.ts'
+import { withReference } from '../domain/reasons.ts'
 import { keyId, leadId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
 import { apply, dismiss, rebuild } from './erasure-journal.ts'
@@ -56,8 +57,9 @@ export async function list({ sql, erasure: { journal } }: StaffContext) {
           told: 'told_at',
           requested: 'requested_at',
           by: 'requested_by',
-          reason: 'reason',
-          'held because': 'hold_reason',
+          reason: ({ reason, reference }) => reason && withReference(reason, reference),
+          'held because': ({ hold_reason: reason, hold_reference: reference }) =>
+            reason && withReference(reason, reference),
         })
   return {
     json: { erasures, unknown: unknown.map(({ lead_id, at }) => ({ lead_id, at })) },

@@ -2,30 +2,36 @@ import type { Command } from 'commander'
 import { eraseLeads } from '../db/erasures/erase.ts'
 import { holdLead, releaseLead } from '../db/erasures/holds.ts'
 import { reviewErasure } from '../db/erasures/requests.ts'
-import { ERASURE_REASON, REASON_RULE } from '../domain/erasure.ts'
-import { leadId, matching } from './arguments.ts'
+import {
+  type ErasureReason,
+  erasureReasons,
+  type HoldReason,
+  holdReasons,
+  withReference,
+} from '../domain/reasons.ts'
+import { leadId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
 import { requireWholeJournal } from './erasure-journal.ts'
 import { requireMayAct } from './permission.ts'
+import { addReason, detailOf, type Given } from './reason-options.ts'
 import { failureOf, Refusal } from './refusal.ts'
 import { requireLead } from './require-lead.ts'
 import { soon } from './soon.ts'
 
-interface Options {
-  reason: string
-}
-
 export function addErasureCommandsOfALead(lead: Command, run: Run): void {
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
-  const reason = matching(ERASURE_REASON, `Use ${REASON_RULE}.`)
-  named('erase')
+  addReason(named('erase'), erasureReasons)
     .description('erase its personal data now and for good; POST /v1/erase-lead requests it')
-    .requiredOption('--reason <text>', REASON_RULE, reason)
-    .addHelpText('after', '\nExample:\n  npm run staff -- lead erase 1 --reason "request of the borrower"')
+    .addHelpText('after', '\nExample:\n  npm run staff -- lead erase 1 --reason borrower_request')
     .action(run(erase))
-  named('hold')
-    .description('keep its data although somebody asks to erase it, and however old it becomes')
-    .requiredOption('--reason <text>', `${REASON_RULE}; the partner is told`, reason)
+  addReason(named('hold'), holdReasons)
+    .description(
+      'keep its data although somebody asks to erase it, and however old it becomes; a partner that asks is told why',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  npm run staff -- lead hold 1 --reason litigation --reference CASE-26-118',
+    )
     .action(run(hold))
   named('release')
     .description('end its hold: an erasure that is due is carried out at once')
@@ -33,11 +39,15 @@ export function addErasureCommandsOfALead(lead: Command, run: Run): void {
 }
 
 /** Erases a lead, whether or not that was requested before. Its workflow ends, and the certificate follows. */
-export async function erase(context: StaffContext, lead: number, { reason }: Options) {
+export async function erase(
+  context: StaffContext,
+  lead: number,
+  { reason, reference }: Given<ErasureReason>,
+) {
   await requireMayAct(context.sql)
   await requireErasable(context, lead)
   await requireWholeJournal(context)
-  const erasing = { by: context.actor, reason }
+  const erasing = { by: context.actor, reason, reference }
   const [erased] = await eraseLeads(context.sql, [lead], context.erasure, erasing)
   // somebody else erased or held it meanwhile: this says so
   if (erased === undefined) await requireErasable(context, lead)
@@ -53,19 +63,22 @@ export async function erase(context: StaffContext, lead: number, { reason }: Opt
 
 /** @throws {Refusal} if it is held, erased already, or not there. */
 async function requireErasable({ sql }: StaffContext, lead: number): Promise<void> {
-  const { hold_reason: held } = await requireLead(sql, lead)
-  if (held !== null) throw new Refusal(`Lead ${lead} is held and cannot be erased: ${held}.`)
+  const { hold_reason: reason, hold_reference: reference } = await requireLead(sql, lead)
+  if (reason !== null)
+    throw new Refusal(`Lead ${lead} is held and cannot be erased: ${withReference(reason, reference)}.`)
 }
 
-export async function hold(context: StaffContext, lead: number, { reason }: Options) {
+export async function hold(context: StaffContext, lead: number, given: Given<HoldReason>) {
+  const { reason, reference = null } = given
   const { partner_id: partnerId } = await requireLead(context.sql, lead)
   await context.change(async ({ sql, audit }) => {
-    if (!(await holdLead(sql, lead, reason))) throw new Refusal(`Lead ${lead} has just been erased.`)
-    await audit({ action: 'lead.hold', partnerId, leadId: lead, detail: { reason } })
+    if (!(await holdLead(sql, lead, { reason, reference })))
+      throw new Refusal(`Lead ${lead} has just been erased.`)
+    await audit({ action: 'lead.hold', partnerId, leadId: lead, detail: detailOf(given) })
   })
   return {
-    json: { lead_id: lead, held: true, reason },
-    text: `Lead ${lead} is held: it is not erased before "lead release ${lead}". A partner that asks to erase it is shown the reason.`,
+    json: { lead_id: lead, held: true, reason, reference },
+    text: `Lead ${lead} is held: it is not erased before "lead release ${lead}". A partner that asks to erase it is told why.`,
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../db/leads/staff-reads.ts'
 import { findFailing } from '../db/failing-workflows.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
+import { withReference } from '../domain/reasons.ts'
 import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'
 import { fields, table } from './answer.ts'
@@ -115,7 +116,7 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     status: lead.status,
     ...(lead.erased_at !== null && { erased: lead.erased_at, 'erased by': lead.erased_by }),
     ...(lead.erased_at === null && lead.erasure_due_at && { 'to be erased': lead.erasure_due_at }),
-    ...(lead.held_at !== null && { 'held since': lead.held_at, 'held because': lead.hold_reason }),
+    ...(lead.held_at !== null && { 'held since': lead.held_at, 'held because': holdText(lead) }),
     name: [lead.first_name, lead.last_name].filter(Boolean).join(' '),
     email: lead.email,
     phone: lead.phone,
@@ -128,6 +129,9 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     'close reason': lead.close_reason,
   })
 }
+
+const holdText = ({ hold_reason: reason, hold_reference: reference }: Omit<OpenedRecord, 'id'>) =>
+  reason && withReference(reason, reference)
 
 const aheadText = (seconds: number) =>
   seconds < DAY_S ? `${seconds} s` : `${Math.round((seconds / DAY_S) * 10) / 10} days`

@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import { closeSignal } from '../../workflows/messages.ts'
 import { findLeadRecord } from '../db/leads/staff-reads.ts'
+import { type CloseReason, closeReasons } from '../domain/reasons.ts'
 import { formatTimestamp } from '../domain/timestamps.ts'
-import { printable } from './answer.ts'
-import { leadId, matching } from './arguments.ts'
+import { leadId } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { addAdvanceCommand } from './lead-advance.ts'
 import { addErasureCommandsOfALead } from './lead-erasure.ts'
 import { exportLead } from './lead-export.ts'
 import { show } from './lead-view.ts'
+import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
 import { soon } from './soon.ts'
 
@@ -16,7 +17,7 @@ export function addLeadCommands(program: Command, run: Run): void {
   const lead = program
     .command('lead')
     .description('referred borrowers')
-    .addHelpText('after', '\nExample:\n  npm run staff -- lead close 1 --reason "borrower withdrew"')
+    .addHelpText('after', '\nExample:\n  npm run staff -- lead close 1 --reason withdrew')
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
   named('show')
     .description('fields, events, webhooks with their attempts, and the workflow')
@@ -26,26 +27,23 @@ export function addLeadCommands(program: Command, run: Run): void {
       ),
     )
   named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
-  // Temporal keeps it, so it must hold no personal data
-  const rule = 'Use 1 to 100 letters, digits, spaces and . , - without personal data.'
-  const reason = matching(/^[\w .,-]{1,100}$/, rule)
-  named('close')
+  addReason(named('close'), closeReasons)
     .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
-    .requiredOption('--reason <text>', 'letters, digits, spaces and . , - only; no personal data', reason)
     .action(run(close))
   addAdvanceCommand(named('advance'), run)
   addErasureCommandsOfALead(lead, run)
 }
 
-export async function close(context: StaffContext, lead: number, { reason }: { reason: string }) {
+export async function close(context: StaffContext, lead: number, given: Given<CloseReason>) {
+  const { reason } = given
   const { partner_id: partnerId, closed_at: closedAt, close_reason } = await requireLead(context.sql, lead)
   if (closedAt !== null) {
     return {
       json: { lead_id: lead, outcome: 'already_closed', closed_at: closedAt, close_reason },
-      text: `Lead ${lead} was already closed at ${formatTimestamp(closedAt)} UTC: ${printable(close_reason ?? '')}.`,
+      text: `Lead ${lead} was already closed at ${formatTimestamp(closedAt)} UTC: ${close_reason}.`,
     }
   }
-  const action = { action: 'lead.close', partnerId, leadId: lead, detail: { reason } }
+  const action = { action: 'lead.close', partnerId, leadId: lead, detail: detailOf(given) }
   const closed = await context.act(action, async () => {
     await context.referrals.signal(lead, closeSignal, { reason })
     const result = await soon(async () => (await findLeadRecord(context.sql, lead))?.closed_at ?? undefined)

@@ -1,8 +1,14 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
-import { isRecord, isSimulation, readMilestoneArgument, readReason } from '../../workflows/arguments.ts'
+import {
+  isRecord,
+  isSimulation,
+  readCloseArgument,
+  readMilestoneArgument,
+} from '../../workflows/arguments.ts'
 import { closeSignal, milestoneUpdate, playSignal, simulateUpdate } from '../../workflows/messages.ts'
 import { milestoneKey, numberedKey, simulatedItem } from '../domain/milestone-keys.ts'
 import { signalledMilestones, type SignalledMilestone } from '../domain/milestones.ts'
+import { type AnyCloseReason, closeReasonOf } from '../domain/reasons.ts'
 import type { MilestoneItem } from '../domain/referral.ts'
 import { decode, recordingsIn, refusedScoresIn } from './recordings.ts'
 import { referralId } from './names.ts'
@@ -17,7 +23,7 @@ export interface Unrecorded {
   /** Score updates that wait for their gains. */
   unscored: MilestoneItem[]
   /** Why the lead was to be closed; `null` if it was not. */
-  closeReason: string | null
+  closeReason: AnyCloseReason | null
 }
 
 /** A run that completes or continues as new has nothing left. */
@@ -79,8 +85,13 @@ function createInbox(runId: string, first: HistoryEvent | undefined) {
   const inbox = itemsOf(carried.inbox)
   const unscored = itemsOf(carried.unscored)
   let counter = carried.counter ?? 0
-  let closeReason = carried.closeReason ?? (isRecord(state) && state.closing === true ? 'canceled' : null)
-  const close = (reason: string) => void (closeReason ??= reason)
+  const wasClosing = isRecord(state) && state.closing === true
+  let closeReason = carried.closeReason
+    ? closeReasonOf(carried.closeReason)
+    : wasClosing
+      ? ('canceled' as const)
+      : null
+  const close = (reason: AnyCloseReason) => void (closeReason ??= reason)
 
   function receive(name: SignalledMilestone, argument: unknown, updateId?: string | null): void {
     const { id = updateId ?? undefined, gains } = readMilestoneArgument(name, argument)
@@ -101,7 +112,7 @@ function createInbox(runId: string, first: HistoryEvent | undefined) {
       const name = milestoneNamed(signal)
       if (name !== undefined) receive(name, argument)
       else if (signal === playSignal.name) simulate(argument)
-      else if (signal === closeSignal.name) close(readReason(argument) ?? 'closed by staff')
+      else if (signal === closeSignal.name) close(readCloseArgument(argument).reason)
     },
     takeUpdate(update: unknown, request: unknown, updateId: string | null | undefined): void {
       const name = isRecord(request) ? milestoneNamed(request.name) : undefined

@@ -64,7 +64,7 @@ describe('retention', () => {
     const id = await lead()
     await sql
       .updateTable('leads')
-      .set({ closed_at: daysAgo(days), close_reason: 'x' })
+      .set({ closed_at: daysAgo(days), close_reason: 'withdrew' })
       .where('id', '=', id)
       .execute()
     return id
@@ -230,7 +230,7 @@ describe('retention', () => {
       await lead(),
       await endedLead(762),
     ]
-    await holdLead(sql, held, 'litigation')
+    await holdLead(sql, held, { reason: 'litigation', reference: null })
     await raw`update deliveries set lease = 'att_1', leased_until = now() + interval '20 s' where lead_id = ${sending}`.execute(
       sql,
     )
@@ -241,9 +241,14 @@ describe('retention', () => {
     const [erasure] = await erasuresOf(sql, old)
     expect(erasure).toMatchObject({
       requested_by: 'retention',
-      reason: 'ended more than 730 days ago',
+      reason: 'retention',
       told_at: expect.any(Date),
       checked_at: expect.any(Date),
+    })
+    const audited = (await auditOf({ sql })).find(({ lead_id: id }) => id === old)
+    expect(audited).toMatchObject({
+      action: 'lead.erase',
+      detail: { reason: 'retention', retention_days: 730 },
     })
   })
 
@@ -342,7 +347,7 @@ describe('retention', () => {
       insert into leads (partner_id, personal, status, next_position, next_sequence,
         last_event_at, created_at, updated_at, closed_at, close_reason)
       select ${partnerId}, 'sealed', 'score_update', 2, 2, now(), now(), now(),
-        now() - n * interval '1 minute', 'x'
+        now() - n * interval '1 minute', 'withdrew'
       from generate_series(1, 30000) as n`.execute(sql)
     await raw`analyze leads`.execute(ownerSql)
     const { rows } = await raw<{ 'QUERY PLAN': string }>`

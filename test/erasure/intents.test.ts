@@ -27,7 +27,7 @@ import { LEAD } from '../support/leads.ts'
 import { KEEP_ALL } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
-const ERASING = { by: 'tester', reason: 'the borrower asked' }
+const ERASING = { by: 'tester', reason: 'borrower_request' as const }
 
 describe('an erasure of which only the intent is known', () => {
   let sql: Sql
@@ -118,7 +118,7 @@ describe('an erasure of which only the intent is known', () => {
   it('is void after its process was killed before it committed', async () => {
     const settings = { ...withoutTemporal(url), ERASURE_JOURNAL: folder }
     await withAuditHeld(async () => {
-      const killed = staffKilled(settings, ['lead', 'erase', `${lead}`, '--reason', 'asked'])
+      const killed = staffKilled(settings, ['lead', 'erase', `${lead}`, '--reason', 'other'])
       await until(async () => (await stepsOf()).length > 0)
       await killed.kill()
     })
@@ -158,7 +158,7 @@ describe('an erasure of which only the intent is known', () => {
     expect((await list(context)).json.unknown).toMatchObject([{ lead_id: lead }, { lead_id: other }])
     await dismiss(context, lead)
     await expect(dismiss(context, lead)).rejects.toThrow('It is known of lead')
-    await erase(context, other, { reason: 'asked' })
+    await erase(context, other, { reason: 'other' })
     expect((await list(context)).json.unknown).toEqual([])
     expect(await settleIntents(sql, openJournal(folder))).toEqual([])
     expect([await stepsOf(), await isErased()]).toEqual([['intent', 'void'], false])

@@ -14,7 +14,7 @@ import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const ERASING = { by: 'tester', reason: 'the borrower asked' }
+const ERASING = { by: 'tester', reason: 'borrower_request' as const }
 
 describe('an erasure that is interrupted', () => {
   let service: Service
@@ -80,7 +80,7 @@ describe('an erasure that is interrupted', () => {
   it('is finished by a worker if staff could not reach Temporal', async () => {
     const lead = await leads.commit()
     const context = await contextOf({ ...service.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' })
-    const { json, text } = await erase(context, lead, { reason: 'x' })
+    const { json, text } = await erase(context, lead, { reason: 'other' })
     expect(json).toEqual({ lead_id: lead, outcome: 'accepted' })
     expect(text).toContain('Temporal does not answer')
     expect(await stateOf(lead)).toEqual(done)
@@ -96,7 +96,7 @@ describe('an erasure that is interrupted', () => {
     const lead = await leads.start()
     await partner.endpoint.until((arrivals) => arrivals.some(({ event }) => event.data.lead_id === lead))
     const context = await contextOf(service.environment)
-    expect((await erase(context, lead, { reason: 'x' })).json.outcome).toBe('accepted')
+    expect((await erase(context, lead, { reason: 'other' })).json.outcome).toBe('accepted')
     answer.resolve()
     await until(async () => (await reviewErasure(service.sql, lead))?.isChecked)
     const { rows } = await raw`select from attempts where attempts::text like '%Ada%'`.execute(service.sql)

@@ -68,13 +68,13 @@ describe('erasures that are overdue', () => {
     await requested(0.2)
     await requested(23, { isAnnounced: true })
     const held = await requested(90)
-    await holdLead(sql, held, 'litigation')
+    await holdLead(sql, held, { reason: 'litigation', reference: null })
     expect(await overdue()).toEqual([0, 0])
     const untold = await requested(25, { isAnnounced: true })
     expect(await overdue()).toEqual([1, 4])
     await requested(3, { isAnnounced: true, toldHoursAgo: 2 })
     expect(await overdue()).toEqual([2, 11])
-    const erasing = { by: 'tester', reason: 'asked' }
+    const erasing = { by: 'tester', reason: 'other' as const }
     await eraseLeads(sql, [untold], { journal: undefined, backupDays: undefined }, erasing)
     expect(await overdue()).toEqual([1, 11])
   })
@@ -82,7 +82,7 @@ describe('erasures that are overdue', () => {
   it('count the hash of an address that is left, and the check empties it', async () => {
     const id = await lead()
     const tools = { journal: undefined, backupDays: undefined }
-    await eraseLeads(sql, [id], tools, { by: 'tester', reason: 'asked' })
+    await eraseLeads(sql, [id], tools, { by: 'tester', reason: 'other' })
     await raw`
       insert into onboarding_mails (lead_id, partner_id, address_hash, due_at)
       values (${id}, ${partnerId}, 'hash', now())`.execute(sql)

@@ -21,7 +21,7 @@ import { LEAD } from '../support/leads.ts'
 import { runToEnd } from '../support/processes.ts'
 import { createDatabase, dropDatabase, withDatabase } from '../support/template-database.ts'
 
-const ERASING = { by: 'tester', reason: 'the borrower asked' }
+const ERASING = { by: 'tester', reason: 'borrower_request' as const }
 
 describe('a backup from before an erasure, once it is put back', () => {
   let url: string
@@ -101,7 +101,7 @@ describe('a backup from before an erasure, once it is put back', () => {
     await using database = await open(backup, 1)
     const { sql } = database
     const [lead = 0] = leads
-    const request = { partnerId: 1, leadId: lead, reason: 'asked', requestedBy: 'key 1', delayDays: 7 }
+    const request = { partnerId: 1, leadId: lead, reason: null, requestedBy: 'key 1', delayDays: 7 }
     expect(await requestErasure(sql, request)).toMatchObject({ kind: 'requested' })
     await applyJournal(sql, tools)
     expect(await erasuresOf(sql, lead)).toMatchObject([{ requested_by: 'key 1', erased_by: 'journal' }])
@@ -124,7 +124,7 @@ describe('a backup from before an erasure, once it is put back', () => {
   it('keeps a lead that the record says is held, and says so', async () => {
     const [lead = 0] = leads
     const context = await contextOf({ ...withoutTemporal(backup), ERASURE_JOURNAL: journal })
-    await holdLead(context.sql, lead, 'litigation')
+    await holdLead(context.sql, lead, { reason: 'litigation', reference: null })
     const { text, failed } = await apply(context)
     expect(failed).toBe(true)
     expect(text).toContain(`Not erased, because the record says that they are held: leads ${lead}.`)

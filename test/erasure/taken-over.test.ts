@@ -23,7 +23,7 @@ describe('a record that goes back to before an erasure while the service runs', 
     await service.startWorker()
     lead = await leads.start()
     await leads.recorded(lead, 'lead_received')
-    await erase(context, lead, { reason: 'asked' })
+    await erase(context, lead, { reason: 'other' })
   }, 60_000)
 
   /** Puts the lead back as it was, without its erasure. */

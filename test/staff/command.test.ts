@@ -144,7 +144,18 @@ describe('the staff command', () => {
     ['an unknown command', ['lead', 'list'], "unknown command 'list': lead has show, export, close, "],
     ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
     ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
-    ['a reason with a mail address', ['lead', 'close', '1', '--reason', 'a@b.c'], 'without personal data'],
+    ['a reason in words', ['lead', 'close', '1', '--reason', 'has moved'], 'Use one of withdrew, '],
+    [
+      'a misspelt reason',
+      ['lead', 'erase', '1', '--reason', 'borower request'],
+      'Did you mean borrower_request?',
+    ],
+    ['what has a reason of its own', ['lead', 'close', '1', '--reason', 'erased'], 'Use one of withdrew, '],
+    [
+      'a reference in words',
+      ['lead', 'hold', '1', '--reason', 'litigation', '--reference', 'Miller'],
+      'Use 1 to 40 capital letters, digits and hyphens',
+    ],
     ['a name with a line break', ['partner', 'list', '--as', 'Kim\nDoe'], 'Use a name of 1 to 100'],
   ])('refuses %s and says what it takes', async (_, args, rule) => {
     const { stderr, thrown } = await misuse(args)

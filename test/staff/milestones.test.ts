@@ -155,7 +155,7 @@ describe('the staff, of a lead', () => {
   it('close it, and nothing is recorded any more', async () => {
     const id = await leads.commit()
     expect((await lead.close(context, id, { reason: 'withdrew' })).json).toMatchObject({ outcome: 'closed' })
-    expect((await lead.close(context, id, { reason: 'again' })).json).toMatchObject({
+    expect((await lead.close(context, id, { reason: 'duplicate' })).json).toMatchObject({
       outcome: 'already_closed',
       close_reason: 'withdrew',
     })

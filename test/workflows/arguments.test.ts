@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { readMilestoneArgument } from '../../workflows/arguments.ts'
+import * as fc from 'fast-check'
+import { closeReasonNames } from '../../src/domain/reasons.ts'
+import { readCloseArgument, readMilestoneArgument } from '../../workflows/arguments.ts'
 
 const gains = {
   experian_gain: 12,
@@ -47,5 +49,39 @@ describe('the argument of a milestone’s signal', () => {
   ])('leaves out what a payload has beside gains, and names it if that shows nothing: %j', (more, fault) => {
     const argument = { event_payload: { ...gains, ...more } }
     expect(readMilestoneArgument('score_update', argument)).toEqual({ gains, faults: [fault] })
+  })
+})
+
+describe('the argument of the signal that closes a lead', () => {
+  const unknown = `its reason is not one of ${closeReasonNames.join(', ')}: it counts as other`
+
+  it.each([
+    [undefined, 'other', []],
+    [{}, 'other', []],
+    [{ reason: 'withdrew' }, 'withdrew', []],
+    [{ reason: 'erased' }, 'erased', []],
+    [{ reason: 'mortgage_ready' }, 'other', [unknown]],
+    [{ reason: 'constructor' }, 'other', [unknown]],
+    [{ reason: ['withdrew'] }, 'other', [unknown]],
+    [{ reason: 'withdrew', note: 'Ada Miller' }, 'withdrew', ['of its argument, only reason counts']],
+    ['Ada Miller withdrew', 'other', ['its argument was not understood: its reason counts as other']],
+  ])('gives a reason of the list: %j', (argument, reason, faults) => {
+    expect(readCloseArgument(argument)).toEqual({ reason, faults })
+  })
+
+  it('goes no further with a word of its own, whatever it is', () => {
+    const any = fc.oneof(fc.anything(), fc.record({ reason: fc.anything(), Ada: fc.anything() }))
+    const known = new Set([
+      unknown,
+      'of its argument, only reason counts',
+      'its argument was not understood: its reason counts as other',
+    ])
+    fc.assert(
+      fc.property(any, (argument) => {
+        const { reason, faults } = readCloseArgument(argument)
+        expect([...closeReasonNames, 'erased']).toContain(reason)
+        expect(faults.filter((fault) => !known.has(fault))).toEqual([])
+      }),
+    )
   })
 })

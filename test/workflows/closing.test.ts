@@ -43,13 +43,17 @@ describe('the closing of a lead', () => {
     expect(await audited(leadId)).toEqual([elsewhere('canceled')])
   })
 
-  it.each(['withdrew', 'mortgage_ready', 'erased'])(
+  it.each([
+    ['withdrew', 'withdrew'],
+    ['mortgage_ready', 'other'],
+    ['erased', 'erased'],
+  ])(
     'is audited as Temporal’s when the signal comes from there, though it gives the reason %s',
-    async (reason) => {
+    async (reason, taken) => {
       const leadId = await leads.start()
       await handleOf(leadId).signal('close', { reason })
       await handleOf(leadId).result()
-      expect(await audited(leadId)).toEqual([elsewhere(reason)])
+      expect(await audited(leadId)).toEqual([elsewhere(taken)])
     },
   )
 

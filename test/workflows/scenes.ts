@@ -289,7 +289,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     const { leadId, look, requested } = await erasureOf(service, 7)
     await look()
     await until(async () => (await requested())?.isTold)
-    await holdLead(service.sql, leadId, 'litigation')
+    await holdLead(service.sql, leadId, { reason: 'litigation', reference: null })
     const request = service.sql.updateTable('erasures').where('lead_id', '=', leadId)
     await request.set({ due_at: raw<Date>`now()` }).execute()
     await look()
@@ -391,7 +391,7 @@ async function erasureOf(service: Service, delayDays: number) {
   const contact = { contact_email: 'tech@lender.example' }
   await service.sql.updateTable('partners').set(contact).where('id', '=', partner.id).execute()
   const leadId = await leadsOf(service, partner).start()
-  const request = { partnerId: partner.id, leadId, reason: 'asked', requestedBy: 'key 1', delayDays }
+  const request = { partnerId: partner.id, leadId, reason: null, requestedBy: 'key 1', delayDays }
   await requestErasure(service.sql, request)
   const start = createErasureStarter(service)
   return { leadId, look: () => start(leadId), requested: () => reviewErasure(service.sql, leadId) }

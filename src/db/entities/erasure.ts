@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Certificate } from '../../domain/erasure.ts'
-import { instant } from './columns.ts'
+import { type AnyErasureReason, anyErasureReasonNames, REFERENCE } from '../../domain/reasons.ts'
+import { instant, like, oneOf } from './columns.ts'
 import { Lead } from './lead.ts'
 
 /** A request to erase a lead's personal data, and what became of it: one for each lead, apart from canceled ones. */
@@ -13,7 +14,9 @@ export const Erasure = defineEntity({
     /** As the audit names who asked: `key 12`, a member of staff, `retention`. */
     requestedBy: p.text(),
     requestedAt: instant().defaultRaw('clock_timestamp()'),
-    reason: p.text().nullable(),
+    reason: p.text().$type<AnyErasureReason>().nullable(),
+    /** A case number of staff's. */
+    reference: p.text().nullable(),
     dueAt: instant(),
     /** It is not carried out before somebody was told by email: production only. */
     isAnnounced: p.boolean().default(false),
@@ -29,6 +32,8 @@ export const Erasure = defineEntity({
     certificate: p.json<Certificate>().nullable(),
   },
   checks: [
+    { name: 'erasures_reason_check', expression: oneOf('reason', anyErasureReasonNames) },
+    { name: 'erasures_reference_check', expression: like('reference', REFERENCE) },
     {
       name: 'erasures_erased_check',
       expression:

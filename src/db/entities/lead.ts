@@ -1,6 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type MilestoneName, statuses } from '../../domain/milestones.ts'
-import { instant, oneOf } from './columns.ts'
+import {
+  type AnyCloseReason,
+  anyCloseReasonNames,
+  type HoldReason,
+  holdReasonNames,
+  REFERENCE,
+} from '../../domain/reasons.ts'
+import { instant, like, oneOf } from './columns.ts'
 import { Partner } from './partner.ts'
 
 export const Lead = defineEntity({
@@ -30,11 +37,13 @@ export const Lead = defineEntity({
     workflowStartedAt: instant().nullable(),
     onboardingSentAt: instant().nullable(),
     closedAt: instant().nullable(),
-    closeReason: p.text().nullable(),
+    closeReason: p.text().$type<AnyCloseReason>().nullable(),
     erasedAt: instant().nullable(),
     /** Set while the law wants its data kept: it is not erased. */
     heldAt: instant().nullable(),
-    holdReason: p.text().nullable(),
+    holdReason: p.text().$type<HoldReason>().nullable(),
+    /** A case number of staff's. */
+    holdReference: p.text().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
     /** Of the record, when an event of the lead was last written: what it has written since then keeps its sequences. */
@@ -47,6 +56,12 @@ export const Lead = defineEntity({
     { name: 'leads_personal_check', expression: 'personal is not null or erased_at is not null' },
     { name: 'leads_held_check', expression: '(held_at is null) = (hold_reason is null)' },
     { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
+    { name: 'leads_close_reason_check', expression: oneOf('close_reason', anyCloseReasonNames) },
+    { name: 'leads_hold_reason_check', expression: oneOf('hold_reason', holdReasonNames) },
+    {
+      name: 'leads_hold_reference_check',
+      expression: `hold_reference is null or held_at is not null and ${like('hold_reference', REFERENCE)}`,
+    },
   ],
   indexes: [
     { name: 'leads_partner_id_index', properties: ['partner', 'id'] },

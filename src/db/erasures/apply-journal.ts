@@ -69,7 +69,7 @@ async function apply(sql: Sql, lines: readonly Line[], tools: ErasureTools) {
   const isHeld = (lead: (typeof leads)[number]) => lead.held_at !== null
   const held = leads.filter(isHeld).map(({ id }) => id)
   const ids = leads.filter((lead) => !isHeld(lead)).map(({ id }) => id)
-  const erasing = { by: 'journal', reason: 'erased before the record was restored' }
+  const erasing = { by: 'journal', reason: 'journal' as const }
   const journaled = new Map(
     lines.map(({ lead_id: leadId, file, sha256, intent }) => [leadId, { file, sha256, intent }]),
   )

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { RowCounts } from '../../domain/erasure.ts'
+import type { AnyCloseReason } from '../../domain/reasons.ts'
 import { canceled } from '../deliveries/cancel-open.ts'
 import { leadsNow } from '../leads/leads-now.ts'
 import type { Sql } from '../orm.ts'
@@ -44,7 +45,7 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
       ...emptied,
       erased_at: raw<Date>`clock_timestamp()`,
       closed_at: raw<Date>`coalesce(closed_at, clock_timestamp())`,
-      close_reason: raw<string>`coalesce(close_reason, 'erased')`,
+      close_reason: raw<AnyCloseReason>`coalesce(close_reason, 'erased')`,
       updated_at: leadsNow,
     })
     .where('id', 'in', leadIds)

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type Certificate, erasedData, keptData } from '../../domain/erasure.ts'
+import type { AnyErasureReason } from '../../domain/reasons.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 import { emptyLeads } from './empty.ts'
@@ -10,7 +11,11 @@ export interface Erasing {
   /** Who carries it out, as the audit takes them. */
   by: Parameters<typeof recordAudit>[1]
   /** Of the leads whose erasure nobody requested before. */
-  reason: string
+  reason: AnyErasureReason
+  /** A case number of staff's. */
+  reference?: string | undefined
+  /** After how many days retention erases them. */
+  retentionDays?: number
   /** Only those whose erasure is requested, due, and not canceled. */
   onlyDue?: boolean
   /** Their lines in the journal by the leads' ids, if they are there already. */
@@ -112,7 +117,7 @@ const nameOf = (by: Erasing['by']) => (typeof by === 'string' ? by : by.name)
 async function writeErasures(
   trx: Sql,
   erased: readonly { leadId: number; certificate: Certificate }[],
-  { by, reason, isQuiet = false }: Erasing,
+  { by, reason, reference, isQuiet = false }: Erasing,
 ): Promise<void> {
   const now = raw<Date>`clock_timestamp()`
   await trx
@@ -122,6 +127,7 @@ async function writeErasures(
         lead_id: leadId,
         requested_by: nameOf(by),
         reason,
+        reference: reference ?? null,
         due_at: now,
         erased_at: now,
         erased_by: nameOf(by),
@@ -143,7 +149,8 @@ async function writeErasures(
 }
 
 /** One row for all: a batch of retention's is one action. */
-async function audit(trx: Sql, leads: readonly LockedLead[], { by, reason }: Erasing): Promise<void> {
+async function audit(trx: Sql, leads: readonly LockedLead[], erasing: Erasing): Promise<void> {
+  const { by, reason, reference, retentionDays } = erasing
   const [first, ...others] = leads
   if (first === undefined) return
   const isOne = others.length === 0
@@ -151,6 +158,11 @@ async function audit(trx: Sql, leads: readonly LockedLead[], { by, reason }: Era
     action: isOne ? 'lead.erase' : 'leads.erase',
     outcome: 'done',
     ...(isOne && { partnerId: first.partner_id, leadId: first.id }),
-    detail: { reason, ...(!isOne && { lead_ids: leads.map(({ id }) => id) }) },
+    detail: {
+      reason,
+      ...(reference !== undefined && { reference }),
+      ...(retentionDays !== undefined && { retention_days: retentionDays }),
+      ...(!isOne && { lead_ids: leads.map(({ id }) => id) }),
+    },
   })
 }

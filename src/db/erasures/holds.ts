@@ -1,11 +1,16 @@
 import { sql as raw } from 'kysely'
+import type { Hold } from '../../domain/reasons.ts'
 import type { Sql } from '../orm.ts'
 
-/** Keeps a lead from being erased; a repeat changes the reason. @returns false if it is erased already. */
-export async function holdLead(trx: Sql, leadId: number, reason: string): Promise<boolean> {
+/** Keeps a lead from being erased; a repeat changes why. @returns false if it is erased already. */
+export async function holdLead(trx: Sql, leadId: number, { reason, reference }: Hold): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('leads')
-    .set({ held_at: raw<Date>`coalesce(held_at, clock_timestamp())`, hold_reason: reason })
+    .set({
+      held_at: raw<Date>`coalesce(held_at, clock_timestamp())`,
+      hold_reason: reason,
+      hold_reference: reference,
+    })
     .where('id', '=', leadId)
     .where('erased_at', 'is', null)
     .executeTakeFirstOrThrow()
@@ -16,7 +21,7 @@ export async function holdLead(trx: Sql, leadId: number, reason: string): Promis
 export async function releaseLead(trx: Sql, leadId: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('leads')
-    .set({ held_at: null, hold_reason: null })
+    .set({ held_at: null, hold_reason: null, hold_reference: null })
     .where('id', '=', leadId)
     .where('held_at', 'is not', null)
     .executeTakeFirstOrThrow()

@@ -1,12 +1,13 @@
 import { sql as raw } from 'kysely'
 import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../../domain/erasure.ts'
+import type { ErasureReason, Hold } from '../../domain/reasons.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 
 /** What became of a request: `held` says why the lead must be kept. */
 export type Requested =
   | { kind: 'requested'; requestedAt: Date; dueAt: Date }
-  | { kind: 'held'; reason: string }
+  | { kind: 'held'; hold: Hold }
   | { kind: 'too_many'; retryAfterSeconds: number }
   | { kind: 'unknown' }
 
@@ -24,14 +25,14 @@ export async function requestErasure(
     await trx.selectFrom('partners').select('id').where('id', '=', partnerId).forNoKeyUpdate().execute()
     const lead = await trx
       .selectFrom('leads')
-      .select(['held_at', 'hold_reason'])
+      .select(['hold_reason as reason', 'hold_reference as reference'])
       .where('id', '=', leadId)
       .where('partner_id', '=', partnerId)
       .where('erased_at', 'is', null)
       .forUpdate()
       .executeTakeFirst()
     if (lead === undefined) return { kind: 'unknown' }
-    if (lead.hold_reason !== null) return { kind: 'held', reason: lead.hold_reason }
+    if (lead.reason !== null) return { kind: 'held', hold: { ...lead, reason: lead.reason } }
     const earlier = await openErasure(trx, leadId)
     if (earlier !== undefined) return { kind: 'requested', ...earlier }
     const retryAfterSeconds = await secondsUntilRoom(trx, partnerId)
@@ -72,7 +73,7 @@ async function secondsUntilRoom(trx: Sql, partnerId: number): Promise<number | u
 interface ErasureRequest {
   partnerId: number
   leadId: number
-  reason: string | null
+  reason: ErasureReason | null
   requestedBy: string
   delayDays: number
 }
@@ -216,8 +217,17 @@ export async function openErasures(sql: Sql) {
   return sql
     .selectFrom('erasures')
     .innerJoin('leads', 'leads.id', 'erasures.lead_id')
-    .select(['lead_id', 'partner_id', 'requested_at', 'requested_by', 'reason', 'due_at', 'told_at'])
-    .select('hold_reason')
+    .select([
+      'lead_id',
+      'partner_id',
+      'requested_at',
+      'requested_by',
+      'reason',
+      'reference',
+      'due_at',
+      'told_at',
+    ])
+    .select(['hold_reason', 'hold_reference'])
     .where('canceled_at', 'is', null)
     .where('erasures.erased_at', 'is', null)
     .orderBy('due_at')
@@ -229,7 +239,16 @@ export async function erasuresOf(sql: Sql, leadId: number) {
   return sql
     .selectFrom('erasures')
     .innerJoin('leads', 'leads.id', 'erasures.lead_id')
-    .select(['lead_id', 'partner_id', 'requested_at', 'requested_by', 'reason', 'due_at', 'told_at'])
+    .select([
+      'lead_id',
+      'partner_id',
+      'requested_at',
+      'requested_by',
+      'reason',
+      'reference',
+      'due_at',
+      'told_at',
+    ])
     .select(['canceled_at', 'erasures.erased_at', 'erased_by', 'checked_at', 'certificate'])
     .where('lead_id', '=', leadId)
     .orderBy('erasures.id', 'desc')

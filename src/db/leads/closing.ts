@@ -1,11 +1,12 @@
 import { sql as raw } from 'kysely'
+import type { AnyCloseReason } from '../../domain/reasons.ts'
 import { LATE_FACTS_MS } from '../../domain/score-dates.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 import { leadsNow } from './leads-now.ts'
 
 /** The reason of a lead that ends by itself, after mortgage_ready. */
-const ENDED = 'mortgage_ready'
+const ENDED: AnyCloseReason = 'mortgage_ready'
 /** Between our clocks. */
 const SKEW_MS = 60_000
 /** In the audit, of what was asked for in Temporal itself. */
@@ -20,7 +21,7 @@ const TEMPORAL = 'temporal'
 export async function closeLead(
   sql: Sql,
   leadId: number,
-  reason: string,
+  reason: AnyCloseReason,
   stranger?: { identity: string | null },
 ): Promise<number> {
   await sql.transaction().execute(async (trx) => {
@@ -48,7 +49,7 @@ export async function closeLead(
  * Whether the record knows why a lead is to be closed: staff or a scenario asked for it, it is erased, or it ends by itself.
  * What the closing's message says proves nothing: anybody who reaches Temporal can send it.
  */
-export async function isClosedByService(sql: Sql, leadId: number, reason: string): Promise<boolean> {
+export async function isClosedByService(sql: Sql, leadId: number, reason: AnyCloseReason): Promise<boolean> {
   const late = LATE_FACTS_MS - SKEW_MS
   const lead = await sql
     .selectFrom('leads')

@@ -31,7 +31,7 @@ export const endedLeads: Retained = {
 
   async remove(sql, days, tools) {
     const rows = await ended(sql, days).select('id').orderBy('closed_at').orderBy('id').limit(BATCH).execute()
-    const erasing = { by: 'retention', reason: `ended more than ${days} days ago`, isQuiet: true }
+    const erasing = { by: 'retention', reason: 'retention' as const, retentionDays: days, isQuiet: true }
     const leadIds = rows.map(({ id }) => id)
     const erased = await eraseLeads(sql, leadIds, tools, erasing)
     await checkErasures(sql, erased)

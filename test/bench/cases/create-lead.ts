@@ -57,16 +57,14 @@ async function dropBacklog({ sql }: Deployment): Promise<Backlog> {
     select count(*)::int as created, count(workflow_started_at)::int as started,
       extract(epoch from max(created_at) - min(created_at))::float as seconds
     from leads where close_reason is null`.execute(sql)
-  await raw`update leads set closed_at = now(), close_reason = 'dropped' where workflow_started_at is null
+  await raw`update leads set closed_at = now(), close_reason = 'mistake' where workflow_started_at is null
     and closed_at is null`.execute(sql)
   for (const end = Date.now() + SETTLE_MS; Date.now() < end; await delay(100)) {
     const open = await raw`select from deliveries join leads on leads.id = lead_id
       where state = 'pending' and close_reason is null limit 1`.execute(sql)
     if (open.rows.length === 0) break
   }
-  await raw`update leads set closed_at = now(), close_reason = 'measured' where closed_at is null`.execute(
-    sql,
-  )
+  await raw`update leads set closed_at = now(), close_reason = 'other' where closed_at is null`.execute(sql)
   return rows[0] ?? { created: 0, started: 0, seconds: 1 }
 }
 
