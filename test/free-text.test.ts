@@ -89,7 +89,12 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
         select from ${raw.id(name)} as t where t::text like '%born 1 Jan%'`.execute(service.sql)
       expect([name, hits.length]).toEqual([name, 0])
     }
-    expect(await auditOf(service)).toEqual([])
+    const closed = (await auditOf(service)).map(({ action, lead_id: id, detail }) => [
+      action,
+      id,
+      detail?.reason,
+    ])
+    expect(closed).toEqual([['lead.close', signaled, 'other']])
     for (const leadId of [refused, signaled]) expect(await historyOf(leadId)).not.toContain('born 1 Jan')
     expect(await historyOf(refused)).toContain('lead_received')
   })

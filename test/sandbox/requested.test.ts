@@ -106,7 +106,10 @@ describe('of one partner', () => {
     const { status, error } = await partner.post('sandbox/run-scenario', { scenario: SCENARIO })
     expect([status, error]).toEqual([
       429,
-      { code: 'RATE_LIMITED', message: expect.stringContaining('waits for its turn by itself. Try again in') },
+      {
+        code: 'RATE_LIMITED',
+        message: expect.stringContaining('waits for its turn by itself. Try again in'),
+      },
     ])
     const again = await partner.post('sandbox/run-scenario', { scenario: SCENARIO, lead_id: leads[0] })
     expect(again.status).toBe(429)
