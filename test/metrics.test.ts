@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
-import { resumeEndpoint, endpointOf } from './support/endpoint-states.ts'
+import { endpointOf, pauseEndpoint, resumeEndpoint } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
@@ -152,6 +152,14 @@ describe('metrics', () => {
       await endpoint.is('active')
       await notices('recovered', 1)
       expect(lines('recovered')).toHaveLength(1)
+    })
+
+    it('count a pause by staff apart from those by the service', async () => {
+      await pauseEndpoint(service.sql, partner.id)
+      await notices('paused_by_staff', 1)
+      await notices('paused', 1)
+      await resumeEndpoint(service.sql, partner.id)
+      await endpoint.is('active')
     })
 
     it('count a webhook that waits for a signing secret that cannot be decrypted', async () => {

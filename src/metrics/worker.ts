@@ -4,6 +4,7 @@ import type { AttemptOutcome } from '../domain/attempt-outcome.ts'
 import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import { FAILING_AFTER } from '../domain/delivery.ts'
+import type { EndpointPauser } from '../domain/endpoint.ts'
 import type { MilestoneName } from '../domain/milestones.ts'
 import {
   type RetentionBrake,
@@ -34,6 +35,9 @@ const MESSAGES: Record<EndpointNotice['kind'], string> = {
   paused: 'an endpoint was paused',
   recovered: 'an endpoint works again',
 }
+
+/** Who pauses an endpoint without a reason for operators to look at it. */
+const pausingPeople: readonly EndpointPauser[] = ['staff', 'partner']
 
 /** The worker's metrics, in their own registry, and what counts them. */
 export function createWorkerMetrics(
@@ -95,7 +99,9 @@ export function createWorkerMetrics(
       },
       recorded: (event) => events.inc({ event }),
       noticed({ kind, endpointId, partnerId, reason, eventId }) {
-        notices.inc({ kind })
+        // what people pause is no reason to look at it
+        const isByPeople = kind === 'paused' && pausingPeople.some((who) => who === reason)
+        notices.inc({ kind: isByPeople ? `paused_by_${reason}` : kind })
         const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
         const level = kind === 'recovered' ? 'info' : 'warn'
         log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
