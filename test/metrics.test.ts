@@ -157,7 +157,7 @@ describe('metrics', () => {
     it('count a pause by staff apart from those by the service', async () => {
       await pauseEndpoint(service.sql, partner.id)
       await notices('paused_by_staff', 1)
-      await notices('paused', 1)
+      expect((await scrape(worker)).value('referrals_endpoint_notices_total', { kind: 'paused' })).toBe(1)
       await resumeEndpoint(service.sql, partner.id)
       await endpoint.is('active')
     })
