@@ -50,8 +50,8 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 
-/** The service names this one itself. */
-const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased']
+/** The service names the last two itself: a repair sends a cancellation, which a reset drops, once more. */
+const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'canceled']
 
 export interface CloseArgument {
   reason: AnyCloseReason
