@@ -115,7 +115,7 @@ describe('a score update’s payload with more in it than gains', () => {
   })
 
   it('leaves nothing behind an erasure', async () => {
-    const { status } = await partner.post('erase-lead', { lead_id: lead, reason: 'borrower asked' })
+    const { status } = await partner.post('erase-lead', { lead_id: lead, reason: 'borrower_request' })
     expect(status).toBe(200)
     expect(await tablesWith(mark)).toEqual([])
   })
