@@ -5,10 +5,11 @@ import { until } from '../support/until.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const PARTNERS = 4
+const PLACES = 4
 
 it('many clocks move at once, however few activities a worker has, and one endpoint that hangs stops no other', async () => {
   const service = await prepareService()
-  const settings = { WORKER_ACTIVITIES: '4', WORKER_WORKFLOW_TASKS: '4' }
+  const settings = { WORKER_ACTIVITIES: String(PLACES), WORKER_WORKFLOW_TASKS: '4' }
   const [{ port }] = await Promise.all([service.startApi(), service.startWorker(settings)])
   const addPartner = () => sandboxPartner(service, port)
   const [hanging, ...partners] = await Promise.all([
@@ -21,10 +22,11 @@ it('many clocks move at once, however few activities a worker has, and one endpo
     await of.endpoint.until(() => of.arrivals(lead).length === 2)
     return lead
   }
-  const many = async (of: SandboxPartner) =>
-    Promise.all(Array.from({ length: MOST_RUNS.advance }, async () => ({ of, lead: await funded(of) })))
-  const stuck = await many(hanging)
-  const leads = (await Promise.all(partners.map(many))).flat()
+  const many = async (of: SandboxPartner, length: number) =>
+    Promise.all(Array.from({ length }, async () => ({ of, lead: await funded(of) })))
+  // each request that hangs has a place
+  const stuck = await many(hanging, PLACES - 1)
+  const leads = (await Promise.all(partners.map((of) => many(of, MOST_RUNS.advance)))).flat()
   const answer = Promise.withResolvers<void>()
   hanging.endpoint.answer = (_, response) => void answer.promise.then(() => response.writeHead(200).end())
   const ofStuck = Promise.all(stuck.map(({ of, lead }) => of.advance(lead, { days: 45 })))
