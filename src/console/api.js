@@ -13,7 +13,7 @@ export class ApiFailure extends Error {
     this.status = status
     this.code = code
     this.requestId = requestId
-    /** Of list-events: the cursor to go on with. */
+    /** The cursor to go on with. */
     this.next = next
   }
 }
@@ -33,6 +33,9 @@ export function refuseKey(key) {
   if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
   return ''
 }
+
+/** @param {string} key */
+export const shortened = (key) => `${key.slice(0, 9)}…${key.slice(-4)}`
 
 export const readKey = () => sessionStorage.getItem(STORED_KEY)
 /** @param {string} key */
@@ -98,11 +101,7 @@ function toFailure({ status, headers }, answer) {
   })
 }
 
-/**
- * What somebody can do about a failure, in a sentence.
- *
- * @param {ApiFailure | Error} failure
- */
+/** What to do about a failure, in a sentence. @param {ApiFailure | Error} failure */
 export function remedy(failure) {
   if (!(failure instanceof ApiFailure)) return 'Reload the page. If it happens again, tell us.'
   const { status, requestId } = failure

@@ -81,8 +81,9 @@ async function follow(signal) {
         continue
       }
       // the record was restored, or begun anew
-      if (error instanceof ApiFailure && error.next !== undefined && error.next !== after) {
-        after = error.next
+      const next = error instanceof ApiFailure ? error.next : undefined
+      if (next !== undefined && next !== after) {
+        after = next
         continue
       }
       failures += 1

@@ -1,5 +1,5 @@
 import { html, render, useEffect, useRef, useState } from './preact.js'
-import { forgetKey, onRefused, readKey, refuseKey, storeKey } from './api.js'
+import { forgetKey, onRefused, readKey, refuseKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
 import { doubt, startLive, stopLive, useLive } from './live.js'
 import { Loading } from './parts.js'
@@ -26,7 +26,7 @@ function viewOf({ name, id }) {
   return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'lead' : path
 }
 
-/** @param {string} text of the address; a stray `%` stands for itself */
+/** A stray `%` stands for itself. @param {string} text */
 function decoded(text) {
   try {
     return decodeURIComponent(text)
@@ -36,11 +36,9 @@ function decoded(text) {
 }
 
 /**
- * A key in the fragment (`#key=…`) is removed from the address and the history at once, and taken unless this tab has
- * another: a link alone must not bring anybody into another account.
+ * A key in the fragment leaves address and history at once. It is taken unless this tab has another one.
  *
- * @returns {{ refusal?: string, offered?: string } | undefined} why it is not used, or the key to ask about, or neither if it
- *   is used; `undefined` if there is none
+ * @returns {{ refusal?: string, offered?: string } | undefined} `offered`: the key to ask about
  */
 function takeKeyFromFragment() {
   const [, key] = /^#key=([^&]*)/.exec(location.hash) ?? []
@@ -92,28 +90,10 @@ function App({ refusal = '', offered }) {
   `
 }
 
-/** @param {string} key */
-const shortened = (key) => `${key.slice(0, 9)}…${key.slice(-4)}`
-
-/**
- * Whether to replace the key of this tab with that of a link.
- *
- * @param {{ own: string, offered: string, onUse: () => void, onKeep: () => void }} props
- */
-function KeyQuestion({ own, offered, onUse, onKeep }) {
-  return html`
-    <div class="failure" role="alertdialog" aria-labelledby="key-question">
-      <p id="key-question">
-        The link has another key, <code>${shortened(offered)}</code>, than the one you are signed in with,
-        ${' '}<code>${shortened(own)}</code>. Use it only if the link is yours: with it, you see and change
-        what is of its partner.
-      </p>
-      <div class="actions">
-        <button type="button" class="primary" onClick=${onKeep} autofocus>Stay signed in</button>
-        <button type="button" onClick=${onUse}>Use the other key</button>
-      </div>
-    </div>
-  `
+/** @param {import('./views/key-question.js').Question} props */
+function KeyQuestion(props) {
+  const [Loaded] = useLoaded(async () => (await import('./views/key-question.js')).KeyQuestion)
+  return Loaded && html`<${Loaded} ...${props} />`
 }
 
 /** @param {{ partnerKey: string, onSignOut: () => void, children?: any }} props */
@@ -161,8 +141,8 @@ function LiveMark() {
 }
 
 /**
- * A component whose file is loaded when it is first shown; and whether that failed. What failed to load is not loaded
- * again within a page: it is reloaded once the service is back.
+ * A component whose file is loaded when it is first shown, and whether that failed: the page is then reloaded once the
+ * service is back.
  *
  * @param {(() => Promise<any>) | undefined} load
  * @returns {[component: any, failed: boolean]}
@@ -190,8 +170,8 @@ function useLoaded(load) {
 
 const NotLoaded = () => html`
   <p class="failure">
-    This view could not be loaded. Check that the service is running and that you are online: the view is
-    loaded once the service answers.
+    This view could not be loaded. Check that the service is running and that you are online: it is loaded
+    once the service answers.
   </p>
 `
 
@@ -227,14 +207,13 @@ const NoView = () => html`
 const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
 let visits = 0
 
-/** @param {{ refusal?: string, offered?: string }} taken what became of the key in the fragment */
+/** @param {{ refusal?: string, offered?: string }} taken */
 function start(taken) {
   visits += 1
   render(html`<${App} key=${visits} ...${taken} />`, root)
 }
 
-// A link with a key that is pasted into this tab changes only the fragment: nothing is loaded. This listener comes
-// before those of the views, which would take the key for a route.
+// A pasted link changes only the fragment. This comes before the views' listeners, which would take the key for a route.
 globalThis.addEventListener('hashchange', () => {
   const taken = takeKeyFromFragment()
   if (taken === undefined) return

@@ -103,7 +103,8 @@ describe('every view of the console', () => {
       await tab.getByRole('heading', { level: 1 }).waitFor()
       const urls = (await tab.evaluate(filesLoaded)) as string[]
       expect(urls.filter((url) => !url.startsWith(new URL(stage.url).origin))).toEqual([])
-      const files = urls.filter((url) => url.startsWith(stage.url))
+      // a file that is named twice comes once
+      const files = [...new Set(urls)].filter((url) => url.startsWith(stage.url))
       const bodies = await Promise.all(files.map(async (url) => (await fetch(url)).arrayBuffer()))
       const bytes = bodies.reduce((total, body) => total + body.byteLength, 0)
       expect([name, files.length > 10, bytes < MOST_BYTES]).toEqual([name, true, true])

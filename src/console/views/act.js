@@ -1,14 +1,14 @@
 import { html, useState } from '../preact.js'
 import { call, offers } from '../api.js'
 import { touch } from '../live.js'
-import { Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
+import { Curl, Done, Failure, Time, useAction } from '../parts.js'
 import { milestones } from '../service.js'
 import { counted, journey, words } from '../words.js'
 import { Scenarios } from './scenarios.js'
 
 /** @typedef {{ label: string, path: string, body: object }} Action */
 
-/** What can be made to happen to a lead. @param {{ data: import('../lead-data.js').LeadData }} props */
+/** @param {{ data: import('../lead-data.js').LeadData }} props */
 export function Act({ data: { lead, closedAt } }) {
   return html`
     <section class="card pad" aria-labelledby="act">
@@ -26,11 +26,9 @@ const Closed = () =>
 
 /** @param {{ lead: Record<string, any> }} props */
 function Possible({ lead }) {
-  const simulates = offers('/sandbox/simulate-event')
-  const moves = offers('/sandbox/advance-clock')
   return html`
-    ${simulates && html`<${Milestones} lead=${lead} />`} ${moves && html`<${Clock} id=${lead.lead_id} />`}
-    ${!simulates && html`<${ByHand} lead=${lead} />`}
+    ${offers('/sandbox/simulate-event') && html`<${Milestones} lead=${lead} />`}
+    ${offers('/sandbox/advance-clock') && html`<${Clock} id=${lead.lead_id} />`}
     ${
       offers('/sandbox/run-scenario') &&
       html`<h3>Run a scenario</h3>
@@ -150,19 +148,5 @@ function Actions({ actions, describe, children }) {
     ${done && html`<${Done}>${done}<//>`}
     <${Failure} error=${error} />
     ${children}
-  `
-}
-
-/** For a service that cannot simulate. @param {{ lead: Record<string, any> }} props */
-function ByHand({ lead }) {
-  const [next] = likelyNext(lead.status)
-  if (next === undefined)
-    return html`<p class="dim">The journey is complete: the borrower is back with you.</p>`
-  return html`
-    <p class="dim">Milestones come from the borrower. On your own machine, record the next one yourself:</p>
-    <${Code}
-      text=${`STAFF_NAME=ada npm run staff -- milestone ${lead.lead_id} ${next}`}
-      label=${words(next)}
-    />
   `
 }
