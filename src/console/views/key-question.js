@@ -6,7 +6,12 @@ import { shortened } from '../api.js'
 /** Whether to replace the key of this tab with that of a link. @param {Question} props */
 export function KeyQuestion({ own, offered, onUse, onKeep }) {
   return html`
-    <div class="failure" role="alertdialog" aria-labelledby="key-question">
+    <div
+      class="failure"
+      role="alertdialog"
+      aria-labelledby="key-question"
+      style=${{ marginBottom: '1.5rem' }}
+    >
       <p id="key-question">
         The link has another key, <code>${shortened(offered)}</code>, than the one you are signed in with,
         ${' '}<code>${shortened(own)}</code>. Use it only if the link is yours: with it, you see and change
