@@ -143,16 +143,17 @@ const placeOf = ({ lead_id: leadId, ...place }: Omit<FeedPosition, 'leadId'> & {
 
 /** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */
 function lostPlace(last: FeedPosition): ApiError {
-  const what = 'is of an event that this record does not have: it was restored from a backup, or begun anew'
+  const what =
+    'is of an event that our database no longer has: it was restored from a backup, or the sandbox was started anew'
   return refusedPlace(what, last)
 }
 
 const foreignPlace = (last: FeedPosition) =>
-  refusedPlace('is from another deployment, or from a record that this one took the place of', last)
+  refusedPlace('is from another deployment, or from a database that this one replaced', last)
 
 function refusedPlace(what: string, last: FeedPosition): ApiError {
   const next = writeFeedCursor(last)
-  const message = `Invalid request: after ${what}. Go on with the error’s next, "${next}". You may get events again that you have; tell them by event_id.`
+  const message = `Invalid request: after ${what}. Continue with the cursor in error.next, "${next}". You may get events that you already have: compare event_id.`
   return new ApiError('INVALID_PAYLOAD', message, {}, { next })
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failingByType, failingPage, failingSamples } from '../db/failing-workflows.ts'
+import { pages } from '../db/pages.ts'
 import { forEachInFlight } from '../jobs/in-flight.ts'
 import { countWorkflows, listWorkflows } from '../temporal/list-workflows.ts'
 import { repair as repairOne, type Repair } from '../temporal/repair.ts'
@@ -69,7 +70,8 @@ export async function carryOut(context: StaffContext, { build }: Options = {}) {
   }
   const detail = build === undefined ? {} : { build }
   await context.act({ action: 'workflow.repair', detail }, async () => {
-    if (build === undefined) for await (const page of failingPages(sql)) await repairAll(page)
+    if (build === undefined)
+      for await (const page of failingPages(sql)) await repairAll(page.map(({ workflowId }) => workflowId))
     else await repairAll(await idsOf(client, build))
     return { result: undefined, detail: { ...counts, failed: failed.length } }
   })
@@ -96,14 +98,9 @@ export async function carryOut(context: StaffContext, { build }: Options = {}) {
 const AFTER =
   'Workers now do what is left. In a minute, "workflow repair" lists what still fails: repeat it until it lists nothing.'
 
-async function* failingPages(sql: StaffContext['sql']): AsyncGenerator<string[]> {
-  for (let after = ''; ;) {
-    const page = (await failingPage(sql, after, PAGE)).map(({ workflowId }) => workflowId)
-    if (page.length > 0) yield page
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    after = last
-  }
+function failingPages(sql: StaffContext['sql']) {
+  const read = (after: string, limit: number) => failingPage(sql, after, limit)
+  return pages(PAGE, '', read, ({ workflowId }) => workflowId)
 }
 
 /** A running workflow has the builds that worked on it as search attributes. */

@@ -86,11 +86,8 @@ function createInbox(runId: string, first: HistoryEvent | undefined) {
   const unscored = itemsOf(carried.unscored)
   let counter = carried.counter ?? 0
   const wasClosing = isRecord(state) && state.closing === true
-  let closeReason = carried.closeReason
-    ? closeReasonOf(carried.closeReason)
-    : wasClosing
-      ? ('canceled' as const)
-      : null
+  let closeReason: AnyCloseReason | null = wasClosing ? 'canceled' : null
+  if (carried.closeReason) closeReason = closeReasonOf(carried.closeReason)
   const close = (reason: AnyCloseReason) => void (closeReason ??= reason)
 
   function receive(name: SignalledMilestone, argument: unknown, updateId?: string | null): void {

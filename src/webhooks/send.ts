@@ -118,7 +118,7 @@ function judge(
   { status, responseHeaders }: Answer,
   failure: Diagnosis | null,
 ): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
-  const clock = clockAdvice(responseHeaders?.date, Date.now())
-  const reason = status !== null && (status < 200 || status > 299) ? diagnoseStatus(status, clock) : failure
+  const isOther = status !== null && (status < 200 || status > 299)
+  const reason = isOther ? diagnoseStatus(status, clockAdvice(responseHeaders?.date, Date.now())) : failure
   return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
 }

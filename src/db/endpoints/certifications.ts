@@ -35,8 +35,8 @@ export async function requestCertification(
 }
 
 /**
- * Where the calls of a running certification go, their secret, and what came of those so far; `undefined` if it has ended, or its candidate is one no
- * longer.
+ * Where the calls of a running certification go, their secret, and what came of those so far; `undefined` if it has ended,
+ * or its candidate is no longer one.
  *
  * @throws {SealError}
  */

@@ -14,8 +14,9 @@ interface UnderLock {
 
 /**
  * What the endpoint's lock keeps still: the live secrets, the requests in flight to it (unexpired leases), and how many
- * deliveries are due if it is at its cap or its circuit breaker is open, or it is paced. A statement of its own, after the endpoint was
- * locked: the one that waits for the lock sees the endpoint as it is afterwards, and all other rows as they were before.
+ * deliveries are due if it is at its cap, its circuit breaker is open, or it is paced. A statement of its own, after the
+ * endpoint was locked: the one that waits for the lock sees the endpoint as it is afterwards, and all other rows as they
+ * were before.
  */
 export async function readUnderLock(
   trx: Sql,

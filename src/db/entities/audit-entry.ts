@@ -7,7 +7,8 @@ export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 /**
  * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
  * two: `begun` before, and one that names it by `begunId` and says what came of it. The function write_audit writes them: it
- * takes `actor` from the session, unless the service writes. A trigger refuses to change rows, and sets `id`, `at`, `databaseUser` and the two hashes, which chain each row to the one before.
+ * takes `actor` from the session, unless the service writes. A trigger refuses to change rows, and sets `id`, `at`,
+ * `databaseUser` and the two hashes, which chain each row to the one before.
  */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql as raw } from 'kysely'
 import type { Certificate, JournalLine } from '../../domain/erasure.ts'
 import type { Sql } from '../orm.ts'
+import { pages } from '../pages.ts'
 import type { ErasureTools, Journal, Journaled } from './journal.ts'
 
 const PAGE = 1000
@@ -36,11 +37,8 @@ export async function requireNamedLines(sql: Sql, { journal }: ErasureTools): Pr
 async function compareLines(sql: Sql, journal: Journal | undefined): Promise<NamedLines> {
   const compared: NamedLines = { named: 0, missing: [] }
   let there: Set<string> | undefined
-  for (
-    let page = await namedAfter(sql, 0);
-    page.length > 0;
-    page = await namedAfter(sql, page.at(-1)?.id ?? 0)
-  ) {
+  const read = (after: number, limit: number) => namedAfter(sql, after, limit)
+  for await (const page of pages(PAGE, 0, read, ({ id }) => id)) {
     // read only where a certificate names a line
     there ??= await hashesIn(journal)
     compared.named += page.length
@@ -50,14 +48,14 @@ async function compareLines(sql: Sql, journal: Journal | undefined): Promise<Nam
   return compared
 }
 
-async function namedAfter(sql: Sql, after: number) {
+async function namedAfter(sql: Sql, after: number, limit: number) {
   return sql
     .selectFrom('erasures')
     .select(['id', 'lead_id', raw<string>`certificate #>> '{journal,sha256}'`.as('sha256')])
     .where('id', '>', after)
     .where(raw<boolean>`certificate #>> '{journal,sha256}' is not null`)
     .orderBy('id')
-    .limit(PAGE)
+    .limit(limit)
     .execute()
 }
 

@@ -212,21 +212,24 @@ export const overdueAt = raw<Date>`case when erasures.erased_at is not null then
   when is_announced and told_at is null
   then requested_at + interval '1 day' else due_at + interval '15 minutes' end`
 
+/** What staff are shown of a request. */
+const requestColumns = [
+  'lead_id',
+  'partner_id',
+  'requested_at',
+  'requested_by',
+  'reason',
+  'reference',
+  'due_at',
+  'told_at',
+] as const
+
 /** Erasures that are requested and not carried out, the next first. */
 export async function openErasures(sql: Sql) {
   return sql
     .selectFrom('erasures')
     .innerJoin('leads', 'leads.id', 'erasures.lead_id')
-    .select([
-      'lead_id',
-      'partner_id',
-      'requested_at',
-      'requested_by',
-      'reason',
-      'reference',
-      'due_at',
-      'told_at',
-    ])
+    .select(requestColumns)
     .select(['hold_reason', 'hold_reference'])
     .where('canceled_at', 'is', null)
     .where('erasures.erased_at', 'is', null)
@@ -239,16 +242,7 @@ export async function erasuresOf(sql: Sql, leadId: number) {
   return sql
     .selectFrom('erasures')
     .innerJoin('leads', 'leads.id', 'erasures.lead_id')
-    .select([
-      'lead_id',
-      'partner_id',
-      'requested_at',
-      'requested_by',
-      'reason',
-      'reference',
-      'due_at',
-      'told_at',
-    ])
+    .select(requestColumns)
     .select(['canceled_at', 'erasures.erased_at', 'erased_by', 'checked_at', 'certificate'])
     .where('lead_id', '=', leadId)
     .orderBy('erasures.id', 'desc')
