@@ -67,7 +67,8 @@ export async function requestScenario(
 }
 
 /**
- * Gives a partner's scenarios their places, those that were requested first before others.
+ * Gives a partner's scenarios their places, those that were requested first before others. Where more are requested than
+ * there are places, they take one place by turns: what create-lead asks for comes by hundreds, and nobody waits for it.
  *
  * @returns all that have a place and are not played yet, so that what was not started is started again.
  */
@@ -78,8 +79,10 @@ export async function admitScenarios(sql: Sql, partnerId: number): Promise<Reque
     await raw`
       update sandbox_runs set admitted_at = clock_timestamp() where id in (
         select id from sandbox_runs where ${ofPartner} and admitted_at is null order by id
-        limit greatest(0, ${MOST_RUNS.scenario}::int -
-          (select count(*) from sandbox_runs where ${ofPartner} and admitted_at is not null))
+        limit (
+          select greatest(0, case when count(*) <= ${MOST_RUNS.scenario} then count(*) else 1 end - count(admitted_at))
+          from sandbox_runs where ${ofPartner}
+        )
       )`.execute(trx)
     return trx
       .selectFrom('sandbox_runs')
