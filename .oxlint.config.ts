@@ -88,13 +88,13 @@ const importTable: Row[] = [
   { at: 'src/metrics', may: [...domain, ...db] },
   {
     at: 'src/api',
-    may: [...domain, ...db, 'src/nearest.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+    may: [...domain, ...db, 'src/core/values/nearest.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
     types: ['src/metrics/'],
   },
   {
     at: 'src/staff',
     may: [
-      'src/nearest.ts',
+      'src/core/values/nearest.ts',
       ...domain,
       ...db,
       'src/jobs/*.ts',
@@ -173,7 +173,7 @@ const unsafeAllowed = {
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],
-  jsPlugins: ['./.oxlint.patterns.ts'],
+  jsPlugins: ['.oxlint.patterns.ts'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // JavaScript without types, because it runs on whatever Node a machine has.

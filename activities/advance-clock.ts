@@ -4,7 +4,7 @@ import { clockStart, happenedSince, moveClock } from '../src/db/leads/move-clock
 import { nextDue, readLeadClock } from '../src/db/leads/next-due.ts'
 import { endAdvance } from '../src/db/sandbox-runs.ts'
 import type { Sql } from '../src/db/orm.ts'
-import type { Environment } from '../src/domain/environment.ts'
+import type { Environment } from '../src/core/values/environment.ts'
 import {
   type Advance,
   type ClockStart,

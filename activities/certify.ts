@@ -5,7 +5,7 @@ import {
   judgeCheck,
   notSent,
 } from '../src/domain/certification.ts'
-import type { Environment } from '../src/domain/environment.ts'
+import type { Environment } from '../src/core/values/environment.ts'
 import { candidateOf, endCertification, writeReports } from '../src/db/endpoints/certifications.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { clockAdvice } from '../src/webhooks/diagnosis.ts'

@@ -1,6 +1,6 @@
 import type { changeToAnnounce } from '../src/db/endpoints/announced-changes.ts'
 import { CHANGE_DELAY_HOURS } from '../src/domain/endpoint-change.ts'
-import { formatTimestamp } from '../src/domain/timestamps.ts'
+import { formatTimestamp } from '../src/core/values/timestamps.ts'
 
 type Change = NonNullable<Awaited<ReturnType<typeof changeToAnnounce>>>
 

@@ -1,6 +1,6 @@
 import type { erasureToTell } from '../src/db/erasures/requests.ts'
 import { describeErasureReason } from '../src/domain/reasons.ts'
-import { formatTimestamp } from '../src/domain/timestamps.ts'
+import { formatTimestamp } from '../src/core/values/timestamps.ts'
 
 type Facts = NonNullable<Awaited<ReturnType<typeof erasureToTell>>>
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { createTransport } from 'nodemailer'
-import type { Environment } from '../src/domain/environment.ts'
+import type { Environment } from '../src/core/values/environment.ts'
 
 export interface Mail {
   to: string

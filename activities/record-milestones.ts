@@ -1,7 +1,7 @@
 import type { WebhookBody } from '../src/db/leads/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { recordMilestones } from '../src/db/leads/recording.ts'
-import type { Environment } from '../src/domain/environment.ts'
+import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { KnownRecord, MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'

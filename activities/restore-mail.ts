@@ -1,6 +1,6 @@
 import type { lossesOf, readRestore } from '../src/db/restores.ts'
 import { SEQUENCES_LEFT_OUT } from '../src/domain/recording-decision.ts'
-import { formatTimestamp } from '../src/domain/timestamps.ts'
+import { formatTimestamp } from '../src/core/values/timestamps.ts'
 
 type Restore = Awaited<ReturnType<typeof readRestore>>
 type Loss = Awaited<ReturnType<typeof lossesOf>>[number]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EndpointReading } from '../db/endpoints/health.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { eventName } from './events.ts'
 import { timestamp } from './fields.ts'

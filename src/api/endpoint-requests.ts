@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { requestsOf } from '../db/endpoints/own-endpoint.ts'
 import { certificationChecks, certificationResults, checkResults } from '../domain/certification.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import { timestamp } from './fields.ts'
 import { errorCode, httpStatus } from './response-fields.ts'
 

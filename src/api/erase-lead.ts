@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { auditName } from '../db/endpoints/self-service.ts'
 import { requestErasure } from '../db/erasures/requests.ts'
 import type { Sql } from '../db/orm.ts'
-import type { Environment } from '../domain/environment.ts'
+import type { Environment } from '../core/values/environment.ts'
 import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../domain/erasure.ts'
 import {
   erasureReasonNames,
@@ -12,7 +12,7 @@ import {
   holdReasons,
   withReference,
 } from '../domain/reasons.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import { ApiError, retryLater, unknownLead } from './errors.ts'
 import { leadId, oneOf, timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'

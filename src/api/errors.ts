@@ -1,4 +1,4 @@
-import type { Environment } from '../domain/environment.ts'
+import type { Environment } from '../core/values/environment.ts'
 import { MOST_EVENTS } from '../domain/recording-decision.ts'
 
 /** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */

@@ -11,7 +11,7 @@ import {
 import { findWholeLead } from '../db/leads/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { exportedParts } from '../domain/exported-lead.ts'
-import { jsonPieces } from '../domain/json-pieces.ts'
+import { jsonPieces } from '../core/values/json-pieces.ts'
 import { referralId } from '../temporal/names.ts'
 import { retryLater, unknownLead } from './errors.ts'
 import { leadId } from './fields.ts'

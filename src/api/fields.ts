@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LARGEST_ID } from '../db/leads/ids.ts'
 import type { OptionalField } from '../domain/lead-fields.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../core/values/nearest.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { Environment } from '../domain/environment.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import type { Environment } from '../core/values/environment.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import { timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { environment as environmentField, messageResponse } from './schemas.ts'

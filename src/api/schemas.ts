@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { environments } from '../domain/environment.ts'
+import { environments } from '../core/values/environment.ts'
 import { statuses } from '../domain/milestones.ts'
 import { invalidPayload, unknownLead } from './errors.ts'
 import { integer, leadId } from './fields.ts'

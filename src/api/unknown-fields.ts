@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts'
+import { nearest } from '../core/values/nearest.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { environments } from '../domain/environment.ts'
+import { environments } from '../core/values/environment.ts'
 import { STAFF_NAME } from '../domain/staff-name.ts'
 import { plainTextWays } from './plain-text.ts'
 import { isProxy } from './trusted-proxies.ts'

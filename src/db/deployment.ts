@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
-import type { Environment } from '../domain/environment.ts'
+import type { Environment } from '../core/values/environment.ts'
 import { firstGeneration } from './generation.ts'
 import { migrate } from './migrating.ts'
 import { type Orm, type Sql, sqlOf } from './orm.ts'

@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 
 /** What a command prints: `json` with `--json`, else `text`. */
 export interface Answer {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { LARGEST_ID } from '../db/leads/ids.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../core/values/nearest.ts'
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const WEEK_MS = 7 * UNIT_MS.d

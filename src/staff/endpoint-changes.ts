@@ -1,6 +1,6 @@
 import { type openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
 import { lockEndpoint } from '../db/endpoints/endpoint.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import type { StaffContext } from './context.ts'
 import { requirePartner } from './require-partner.ts'
 import { Refusal } from './refusal.ts'

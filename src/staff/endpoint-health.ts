@@ -1,5 +1,5 @@
 import type { EndpointReading } from '../db/endpoints/health.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 
 /** What `endpoint show` prints about recent attempts, waiting webhooks and probes. */
 export function describeHealth({

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from '../domain/lead-clock.ts'
 import { MOST_RUNS } from '../domain/sandbox-runs.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import type { Advanced } from '../temporal/clocks.ts'
 import { fields, table } from './answer.ts'
 import { oneOf, whole } from './arguments.ts'

@@ -1,6 +1,6 @@
 import { exportedLead } from '../db/export/lead.ts'
 import { findWholeLead } from '../db/leads/partner-reads.ts'
-import { jsonPieces } from '../domain/json-pieces.ts'
+import { jsonPieces } from '../core/values/json-pieces.ts'
 import { referralId } from '../temporal/names.ts'
 import type { Printed } from './answer.ts'
 import type { StaffContext } from './context.ts'

@@ -9,7 +9,7 @@ import {
   openRecord,
 } from '../db/leads/staff-reads.ts'
 import { findFailing } from '../db/failing-workflows.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import { withReference } from '../domain/reasons.ts'
 import { optionalFieldNames, optionalFields } from '../domain/lead-fields.ts'
 import { describeReferral } from '../temporal/describe-referral.ts'

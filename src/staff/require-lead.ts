@@ -1,6 +1,6 @@
 import { findLeadRecord, type LeadRecord } from '../db/leads/staff-reads.ts'
 import type { Sql } from '../db/orm.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import { printable } from './answer.ts'
 import { Refusal } from './refusal.ts'
 

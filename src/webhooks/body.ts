@@ -1,5 +1,5 @@
-import type { Environment } from '../domain/environment.ts'
-import { formatTimestamp } from '../domain/timestamps.ts'
+import type { Environment } from '../core/values/environment.ts'
+import { formatTimestamp } from '../core/values/timestamps.ts'
 import type { WebhookFacts } from '../domain/webhook-facts.ts'
 
 export interface WebhookEvent extends WebhookFacts {

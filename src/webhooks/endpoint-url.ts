@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Environment } from '../domain/environment.ts'
+import type { Environment } from '../core/values/environment.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { isAllowedAddress } from './public-address.ts'
 

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { AttemptOutcome } from '../domain/attempt-outcome.ts'
 import type { PingOutcome } from '../domain/endpoint.ts'
-import type { Environment } from '../domain/environment.ts'
+import type { Environment } from '../core/values/environment.ts'
 import { PING_TYPE, serviceCallBody } from './service-calls.ts'
 import { signedHeaders } from './signature.ts'
 

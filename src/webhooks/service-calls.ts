@@ -1,4 +1,4 @@
-import type { Environment } from '../domain/environment.ts'
+import type { Environment } from '../core/values/environment.ts'
 
 /** Types of calls that are no events: no lead is in them. */
 export const PING_TYPE = 'endpoint.ping'

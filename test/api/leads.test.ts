@@ -4,7 +4,7 @@ import { closeLead } from '../../src/db/leads/closing.ts'
 import { sealMetadata } from '../../src/db/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { milestoneNames } from '../../src/domain/milestones.ts'
-import { formatTimestamp } from '../../src/domain/timestamps.ts'
+import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 let api: Api

@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../../src/domain/timestamps.ts'
+import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 import type { Call, Evidence, LeadJournal, RecordedEvent, SentMilestone, View } from './evidence.ts'
 import { faultKinds } from './fault-plan.ts'
 

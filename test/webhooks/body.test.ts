@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { milestoneNames } from '../../src/domain/milestones.ts'
-import { formatTimestamp } from '../../src/domain/timestamps.ts'
+import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 import { type WebhookEvent, webhookBody } from '../../src/webhooks/body.ts'
 
 const event = {

@@ -1,4 +1,4 @@
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../core/values/environment.ts'
 import { endpointLimits, MOST_CHANGES_A_DAY } from '../../domain/endpoint-change.ts'
 import { milestoneNames, milestones } from '../../domain/milestones.ts'
 import { DAY_MS, LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../domain/score-dates.ts'

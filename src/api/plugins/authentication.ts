@@ -10,7 +10,7 @@ import {
   refuseKey,
   touchKey,
 } from '../../db/partners/keys.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../core/values/environment.ts'
 import { ApiError, unavailable } from '../errors.ts'
 import { recentKeys } from '../recent-keys.ts'
 

@@ -13,7 +13,7 @@ import {
   invalidPayload,
 } from '../errors.ts'
 import { pathOf } from '../paths.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../core/values/nearest.ts'
 import { notFields, printable, unknownIn } from '../unknown-fields.ts'
 
 /** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nextDue } from '../../db/leads/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../../domain/lead-clock.ts'
-import { formatTimestamp } from '../../domain/timestamps.ts'
+import { formatTimestamp } from '../../core/values/timestamps.ts'
 import { ApiError } from '../errors.ts'
 import { eventName } from '../events.ts'
 import { timestamp } from '../fields.ts'

@@ -4,7 +4,7 @@ import {
   type CertificationResult,
   type CheckReport,
 } from '../../domain/certification.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../core/values/environment.ts'
 import { recordAudit } from '../audit.ts'
 import { applyChange, auditChange, lockEndpointOf, openSecretOf } from './changes.ts'
 import { jsonb } from '../jsonb.ts'

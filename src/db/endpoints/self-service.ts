@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../core/values/environment.ts'
 import {
   CHANGE_DELAY_HOURS,
   type EndpointLimit,

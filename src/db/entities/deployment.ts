@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { type Environment, environments } from '../../domain/environment.ts'
+import { type Environment, environments } from '../../core/values/environment.ts'
 import { instant, oneOf } from './columns.ts'
 
 /** Whose record this database holds: its one row is made once and stays. */

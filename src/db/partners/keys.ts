@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql as raw } from 'kysely'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../core/values/environment.ts'
 import { ApiKey } from '../entities/api-key.ts'
 import { Partner } from '../entities/partner.ts'
 import { type Em, type Sql, sqlIn } from '../orm.ts'

@@ -1,5 +1,5 @@
 import { furthest, type MilestoneName, milestoneNames, milestones } from '../../../src/domain/milestones.ts'
-import { formatTimestamp } from '../../../src/domain/timestamps.ts'
+import { formatTimestamp } from '../../../src/core/values/timestamps.ts'
 import type { Evidence, LeadJournal, ReadEvent, RecordedEvent } from '../evidence.ts'
 import { factsOf } from '../facts.ts'
 import { grouped, type Verdict, verdict } from './verdict.ts'
