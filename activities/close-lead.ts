@@ -1,6 +1,6 @@
-import { closeLead, isClosedByService } from '../src/db/leads/closing.ts'
+import { closeLead, isClosedByService } from '../src/core/leads/statements/closing.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { closeReasonOf } from '../src/domain/reasons.ts'
+import { closeReasonOf } from '../src/core/leads/decisions/reasons.ts'
 
 export interface ClosingDependencies {
   sql: Sql

@@ -1,5 +1,5 @@
 import type { erasureToTell } from '../src/db/erasures/requests.ts'
-import { describeErasureReason } from '../src/domain/reasons.ts'
+import { describeErasureReason } from '../src/core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../src/core/values/timestamps.ts'
 
 type Facts = NonNullable<Awaited<ReturnType<typeof erasureToTell>>>

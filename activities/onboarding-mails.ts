@@ -1,13 +1,13 @@
-import type { MailRefusal } from '../src/db/entities/onboarding-mail.ts'
-import { onboardingRecipient } from '../src/db/leads/lifecycle.ts'
+import type { MailRefusal } from '../src/core/leads/tables/onboarding-mail.ts'
+import { onboardingRecipient } from '../src/core/leads/statements/lifecycle.ts'
 import {
   claimOnboardingMail,
   finishOnboardingMail,
   type MailLimits,
   releaseOnboardingMail,
-} from '../src/db/leads/onboarding.ts'
+} from '../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { nameInMail } from '../src/domain/name-in-mail.ts'
+import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from './address-hash.ts'
 import { again } from './again.ts'
 import type { Mail, Mailer } from './mailer.ts'

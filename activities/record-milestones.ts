@@ -1,9 +1,14 @@
-import type { WebhookBody } from '../src/db/leads/new-lead.ts'
+import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { recordMilestones } from '../src/db/leads/recording.ts'
+import { recordMilestones } from '../src/core/leads/statements/recording.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import type { KnownRecord, MilestoneItem, Recording, SettledUpTo } from '../src/domain/referral.ts'
+import type {
+  KnownRecord,
+  MilestoneItem,
+  Recording,
+  SettledUpTo,
+} from '../src/core/leads/decisions/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 
 export interface RecordingDependencies {

@@ -1,5 +1,5 @@
-import type { ScoreGains } from '../src/domain/event-payloads.ts'
-import type { KnownRecord, Recording, SettledUpTo } from '../src/domain/referral.ts'
+import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
+import type { KnownRecord, Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */

@@ -1,5 +1,5 @@
 import type { lossesOf, readRestore } from '../src/db/restores.ts'
-import { SEQUENCES_LEFT_OUT } from '../src/domain/recording-decision.ts'
+import { SEQUENCES_LEFT_OUT } from '../src/core/leads/decisions/recording-decision.ts'
 import { formatTimestamp } from '../src/core/values/timestamps.ts'
 
 type Restore = Awaited<ReturnType<typeof readRestore>>

@@ -3,10 +3,10 @@ import { clockStart } from '../src/db/leads/move-clock.ts'
 import { readLeadClock } from '../src/db/leads/next-due.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { beginScenario, endScenario } from '../src/db/sandbox-runs.ts'
-import type { ScoreGains } from '../src/domain/event-payloads.ts'
+import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
 import type { ClockStart } from '../src/domain/lead-clock.ts'
-import type { SignalledMilestone } from '../src/domain/milestones.ts'
-import type { CloseReason } from '../src/domain/reasons.ts'
+import type { SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
+import type { CloseReason } from '../src/core/leads/decisions/reasons.ts'
 
 interface Simulation {
   /** The same key counts once. */

@@ -1,6 +1,6 @@
 import { request } from 'undici'
-import { parseScoreGains } from '../src/domain/event-payloads.ts'
-import { mockGains } from '../src/domain/mock-gains.ts'
+import { parseScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
+import { mockGains } from '../src/core/leads/decisions/mock-gains.ts'
 import type { ScoreProvider } from './record-score-update.ts'
 
 const TIMEOUT_MS = 15_000

@@ -1,12 +1,17 @@
 import { raiseGeneration } from '../src/db/generation.ts'
 import { addLostLead, addLostMilestones } from '../src/db/restores.ts'
-import { findLifeOf, recordedAmong } from '../src/db/leads/recorded-among.ts'
-import { loadReferralState } from '../src/db/leads/referral-states.ts'
+import { findLifeOf, recordedAmong } from '../src/core/leads/statements/recorded-among.ts'
+import { loadReferralState } from '../src/core/leads/statements/referral-states.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { milestones, signalledMilestones } from '../src/domain/milestones.ts'
+import { milestones, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
 import { SKEW_MS } from '../src/domain/restore.ts'
-import { isTimed, type MilestoneItem, type ReferralState, type TakenOver } from '../src/domain/referral.ts'
-import { LATE_FACTS_MS } from '../src/domain/score-dates.ts'
+import {
+  isTimed,
+  type MilestoneItem,
+  type ReferralState,
+  type TakenOver,
+} from '../src/core/leads/decisions/referral.ts'
+import { LATE_FACTS_MS } from '../src/core/leads/decisions/score-dates.ts'
 
 export interface TakeOverDependencies {
   sql: Sql

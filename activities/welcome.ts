@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Sent } from '../src/domain/referral.ts'
+import type { Sent } from '../src/core/leads/decisions/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import type { OnboardingMails } from './onboarding-mails.ts'
 

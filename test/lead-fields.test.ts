@@ -6,10 +6,10 @@ import {
   optionalFieldNames,
   optionalFields,
   returnedFields,
-} from '../src/domain/lead-fields.ts'
-import { openRecord } from '../src/db/leads/staff-reads.ts'
-import { requireLead } from '../src/staff/require-lead.ts'
-import { show } from '../src/staff/lead-view.ts'
+} from '../src/core/leads/decisions/lead-fields.ts'
+import { openRecord } from '../src/core/leads/statements/staff-reads.ts'
+import { requireLead } from '../src/core/leads/commands/require-lead.ts'
+import { show } from '../src/core/leads/commands/lead-view.ts'
 import { contextOf } from './staff/context.ts'
 import { partnerCalls, prepareService } from './support/service.ts'
 

@@ -9,7 +9,7 @@ import type {
   ReferralState,
   SettledUpTo,
   TakenOver,
-} from '../src/domain/referral.ts'
+} from '../src/core/leads/decisions/referral.ts'
 import { WAITING_QUEUE } from '../src/domain/waiting-queue.ts'
 
 export type Activities = ReturnType<typeof createActivities>

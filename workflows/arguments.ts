@@ -1,10 +1,15 @@
-import { parseScoreGains, type ScoreGains, takesPayload, unknownGains } from '../src/domain/event-payloads.ts'
-import { IDEMPOTENCY_KEY } from '../src/domain/idempotency-key.ts'
-import { type MilestoneName, signalledMilestones } from '../src/domain/milestones.ts'
-import type { DeliveryFailure } from '../src/domain/referral.ts'
-import { listOf } from '../src/domain/showable-names.ts'
+import {
+  parseScoreGains,
+  type ScoreGains,
+  takesPayload,
+  unknownGains,
+} from '../src/core/leads/decisions/event-payloads.ts'
+import { IDEMPOTENCY_KEY } from '../src/core/leads/decisions/idempotency-key.ts'
+import { type MilestoneName, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
+import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
+import { listOf } from '../src/core/leads/decisions/showable-names.ts'
 import { MOST_AHEAD_MS, MOST_SIMULATED } from '../src/domain/lead-clock.ts'
-import { type AnyCloseReason, closeReasonNames } from '../src/domain/reasons.ts'
+import { type AnyCloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 

@@ -1,5 +1,5 @@
 import { allHandlersFinished, workflowInfo } from '@temporalio/workflow'
-import type { MilestoneItem } from '../src/domain/referral.ts'
+import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
 import type { Journey } from './journey.ts'
 
 /** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */

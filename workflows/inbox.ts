@@ -1,10 +1,14 @@
 import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@temporalio/workflow'
-import { takesPayload } from '../src/domain/event-payloads.ts'
-import { milestoneKey } from '../src/domain/milestone-keys.ts'
-import { milestones, type MilestoneName, type SignalledMilestone } from '../src/domain/milestones.ts'
-import { closeReasonNames } from '../src/domain/reasons.ts'
-import type { MilestoneItem } from '../src/domain/referral.ts'
-import { isShowable } from '../src/domain/showable-names.ts'
+import { takesPayload } from '../src/core/leads/decisions/event-payloads.ts'
+import { milestoneKey } from '../src/core/leads/decisions/milestone-keys.ts'
+import {
+  milestones,
+  type MilestoneName,
+  type SignalledMilestone,
+} from '../src/core/leads/decisions/milestones.ts'
+import { closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
+import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
+import { isShowable } from '../src/core/leads/decisions/showable-names.ts'
 import { readCloseArgument, readFailure, readMilestoneArgument, readOffset } from './arguments.ts'
 import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {

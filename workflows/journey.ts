@@ -1,8 +1,8 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import { numberedKey } from '../src/domain/milestone-keys.ts'
-import type { MilestoneName, SignalledMilestone } from '../src/domain/milestones.ts'
-import type { AnyCloseReason } from '../src/domain/reasons.ts'
-import type { MilestoneItem, RecordedItem, ReferralState } from '../src/domain/referral.ts'
+import { numberedKey } from '../src/core/leads/decisions/milestone-keys.ts'
+import type { MilestoneName, SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
+import type { AnyCloseReason } from '../src/core/leads/decisions/reasons.ts'
+import type { MilestoneItem, RecordedItem, ReferralState } from '../src/core/leads/decisions/referral.ts'
 import type { Counts, Note } from './messages.ts'
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */

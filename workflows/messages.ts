@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
-import type { ScoreGains } from '../src/domain/event-payloads.ts'
-import { type SignalledMilestone, signalledMilestones } from '../src/domain/milestones.ts'
-import type { RecordingOutcome, ReferralState } from '../src/domain/referral.ts'
+import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
+import { type SignalledMilestone, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
+import type { RecordingOutcome, ReferralState } from '../src/core/leads/decisions/referral.ts'
 
 /**
  * Everything that can be sent to the workflows. A referral's arguments are `unknown`: whatever somebody types into the

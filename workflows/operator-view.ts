@@ -1,7 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow'
-import { milestones, signalledMilestones, statuses } from '../src/domain/milestones.ts'
-import { statusOf } from '../src/domain/referral.ts'
-import { scoreDate } from '../src/domain/score-dates.ts'
+import { milestones, signalledMilestones, statuses } from '../src/core/leads/decisions/milestones.ts'
+import { statusOf } from '../src/core/leads/decisions/referral.ts'
+import { scoreDate } from '../src/core/leads/decisions/score-dates.ts'
 import { deliveryState, type Journey, webhookName } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 

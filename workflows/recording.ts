@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow'
-import { milestones } from '../src/domain/milestones.ts'
-import type { MilestoneItem } from '../src/domain/referral.ts'
+import { milestones } from '../src/core/leads/decisions/milestones.ts'
+import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
 import { recordMilestones } from './activities.ts'
 import { isMakingWay } from './continuing.ts'
 import type { Journey } from './journey.ts'

@@ -5,7 +5,7 @@ import {
   makeContinueAsNewFunc,
   setHandler,
 } from '@temporalio/workflow'
-import type { ReferralState } from '../src/domain/referral.ts'
+import type { ReferralState } from '../src/core/leads/decisions/referral.ts'
 import { forever } from './forever.ts'
 import { isRecord } from './arguments.ts'
 import { isTimeToContinue } from './continuing.ts'

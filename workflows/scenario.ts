@@ -11,7 +11,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
 import { advanceId } from '../src/domain/lead-clock.ts'
 import { type ScenarioName, scenarios, type Step } from '../src/domain/scenarios.ts'
-import { DAY_MS } from '../src/domain/score-dates.ts'
+import { DAY_MS } from '../src/core/leads/decisions/score-dates.ts'
 import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from './activities.ts'
 import type { advance } from './advance.ts'
 import { isRecord } from './arguments.ts'

@@ -1,8 +1,8 @@
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common'
-import { dayOf, searchAttributes } from '../src/domain/search-attributes.ts'
-import { statusOf } from '../src/domain/referral.ts'
-import { scoreDate } from '../src/domain/score-dates.ts'
+import { dayOf, searchAttributes } from '../src/core/leads/decisions/search-attributes.ts'
+import { statusOf } from '../src/core/leads/decisions/referral.ts'
+import { scoreDate } from '../src/core/leads/decisions/score-dates.ts'
 import { deliveryState, type Journey } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 

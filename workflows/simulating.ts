@@ -5,7 +5,7 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow'
-import { simulatedItem } from '../src/domain/milestone-keys.ts'
+import { simulatedItem } from '../src/core/leads/decisions/milestone-keys.ts'
 import { scenarioId } from '../src/domain/scenarios.ts'
 import { isSimulation } from './arguments.ts'
 import { type Journey, note } from './journey.ts'

@@ -6,7 +6,7 @@ import {
   type Recording,
   type Sent,
   type SettledUpTo,
-} from '../src/domain/referral.ts'
+} from '../src/core/leads/decisions/referral.ts'
 import { type Journey, note } from './journey.ts'
 import type { MilestoneAnswer } from './messages.ts'
 

@@ -1,5 +1,5 @@
 import { condition, setHandler, workflowInfo } from '@temporalio/workflow'
-import { isTimed, type TakenOver } from '../src/domain/referral.ts'
+import { isTimed, type TakenOver } from '../src/core/leads/decisions/referral.ts'
 import { takeOverRecord } from './activities.ts'
 import { type Journey, note, wake } from './journey.ts'
 import { takeOverUpdate } from './messages.ts'

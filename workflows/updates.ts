@@ -1,5 +1,5 @@
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
-import { signalledMilestones, type SignalledMilestone } from '../src/domain/milestones.ts'
+import { signalledMilestones, type SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
 import { isRecord, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'

@@ -9,7 +9,7 @@ import { ApiError, invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
 import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff, tooMany } from './self-service.ts'
-import { success } from './response-fields.ts'
+import { success } from '../core/leads/routes/response-fields.ts'
 
 const SANDBOX_ONLY = 'Invalid request: accept_failures is possible in a sandbox only.'
 

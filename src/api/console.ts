@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
-import { milestoneNames, milestones } from '../domain/milestones.ts'
-import { DAY_MS, SCORE_PERIOD_MS } from '../domain/score-dates.ts'
+import { milestoneNames, milestones } from '../core/leads/decisions/milestones.ts'
+import { DAY_MS, SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
 
 const files = path.join(import.meta.dirname, '../console')
 

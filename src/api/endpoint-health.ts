@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { EndpointReading } from '../db/endpoints/health.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
-import { eventName } from './events.ts'
-import { timestamp } from './fields.ts'
-import { errorCode, httpStatus, ofEvent, ofLead } from './response-fields.ts'
+import { eventName } from '../core/leads/routes/events.ts'
+import { timestamp } from '../core/leads/routes/fields.ts'
+import { errorCode, httpStatus, ofEvent, ofLead } from '../core/leads/routes/response-fields.ts'
 
 const milliseconds = z.int().min(0).nullable()
 

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { requestsOf } from '../db/endpoints/own-endpoint.ts'
 import { certificationChecks, certificationResults, checkResults } from '../domain/certification.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
-import { timestamp } from './fields.ts'
-import { errorCode, httpStatus } from './response-fields.ts'
+import { timestamp } from '../core/leads/routes/fields.ts'
+import { errorCode, httpStatus } from '../core/leads/routes/response-fields.ts'
 
 const settled = timestamp.nullable()
 

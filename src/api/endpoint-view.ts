@@ -8,7 +8,7 @@ import { formatTimestamp } from '../core/values/timestamps.ts'
 import { exampleHealth, healthFields, healthToWire } from './endpoint-health.ts'
 import { noRequests, requestFields, requestsToWire } from './endpoint-requests.ts'
 import { ApiError } from './errors.ts'
-import { timestamp } from './fields.ts'
+import { timestamp } from '../core/leads/routes/fields.ts'
 
 /** An endpoint as its partner sees it. */
 export const endpointView = z

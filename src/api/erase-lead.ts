@@ -11,13 +11,13 @@ import {
   type Hold,
   holdReasons,
   withReference,
-} from '../domain/reasons.ts'
+} from '../core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
 import { ApiError, retryLater, unknownLead } from './errors.ts'
-import { leadId, oneOf, timestamp } from './fields.ts'
+import { leadId, oneOf, timestamp } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'
 import { leadErrors, strictBody } from './schemas.ts'
-import { ofLead, success } from './response-fields.ts'
+import { ofLead, success } from '../core/leads/routes/response-fields.ts'
 
 interface Options {
   sql: Sql

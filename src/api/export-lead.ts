@@ -8,18 +8,18 @@ import {
   type ExportLease,
   renewExport,
 } from '../db/export/lease.ts'
-import { findWholeLead } from '../db/leads/partner-reads.ts'
+import { findWholeLead } from '../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { exportedParts } from '../domain/exported-lead.ts'
 import { jsonPieces } from '../core/values/json-pieces.ts'
 import { referralId } from '../temporal/names.ts'
 import { retryLater, unknownLead } from './errors.ts'
-import { leadId } from './fields.ts'
+import { leadId } from '../core/leads/routes/fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
 import { operation } from './openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
 import { leadErrors, strictBody } from './schemas.ts'
-import { success } from './response-fields.ts'
+import { success } from '../core/leads/routes/response-fields.ts'
 import { streamed } from './streamed.ts'
 
 const RENEW_MS = (EXPORT_LEASE_SECONDS * 1000) / 4

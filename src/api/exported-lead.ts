@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { auditOutcomes } from '../db/entities/audit-entry.ts'
-import { mailRefusals } from '../db/entities/onboarding-mail.ts'
+import { mailRefusals } from '../core/leads/tables/onboarding-mail.ts'
 import { readKinds } from '../db/entities/personal-read.ts'
 import { type ExportedPart, exportedParts } from '../domain/exported-lead.ts'
-import { eachField, optionalFieldNames, requiredFields } from '../domain/lead-fields.ts'
+import { eachField, optionalFieldNames, requiredFields } from '../core/leads/decisions/lead-fields.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
-import { event, tellApart } from './events.ts'
-import { timestamp } from './fields.ts'
+import { event, tellApart } from '../core/leads/routes/events.ts'
+import { timestamp } from '../core/leads/routes/fields.ts'
 import { leadStatus, stringMap } from './schemas.ts'
 import {
   attemptNumber,
@@ -18,7 +18,7 @@ import {
   ofPartner,
   eventPosition,
   webhookSequence,
-} from './response-fields.ts'
+} from '../core/leads/routes/response-fields.ts'
 
 /** An exported lead on the wire, as a partner gets it. */
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { latestAttempts } from '../db/deliveries/attempts.ts'
 import { findDeliveries, nextAttemptOf } from '../db/deliveries/list.ts'
 import { AFTER_ALL } from '../db/deliveries/page.ts'
-import { ownsLead } from '../db/leads/partner-reads.ts'
+import { ownsLead } from '../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../db/orm.ts'
 import { deliveryStatuses } from '../domain/delivery.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
@@ -11,8 +11,8 @@ import { unknownLead } from './errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { eventCursor } from './cursors.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
-import { eventName } from './events.ts'
-import { leadId, oneOf, timestamp } from './fields.ts'
+import { eventName } from '../core/leads/routes/events.ts'
+import { leadId, oneOf, timestamp } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'
 import { pageLimit, strictBody } from './schemas.ts'
 import {
@@ -23,7 +23,7 @@ import {
   ofLead,
   webhookSequence,
   success,
-} from './response-fields.ts'
+} from '../core/leads/routes/response-fields.ts'
 
 const body = strictBody({
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),

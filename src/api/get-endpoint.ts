@@ -7,7 +7,7 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
-import { success } from './response-fields.ts'
+import { success } from '../core/leads/routes/response-fields.ts'
 
 const schema = operation({
   operationId: 'getEndpoint',

@@ -5,7 +5,7 @@ import type { Sql } from '../db/orm.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../domain/delivery.ts'
 import { ApiError, invalidPayload, retryLater, unavailable } from './errors.ts'
 import type { ResendWebhook } from '../temporal/resend.ts'
-import { eventId as ofEvent } from './fields.ts'
+import { eventId as ofEvent } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'
 import { messageResponse, strictBody } from './schemas.ts'
 

@@ -7,7 +7,7 @@ import { sealing } from '../db/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
 import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
-import { integer } from './fields.ts'
+import { integer } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
 import {
@@ -18,7 +18,7 @@ import {
   tooManyActions,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
-import { success } from './response-fields.ts'
+import { success } from '../core/leads/routes/response-fields.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 

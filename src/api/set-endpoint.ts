@@ -7,7 +7,7 @@ import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
-import { requiredOr } from './fields.ts'
+import { requiredOr } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'
 import { strictBody } from './schemas.ts'
 import {
@@ -18,7 +18,7 @@ import {
   tooManyActions,
 } from './self-service.ts'
 import { generateSecret } from '../webhooks/secrets.ts'
-import { success } from './response-fields.ts'
+import { success } from '../core/leads/routes/response-fields.ts'
 
 const schema = operation({
   operationId: 'setEndpoint',

@@ -13,7 +13,7 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { success } from './response-fields.ts'
+import { success } from '../core/leads/routes/response-fields.ts'
 
 const schema = operation({
   operationId: 'testEndpoint',

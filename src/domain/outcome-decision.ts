@@ -1,7 +1,7 @@
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type AttemptTrigger, FAILING_AFTER } from './delivery.ts'
 import type { EndpointPauser, EndpointIncident, EndpointTransition, NoticeKind } from './endpoint.ts'
-import { failureReason } from './referral.ts'
+import { failureReason } from '../core/leads/decisions/referral.ts'
 import { isLastScheduled, isLastButOneMade, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
 
 /** How a request failed. */

@@ -1,5 +1,5 @@
-import type { EventPayload } from './event-payloads.ts'
-import type { MilestoneName } from './milestones.ts'
+import type { EventPayload } from '../core/leads/decisions/event-payloads.ts'
+import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
 
 /** What a webhook tells a partner: never a name, an email address or a phone number. */
 export interface WebhookFacts {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { searchAttributes } from '../domain/search-attributes.ts'
+import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
 import { unprivilegedOwner } from './postgres-programs.ts'
 
 /** Where `npm start` keeps everything: npm runs scripts in the project's folder. */

@@ -1,4 +1,4 @@
-import { searchAttributes } from '../domain/search-attributes.ts'
+import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
 import { launch, type Launched } from './launch.ts'
 
 interface TemporalOptions {

@@ -5,7 +5,7 @@ import type { Backlog } from '../db/deliveries/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
 import { FAILING_AFTER } from '../domain/delivery.ts'
 import type { EndpointPauser } from '../domain/endpoint.ts'
-import type { MilestoneName } from '../domain/milestones.ts'
+import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
 import {
   type RetentionBrake,
   retentionBrakes,

@@ -7,7 +7,7 @@ import type { StaffContext, Run } from './context.ts'
 import { nextText } from './delivery-next.ts'
 import { replay } from './delivery-replay.ts'
 import { resend } from './delivery-resend.ts'
-import { requireLead } from './require-lead.ts'
+import { requireLead } from '../core/leads/commands/require-lead.ts'
 import { requirePartner } from './require-partner.ts'
 
 interface ListOptions {

@@ -7,7 +7,7 @@ import { fields, table } from './answer.ts'
 import { oneOf, whole } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'
 import { Refusal } from './refusal.ts'
-import { requireLead } from './require-lead.ts'
+import { requireLead } from '../core/leads/commands/require-lead.ts'
 
 interface Options {
   days?: number

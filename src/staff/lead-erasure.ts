@@ -8,14 +8,14 @@ import {
   type HoldReason,
   holdReasons,
   withReference,
-} from '../domain/reasons.ts'
+} from '../core/leads/decisions/reasons.ts'
 import { leadId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
 import { requireWholeJournal } from './erasure-journal.ts'
 import { requireMayAct } from './permission.ts'
-import { addReason, detailOf, type Given } from './reason-options.ts'
+import { addReason, detailOf, type Given } from '../core/leads/commands/reason-options.ts'
 import { failureOf, Refusal } from './refusal.ts'
-import { requireLead } from './require-lead.ts'
+import { requireLead } from '../core/leads/commands/require-lead.ts'
 import { soon } from './soon.ts'
 
 export function addErasureCommandsOfALead(lead: Command, run: Run): void {

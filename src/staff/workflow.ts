@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reconcile } from '../jobs/reconcile.ts'
+import { reconcile } from '../core/leads/workflows/reconcile.ts'
 import { fields } from './answer.ts'
 import { matching } from './arguments.ts'
 import type { StaffContext, Run } from './context.ts'

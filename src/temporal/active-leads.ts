@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { dayOf } from '../domain/search-attributes.ts'
+import { dayOf } from '../core/leads/decisions/search-attributes.ts'
 import { listWorkflows } from './list-workflows.ts'
 import { leadOf } from './names.ts'
 import { attributeKeys } from './search-attributes.ts'

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
-import type { MilestoneItem, Recording } from '../domain/referral.ts'
+import type { MilestoneItem, Recording } from '../core/leads/decisions/referral.ts'
 import { SKEW_MS } from '../domain/restore.ts'
 import { listWorkflows } from './list-workflows.ts'
 import { referralId } from './names.ts'
-import { recordingsIn } from './recordings.ts'
+import { recordingsIn } from '../core/leads/workflows/recordings.ts'
 
 /**
  * What was recorded of a lead by Temporal's histories, of all runs that it still has, in the order in which it was

@@ -6,7 +6,7 @@ import { requestResends } from '../db/deliveries/resend-marks.ts'
 import { ensureRunning } from './ensure-running.ts'
 import { inBatches } from './in-batches.ts'
 import { resendId } from './names.ts'
-import type { Referrals } from './referrals.ts'
+import type { Referrals } from '../core/leads/workflows/referrals.ts'
 
 /** Starts the workflow that sends a partner's marked webhooks once more; one that runs looks for more before it ends. */
 export type StartResends = (partnerId: number, options?: { quietly?: boolean }) => Promise<void>

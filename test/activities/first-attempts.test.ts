@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { MilestoneName } from '../../src/domain/milestones.ts'
+import type { MilestoneName } from '../../src/core/leads/decisions/milestones.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { holdRow } from '../support/row-lock.ts'

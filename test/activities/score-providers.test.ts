@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { httpScoreProvider, mockScoreProvider } from '../../activities/score-providers.ts'
-import { parseScoreGains } from '../../src/domain/event-payloads.ts'
+import { parseScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
 import { atEnd } from '../support/at-end.ts'
 
 const GAINS = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { milestoneNames } from '../../src/domain/milestones.ts'
+import { milestoneNames } from '../../src/core/leads/decisions/milestones.ts'
 import { type Api, prepareApi } from './api.ts'
 
 /** Of the page's import map, as browsers make it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { requestHashPlace } from '../../src/db/leads/new-lead.ts'
+import { requestHashPlace } from '../../src/core/leads/statements/new-lead.ts'
 import { open } from '../../src/db/seal.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { closeLead } from '../../src/db/leads/closing.ts'
-import { recordMilestones } from '../../src/db/leads/recording.ts'
+import { closeLead } from '../../src/core/leads/statements/closing.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { updateLead } from '../../src/db/leads/update-lead.ts'
-import { openMetadata } from '../../src/db/leads/sealed-lead.ts'
+import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
+import { openMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
-import { recordMilestones } from '../../src/db/leads/recording.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { recordMilestones } from '../../src/db/leads/recording.ts'
-import type { MilestoneName } from '../../src/domain/milestones.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import type { MilestoneName } from '../../src/core/leads/decisions/milestones.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { sealBorrower, sealMetadata } from '../../src/db/leads/sealed-lead.ts'
+import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { LEAD } from './lead.ts'
 

@@ -1,4 +1,4 @@
-import type { ScoreGains } from '../../src/domain/event-payloads.ts'
+import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
 import type { FaultKind, Link, Target } from './fault-plan.ts'
 import type { PlannedMilestone } from './load-plan.ts'
 

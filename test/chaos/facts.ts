@@ -1,4 +1,4 @@
-import { milestones } from '../../src/domain/milestones.ts'
+import { milestones } from '../../src/core/leads/decisions/milestones.ts'
 import type { LeadJournal, SentMilestone } from './evidence.ts'
 
 /** What a milestone says: two that say the same are recorded once. */

@@ -16,14 +16,14 @@ interface Sabotage {
 export const sabotages: Record<string, Sabotage> = {
   'early-ack': {
     about: 'create-lead answers before the lead is committed',
-    file: 'src/db/leads/create-lead.ts',
+    file: 'src/core/leads/statements/create-lead.ts',
     find: 'if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, scenario }))',
     replace: `void insertLead(creation, reserved, partnerId, lead, toBody, { kept, scenario }).catch(() => undefined)
   if (leadId > 0)`,
   },
   'double-record': {
     about: 'a milestone’s id no longer makes two messages the same fact',
-    file: 'src/domain/milestone-keys.ts',
+    file: 'src/core/leads/decisions/milestone-keys.ts',
     find: 'return id === undefined ? unique(name) : `${name}:${id}`',
     replace: 'return unique(name)',
   },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { readBacklog } from '../../src/db/deliveries/backlog.ts'
-import { recordMilestones } from '../../src/db/leads/recording.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { createLogger } from '../../src/logger.ts'
 import { prepareDelivering } from '../support/delivering.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
-import { leadIds } from '../../src/db/leads/ids.ts'
+import { leadIds } from '../../src/core/leads/statements/ids.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { nameInMail } from '../../src/domain/name-in-mail.ts'
+import { nameInMail } from '../../src/core/leads/decisions/name-in-mail.ts'
 
 const shown = (text: string) => nameInMail(text, 'there')
 

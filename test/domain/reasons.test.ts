@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { anyCloseReasonNames, closeReasonOf, REFERENCE } from '../../src/domain/reasons.ts'
+import { anyCloseReasonNames, closeReasonOf, REFERENCE } from '../../src/core/leads/decisions/reasons.ts'
 
 it('a reason that a workflow of an older version carries on in words is other', () => {
   expect(anyCloseReasonNames.map(closeReasonOf)).toEqual(anyCloseReasonNames)

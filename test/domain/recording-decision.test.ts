@@ -1,9 +1,18 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/domain/milestones.ts'
-import { simulatedGains } from '../../src/domain/mock-gains.ts'
-import { decideMilestones, type LeadStanding, MOST_EVENTS } from '../../src/domain/recording-decision.ts'
-import type { MilestoneItem } from '../../src/domain/referral.ts'
+import {
+  type MilestoneName,
+  milestones,
+  signalledMilestones,
+  statuses,
+} from '../../src/core/leads/decisions/milestones.ts'
+import { simulatedGains } from '../../src/core/leads/decisions/mock-gains.ts'
+import {
+  decideMilestones,
+  type LeadStanding,
+  MOST_EVENTS,
+} from '../../src/core/leads/decisions/recording-decision.ts'
+import type { MilestoneItem } from '../../src/core/leads/decisions/referral.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const lead: LeadStanding & { isClosed: boolean } = {

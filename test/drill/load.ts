@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createReferrals } from '../../src/temporal/referrals.ts'
-import type { SignalledMilestone } from '../../src/domain/milestones.ts'
+import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
+import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import type { Stack } from './stack.ts'
 
 /** Somebody whom the partner refers, with every answer that it got: the same lead again and again, unless that was lost. */

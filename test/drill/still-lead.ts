@@ -1,4 +1,4 @@
-import type { ReferralState } from '../../src/domain/referral.ts'
+import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { referralId } from '../../src/temporal/names.ts'
 import { until } from '../support/until.ts'
 import { type Broken, brokenBy } from './check.ts'

@@ -1,4 +1,4 @@
-import type { ScoreGains } from '../../src/domain/event-payloads.ts'
+import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
 import type { ScenarioName } from '../../src/domain/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import type { Service } from '../support/service.ts'

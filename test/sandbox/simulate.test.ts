@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { simulatedGains } from '../../src/domain/mock-gains.ts'
+import { simulatedGains } from '../../src/core/leads/decisions/mock-gains.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { recordMilestones } from '../../src/db/leads/recording.ts'
-import type { SignalledMilestone } from '../../src/domain/milestones.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { resumeEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'

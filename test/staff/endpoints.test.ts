@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { findLeadAttempts } from '../../src/db/leads/staff-reads.ts'
+import { findLeadAttempts } from '../../src/core/leads/statements/staff-reads.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as endpoint from '../../src/staff/endpoint.ts'
 import { pause, resume } from '../../src/staff/endpoint-pause.ts'

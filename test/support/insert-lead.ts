@@ -1,5 +1,9 @@
-import { leadIds } from '../../src/db/leads/ids.ts'
-import { insertLead as insert, type NewLead, type WebhookBody } from '../../src/db/leads/new-lead.ts'
+import { leadIds } from '../../src/core/leads/statements/ids.ts'
+import {
+  insertLead as insert,
+  type NewLead,
+  type WebhookBody,
+} from '../../src/core/leads/statements/new-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { testKeys } from './test-keys.ts'
 

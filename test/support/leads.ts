@@ -1,6 +1,6 @@
 import { insertLead } from './insert-lead.ts'
-import { findEvents } from '../../src/db/leads/partner-reads.ts'
-import { eachField, optionalFieldNames } from '../../src/domain/lead-fields.ts'
+import { findEvents } from '../../src/core/leads/statements/partner-reads.ts'
+import { eachField, optionalFieldNames } from '../../src/core/leads/decisions/lead-fields.ts'
 import type { WebhookFacts } from '../../src/domain/webhook-facts.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'

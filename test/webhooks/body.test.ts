@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { milestoneNames } from '../../src/domain/milestones.ts'
+import { milestoneNames } from '../../src/core/leads/decisions/milestones.ts'
 import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 import { type WebhookEvent, webhookBody } from '../../src/webhooks/body.ts'
 

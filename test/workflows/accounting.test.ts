@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import type { ReferralView } from '../../workflows/messages.ts'
-import { furthest, type MilestoneName, signalledMilestones } from '../../src/domain/milestones.ts'
+import {
+  furthest,
+  type MilestoneName,
+  signalledMilestones,
+} from '../../src/core/leads/decisions/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { until } from '../support/until.ts'
 import { prepareFixture, type Fixture } from './scenes.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { requestScenario } from '../../src/db/sandbox-runs.ts'
-import { close } from '../../src/staff/lead.ts'
+import { close } from '../../src/core/leads/commands/lead.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { createScenarios } from '../../src/temporal/scenarios.ts'
 import { auditOf, contextOf } from '../staff/context.ts'

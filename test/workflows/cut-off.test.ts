@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { reconcile } from '../../src/jobs/reconcile.ts'
-import { createReferrals } from '../../src/temporal/referrals.ts'
+import { reconcile } from '../../src/core/leads/workflows/reconcile.ts'
+import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
 import { milestoneUpdate, type ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'
 import type { ServiceProcess } from '../support/processes.ts'

@@ -3,7 +3,7 @@ import { leadsOf } from '../support/leads.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { milestones, signalledMilestones } from '../../src/domain/milestones.ts'
+import { milestones, signalledMilestones } from '../../src/core/leads/decisions/milestones.ts'
 
 const FOUR = ['client_account_created', 'contract_signed', 'escrow_funded', 'client_engaged_in_chat']
 /** Events after which the server suggests to continue as new; it is 4,096 by default. */

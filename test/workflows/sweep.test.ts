@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import { createLogger } from '../../src/logger.ts'
-import { createReferrals } from '../../src/temporal/referrals.ts'
+import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
 import { sweep } from '../../src/jobs/sweep.ts'
 import { atEnd } from '../support/at-end.ts'
 import { endpointOf } from '../support/endpoint-states.ts'

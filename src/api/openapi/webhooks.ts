@@ -1,5 +1,5 @@
 import { REQUEST_LIMIT_MS } from '../../domain/delivery.ts'
-import { type MilestoneName, milestones } from '../../domain/milestones.ts'
+import { type MilestoneName, milestones } from '../../core/leads/decisions/milestones.ts'
 import { webhookBody } from '../../webhooks/body.ts'
 import { serviceCallBody } from '../../webhooks/service-calls.ts'
 import { signedHeaders } from '../../webhooks/signature.ts'

@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { readLeadClock } from '../../db/leads/next-due.ts'
-import { ownsLead } from '../../db/leads/partner-reads.ts'
+import { ownsLead } from '../../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../../db/orm.ts'
 import { clockStops, type ClockTarget, MOST_DAYS, MOST_YEARS } from '../../domain/lead-clock.ts'
-import { statuses } from '../../domain/milestones.ts'
+import { statuses } from '../../core/leads/decisions/milestones.ts'
 import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
 import type { Clocks } from '../../temporal/clocks.ts'
 import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../errors.ts'
-import { leadId, oneOf, timestamp } from '../fields.ts'
+import { leadId, oneOf, timestamp } from '../../core/leads/routes/fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { strictBody } from '../schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
-import { ofLead, success } from '../response-fields.ts'
+import { ofLead, success } from '../../core/leads/routes/response-fields.ts'
 
 export interface ClockOptions {
   sql: Sql

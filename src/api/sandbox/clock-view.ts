@@ -3,8 +3,8 @@ import { nextDue } from '../../db/leads/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../../domain/lead-clock.ts'
 import { formatTimestamp } from '../../core/values/timestamps.ts'
 import { ApiError } from '../errors.ts'
-import { eventName } from '../events.ts'
-import { timestamp } from '../fields.ts'
+import { eventName } from '../../core/leads/routes/events.ts'
+import { timestamp } from '../../core/leads/routes/fields.ts'
 import {
   attemptNumber,
   errorCode,
@@ -12,7 +12,7 @@ import {
   ofEvent,
   webhookSequence,
   webhookSequenceOrNone,
-} from '../response-fields.ts'
+} from '../../core/leads/routes/response-fields.ts'
 
 export const leadClosed = () => new ApiError('LEAD_CLOSED')
 

@@ -4,13 +4,13 @@ import { findSink, readArrivals } from '../../db/sinks.ts'
 import { isTooDeep } from '../../core/values/json-depth.ts'
 import { formatTimestamp } from '../../core/values/timestamps.ts'
 import { invalidPayload } from '../errors.ts'
-import { timestamp } from '../fields.ts'
+import { timestamp } from '../../core/leads/routes/fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { stringMap, strictBody } from '../schemas.ts'
 import { noSink } from './set-sink.ts'
 import type { SinkOptions } from './use-sink.ts'
 import { sinkPath } from './sink.ts'
-import { attemptNumber, success } from '../response-fields.ts'
+import { attemptNumber, success } from '../../core/leads/routes/response-fields.ts'
 
 const webhook = z
   .object({

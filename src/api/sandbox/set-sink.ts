@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Sql } from '../../db/orm.ts'
 import { setSink as change } from '../../db/sinks.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
-import { integer } from '../fields.ts'
+import { integer } from '../../core/leads/routes/fields.ts'
 import { operation } from '../openapi/operation.ts'
 import { messageResponse, strictBody } from '../schemas.ts'
 

@@ -5,9 +5,9 @@ import {
   type ScoreGains,
   takesPayload,
   unknownGains,
-} from '../../domain/event-payloads.ts'
-import { type MilestoneName, signalledMilestones } from '../../domain/milestones.ts'
-import { oneOf } from '../fields.ts'
+} from '../../core/leads/decisions/event-payloads.ts'
+import { type MilestoneName, signalledMilestones } from '../../core/leads/decisions/milestones.ts'
+import { oneOf } from '../../core/leads/routes/fields.ts'
 import { refTo } from '../openapi/json-schema.ts'
 import { strictly } from '../schemas.ts'
 import { notFields } from '../unknown-fields.ts'

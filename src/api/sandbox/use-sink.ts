@@ -12,7 +12,7 @@ import { operation } from '../openapi/operation.ts'
 import { actorOf, orRefusal, type SelfServiceOptions } from '../self-service.ts'
 import { sinkPath } from './sink.ts'
 import { generateSecret } from '../../webhooks/secrets.ts'
-import { success } from '../response-fields.ts'
+import { success } from '../../core/leads/routes/response-fields.ts'
 
 export interface SinkOptions extends SelfServiceOptions {
   /** Where the worker reaches this API, with `/v1`. */

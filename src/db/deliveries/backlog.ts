@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { overdueAt } from '../erasures/requests.ts'
 import { FAILING_AFTER_MS } from '../failing-workflows.ts'
-import { recordedAt } from '../leads/new-lead.ts'
+import { recordedAt } from '../../core/leads/statements/new-lead.ts'
 import type { Sql } from '../orm.ts'
 
 /** What waits, over all partners. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { leadsNow } from '../leads/leads-now.ts'
+import { leadsNow } from '../../core/leads/statements/leads-now.ts'
 import type { Sql } from '../orm.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { sql as raw } from 'kysely'
-import type { MilestoneName } from '../../domain/milestones.ts'
+import type { MilestoneName } from '../../core/leads/decisions/milestones.ts'
 import { isFirstOpen } from '../deliveries/first-open.ts'
 import { isAtRest } from '../deliveries/list.ts'
 import { AFTER_ALL } from '../deliveries/page.ts'
-import { recordedAt } from '../leads/new-lead.ts'
+import { recordedAt } from '../../core/leads/statements/new-lead.ts'
 import type { Sql } from '../orm.ts'
 
 /** The latest attempts of a partner that its endpoint's figures are about. */

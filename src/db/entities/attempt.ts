@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type AttemptTrigger, attemptTriggers } from '../../domain/delivery.ts'
 import { instant, oneOf } from './columns.ts'
-import { LeadEvent } from './lead-event.ts'
+import { LeadEvent } from '../../core/leads/tables/lead-event.ts'
 
 /** One HTTP request of a delivery, written before it is sent and completed after. */
 export const Attempt = defineEntity({

@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type DeliveryState, deliveryStates } from '../../domain/delivery.ts'
 import { instant, oneOf } from './columns.ts'
-import { LeadEvent } from './lead-event.ts'
-import { Lead } from './lead.ts'
+import { LeadEvent } from '../../core/leads/tables/lead-event.ts'
+import { Lead } from '../../core/leads/tables/lead.ts'
 import { Partner } from './partner.ts'
 
 /** One event to the partner's endpoint; its attempts are its HTTP requests. */

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { MilestoneName } from '../../domain/milestones.ts'
+import type { MilestoneName } from '../../core/leads/decisions/milestones.ts'
 import { instant } from './columns.ts'
 
 /**

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { type RunKind, runKinds } from '../../domain/sandbox-runs.ts'
 import type { ScenarioName } from '../../domain/scenarios.ts'
 import { instant, oneOf } from './columns.ts'
-import { Lead } from './lead.ts'
+import { Lead } from '../../core/leads/tables/lead.ts'
 import { Partner } from './partner.ts'
 
 /** A scenario that waits or is played, or an advance of a clock that is under way. Sandbox only; deleted once it is over. */

@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { RowCounts } from '../../domain/erasure.ts'
-import type { AnyCloseReason } from '../../domain/reasons.ts'
+import type { AnyCloseReason } from '../../core/leads/decisions/reasons.ts'
 import { canceled } from '../deliveries/cancel-open.ts'
-import { leadsNow } from '../leads/leads-now.ts'
+import { leadsNow } from '../../core/leads/statements/leads-now.ts'
 import type { Sql } from '../orm.ts'
 
 /** A lead's columns that hold personal data, with nothing in them. */

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type Certificate, erasedData, keptData } from '../../domain/erasure.ts'
-import type { AnyErasureReason } from '../../domain/reasons.ts'
+import type { AnyErasureReason } from '../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 import { emptyLeads } from './empty.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Hold } from '../../domain/reasons.ts'
+import type { Hold } from '../../core/leads/decisions/reasons.ts'
 import type { Sql } from '../orm.ts'
 
 /** Keeps a lead from being erased; a repeat changes why. @returns false if it is erased already. */

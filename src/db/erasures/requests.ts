@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../../domain/erasure.ts'
-import type { ErasureReason, Hold } from '../../domain/reasons.ts'
+import type { ErasureReason, Hold } from '../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../audit.ts'
 import type { Sql } from '../orm.ts'
 

@@ -1,10 +1,10 @@
 import { type ExportedPart, exportedParts } from '../../domain/exported-lead.ts'
 import type { Pages } from '../../core/values/json-pieces.ts'
-import { eachField, optionalFieldNames, requiredFields } from '../../domain/lead-fields.ts'
+import { eachField, optionalFieldNames, requiredFields } from '../../core/leads/decisions/lead-fields.ts'
 import { formatTimestamp } from '../../core/values/timestamps.ts'
 import { nextAttemptOf } from '../deliveries/list.ts'
-import { findOnboardingMail } from '../leads/onboarding.ts'
-import type { WholeLead } from '../leads/partner-reads.ts'
+import { findOnboardingMail } from '../../core/leads/statements/onboarding.ts'
+import type { WholeLead } from '../../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../orm.ts'
 import { actionsOn, deliveriesOf, eventsOf, idempotencyKeysOf, readsOf } from './pages.ts'
 

@@ -1,4 +1,4 @@
-import { freshSince } from '../leads/new-lead.ts'
+import { freshSince } from '../../core/leads/statements/new-lead.ts'
 import type { Sql } from '../orm.ts'
 import { counted, type Retained } from './retained.ts'
 

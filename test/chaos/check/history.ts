@@ -1,4 +1,9 @@
-import { furthest, type MilestoneName, milestoneNames, milestones } from '../../../src/domain/milestones.ts'
+import {
+  furthest,
+  type MilestoneName,
+  milestoneNames,
+  milestones,
+} from '../../../src/core/leads/decisions/milestones.ts'
 import { formatTimestamp } from '../../../src/core/values/timestamps.ts'
 import type { Evidence, LeadJournal, ReadEvent, RecordedEvent } from '../evidence.ts'
 import { factsOf } from '../facts.ts'

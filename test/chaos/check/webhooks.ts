@@ -1,4 +1,4 @@
-import { milestones, type MilestoneName } from '../../../src/domain/milestones.ts'
+import { milestones, type MilestoneName } from '../../../src/core/leads/decisions/milestones.ts'
 import type { Evidence, InjectedFault, WebhookRequest } from '../evidence.ts'
 import { grouped, type Verdict, verdict } from './verdict.ts'
 

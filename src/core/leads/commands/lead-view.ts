@@ -1,0 +1,142 @@
+import { findDeliveries } from '../../../db/deliveries/list.ts'
+import type { MailRefusal } from '../tables/onboarding-mail.ts'
+import { findOnboardingMail } from '../statements/onboarding.ts'
+import {
+  findLeadAttempts,
+  findLeadEvents,
+  type LeadRecord,
+  type OpenedRecord,
+  openRecord,
+} from '../statements/staff-reads.ts'
+import { findFailing } from '../../../db/failing-workflows.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { withReference } from '../decisions/reasons.ts'
+import { optionalFieldNames, optionalFields } from '../decisions/lead-fields.ts'
+import { describeReferral } from '../workflows/describe-referral.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import { nextText } from '../../../staff/delivery-next.ts'
+
+const MOST_DELIVERIES = 10_000
+const DAY_S = 24 * 60 * 60
+
+/** Everything that PostgreSQL and Temporal know of a lead. */
+export async function show(context: StaffContext, record: LeadRecord) {
+  const { sql } = context
+  const { id, ...lead } = openRecord(record, await context.encryptionKeys())
+  // first: it rejects when the namespace is another deployment's
+  const { workflowId, status, notes, isFailing } = await describeReferral(context.client, id)
+  await context.noteRead({ leadId: id, what: 'lead show' })
+  const [events, deliveries, attempts, mail, noted] = await Promise.all([
+    findLeadEvents(sql, id),
+    findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
+    findLeadAttempts(sql, id),
+    findOnboardingMail(sql, id),
+    isFailing ? findFailing(sql, workflowId) : undefined,
+  ])
+  const failing = isFailing ? { since: noted?.since ?? null, failure: noted?.failure ?? null } : null
+  const url = urlOf(context, workflowId)
+  const attemptsOf = (event: string) =>
+    attempts.filter(({ event_id }) => event_id === event).map(({ event_id: _, ...attempt }) => attempt)
+  const json = {
+    lead_id: id,
+    ...lead,
+    onboarding_mail: mail ?? null,
+    events,
+    deliveries: deliveries.map((row) => ({ ...row, attempts: attemptsOf(row.event_id) })),
+    workflow: { workflow_id: workflowId, status, url, notes, failing },
+  }
+  // apart: a partner may name a field as we name one of the lead's
+  const metadata = Object.entries(lead.metadata)
+  const sequences = new Map(deliveries.map((row) => [row.event_id, row.sequence]))
+  const parts = [
+    leadFields(id, lead, mailState(lead, mail)),
+    metadata.length > 0 && table(metadata, { metadata: ([name]) => name, value: ([, value]) => value }),
+    table(events, {
+      '#': 'position',
+      event: 'event_name',
+      at: 'created_at',
+      id: 'event_id',
+      payload: ({ event_payload: payload }) => payload && JSON.stringify(payload),
+    }),
+    table(deliveries, {
+      webhook: 'sequence',
+      event: 'event_name',
+      state: 'state',
+      failures: 'failures',
+      'next attempt': nextText,
+      settled: 'settled_at',
+    }),
+    attempts.length > 0 &&
+      table(attempts, {
+        webhook: (row) => sequences.get(row.event_id),
+        attempt: 'number',
+        trigger: 'trigger',
+        at: 'started_at',
+        ms: 'duration_ms',
+        status: 'status',
+        error: (row) => (row.finished_at === null ? 'under way' : row.error_code),
+        hint: 'hint',
+      }),
+    fields({
+      workflow: workflowId,
+      status,
+      'Web UI': url,
+      ...(failing && {
+        'task fails since': failing.since ?? 'a moment ago',
+        because: failing.failure,
+        remedy: 'nothing is recorded or sent until its task succeeds: see "workflow repair"',
+      }),
+    }),
+    notes.length > 0 &&
+      table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),
+  ]
+  return { json, text: parts.filter(Boolean).join('\n\n') }
+}
+
+type Mail = Awaited<ReturnType<typeof findOnboardingMail>>
+
+const whyNotMailed: Record<MailRefusal, string> = {
+  repeated: 'not sent: the address got one about this partner within 24 hours',
+  address_limit: 'not sent: the address got as many within 24 hours as an address may',
+}
+
+/** What became of the onboarding mail. */
+function mailState({ onboarding_sent_at: sentAt }: Pick<LeadRecord, 'onboarding_sent_at'>, mail: Mail) {
+  if (sentAt !== null || mail === undefined) return sentAt
+  if (mail.refused !== null) return whyNotMailed[mail.refused]
+  if (mail.due_at <= new Date()) return null
+  return `due ${formatTimestamp(mail.due_at)}: the partner has used up the mails of this hour`
+}
+
+function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | string | null): string {
+  return fields({
+    lead: id,
+    partner: `${lead.partner_id}, ${lead.partner_name}`,
+    status: lead.status,
+    ...(lead.erased_at !== null && { erased: lead.erased_at, 'erased by': lead.erased_by }),
+    ...(lead.erased_at === null && lead.erasure_due_at && { 'to be erased': lead.erasure_due_at }),
+    ...(lead.held_at !== null && { 'held since': lead.held_at, 'held because': holdText(lead) }),
+    name: [lead.first_name, lead.last_name].filter(Boolean).join(' '),
+    email: lead.email,
+    phone: lead.phone,
+    ...Object.fromEntries(optionalFieldNames.map((name) => [optionalFields[name].label, lead[name]])),
+    created: lead.created_at,
+    updated: lead.updated_at,
+    'onboarding email': mailed,
+    'clock ahead': lead.clock_offset === 0 ? null : aheadText(lead.clock_offset),
+    closed: lead.closed_at,
+    'close reason': lead.close_reason,
+  })
+}
+
+const holdText = ({ hold_reason: reason, hold_reference: reference }: Omit<OpenedRecord, 'id'>) =>
+  reason && withReference(reason, reference)
+
+const aheadText = (seconds: number) =>
+  seconds < DAY_S ? `${seconds} s` : `${Math.round((seconds / DAY_S) * 10) / 10} days`
+
+function urlOf({ config, temporal }: StaffContext, workflowId: string): string | null {
+  const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')
+  return ui === undefined ? null : `${ui}/namespaces/${temporal.namespace}/workflows/${workflowId}`
+}

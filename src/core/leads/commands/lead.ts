@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { closeSignal } from '../../../../workflows/messages.ts'
+import { findLeadRecord } from '../statements/staff-reads.ts'
+import { type CloseReason, closeReasons } from '../decisions/reasons.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { leadId } from '../../../staff/arguments.ts'
+import type { StaffContext, Run } from '../../../staff/context.ts'
+import { addAdvanceCommand } from '../../../staff/lead-advance.ts'
+import { addErasureCommandsOfALead } from '../../../staff/lead-erasure.ts'
+import { exportLead } from '../../../staff/lead-export.ts'
+import { show } from './lead-view.ts'
+import { addReason, detailOf, type Given } from './reason-options.ts'
+import { requireLead } from './require-lead.ts'
+import { soon } from '../../../staff/soon.ts'
+
+export function addLeadCommands(program: Command, run: Run): void {
+  const lead = program
+    .command('lead')
+    .description('referred borrowers')
+    .addHelpText('after', '\nExample:\n  npm run staff -- lead close 1 --reason withdrew')
+  const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
+  named('show')
+    .description('fields, events, webhooks with their attempts, and the workflow')
+    .action(
+      run(async (context, id: number) =>
+        show(context, await requireLead(context.sql, id, { evenErased: true })),
+      ),
+    )
+  named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
+  addReason(named('close'), closeReasons)
+    .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
+    .action(run(close))
+  addAdvanceCommand(named('advance'), run)
+  addErasureCommandsOfALead(lead, run)
+}
+
+export async function close(context: StaffContext, lead: number, given: Given<CloseReason>) {
+  const { reason } = given
+  const { partner_id: partnerId, closed_at: closedAt, close_reason } = await requireLead(context.sql, lead)
+  if (closedAt !== null) {
+    return {
+      json: { lead_id: lead, outcome: 'already_closed', closed_at: closedAt, close_reason },
+      text: `Lead ${lead} was already closed at ${formatTimestamp(closedAt)} UTC: ${close_reason}.`,
+    }
+  }
+  const action = { action: 'lead.close', partnerId, leadId: lead, detail: detailOf(given) }
+  const closed = await context.act(action, async () => {
+    await context.referrals.signal(lead, closeSignal, { reason })
+    const result = await soon(async () => (await findLeadRecord(context.sql, lead))?.closed_at ?? undefined)
+    return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
+  })
+  const outcome = closed ? 'closed' : 'accepted'
+  return {
+    json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
+    text: closed
+      ? `Closed lead ${lead}. Open webhooks are still sent. Its partner gets no webhook about this: get-lead has closed_at.`
+      : `Lead ${lead} is not closed yet. Is a worker running? See "lead show ${lead}".`,
+  }
+}

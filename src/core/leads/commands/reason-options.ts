@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { REFERENCE } from '../decisions/reasons.ts'
+import { matching, oneOf } from '../../../staff/arguments.ts'
+
+/** What is said of something that cannot be undone, or that somebody may have to answer for. */
+export interface Given<Reason extends string> {
+  reason: Reason
+  /** A case number. */
+  reference?: string | undefined
+}
+
+const RULE = '1 to 40 capital letters, digits and hyphens, such as CASE-26-118'
+const referenceOf = matching(REFERENCE, `Use ${RULE}: a case number, no personal data.`)
+
+/** Gives a command `--reason`, which is one of `reasons`, and `--reference`. Its help says what each reason means. */
+export function addReason(command: Command, reasons: Readonly<Record<string, string>>): Command {
+  const names = Object.keys(reasons)
+  const meanings = Object.entries(reasons).map(([name, meaning]) => `  ${name.padEnd(20)}${meaning}`)
+  return command
+    .requiredOption('--reason <reason>', `why: one of ${names.join(', ')}`, oneOf(names))
+    .option('--reference <number>', `a case number of yours: ${RULE}`, referenceOf)
+    .addHelpText('after', ['\nReasons:', ...meanings].join('\n'))
+}
+
+/** As the audit takes it. */
+export const detailOf = ({ reason, reference }: Given<string>) => ({
+  reason,
+  ...(reference !== undefined && { reference }),
+})

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { createLead as insert } from '../statements/create-lead.ts'
+import { leadIds } from '../statements/ids.ts'
+import type { Idempotency, NewLead, WebhookBody } from '../statements/new-lead.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
+import type { Environment } from '../../values/environment.ts'
+import { scenarioOfEmail } from '../../../domain/scenarios.ts'
+import { newReferralState, type ReferralState } from '../decisions/referral.ts'
+import { ApiError, invalidPayload } from '../../../api/errors.ts'
+import { email, id, name, optionalRules, phone } from './fields.ts'
+import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import { ignoredIn, MOST_IGNORED } from '../../../api/unknown-fields.ts'
+import { message, success } from './response-fields.ts'
+
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+  environment: Environment
+  webhookBody: WebhookBody
+  startReferral: (state: ReferralState) => void
+  /** Called in a sandbox only. */
+  startScenarios: (partnerId: number) => void
+}
+
+/** An optional field; stored as `null` when it is absent. */
+function optional(field: OptionalField) {
+  const { rule, meaning } = optionalRules[field]
+  return rule
+    .nullish()
+    .transform((value) => value || null)
+    .describe(`${meaning} \`null\` and the empty string count as absent.`)
+}
+
+const body = z.object(
+  {
+    first_name: name.describe('Borrower’s first name; trimmed.'),
+    last_name: name.describe('Borrower’s last name; trimmed.'),
+    email: email.describe('Borrower’s email address.'),
+    phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit.'),
+    ...eachField(optionalFieldNames, optional),
+  },
+  'must be a JSON object',
+)
+
+const fieldNames = Object.keys(body.shape)
+
+const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@example.com' }
+
+const schema = operation({
+  operationId: 'createLead',
+  tags: ['Leads'],
+  summary: 'Refer a borrower',
+  description:
+    'Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created.',
+  parameters: [idempotencyParameter('unique to each lead, remembered for 24 hours', 'LOAN-2026-118')],
+  body,
+  bodyExamples: {
+    complete: {
+      ...borrower,
+      phone: '+1 555-010-0100',
+      partner_lead_id: 'LOAN-2026-118',
+      fico_range: '550-579',
+      loan_officer_id: 'LO-7',
+      notes: 'Declined: score below the program’s minimum.',
+    },
+    'required fields only': { ...borrower, phone: '555-010-0100' },
+  },
+  response: z.object({
+    success,
+    message,
+    lead_id: id.describe('The new lead: store it with your application.'),
+    partner_lead_id: z.string().optional().describe('As you sent it; absent if you did not.'),
+    ignored_fields: z
+      .array(z.string())
+      .max(MOST_IGNORED)
+      .optional()
+      .describe(
+        `Names of fields in your request that create-lead does not know, at most ${MOST_IGNORED}: what they hold is not stored. Absent if there are none.`,
+      ),
+  }),
+  responseHeaders: ['Idempotent-Replayed'],
+  responseDescription: 'The lead was created, by this request or by an earlier one with its Idempotency-Key.',
+  responseExamples: {
+    created: { success: true, message: 'Lead created.', lead_id: 1042, partner_lead_id: 'LOAN-2026-118' },
+    'without partner_lead_id': { success: true, message: 'Lead created.', lead_id: 1043 },
+    'a misspelt field': {
+      success: true,
+      message: 'Lead created.',
+      lead_id: 1044,
+      ignored_fields: ['partnerLeadId'],
+    },
+  },
+  links: { lead_id: '/lead_id' },
+  errors: [
+    invalidPayload('Invalid request: email must be a valid email address; phone is required.'),
+    new ApiError('IDEMPOTENCY_CONFLICT'),
+  ],
+})
+
+/** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
+export const createLead: FastifyPluginAsyncZod<Options> = async (
+  app,
+  { sql, encryptionKeys, environment, webhookBody, startReferral, startScenarios },
+) => {
+  const isSandbox = environment === 'sandbox'
+  const takeLeadId = leadIds(sql)
+  app.decorateRequest('ignoredFields', undefined)
+  app.post('/create-lead', {
+    schema,
+    preValidation: async (request) => {
+      request.ignoredFields = ignoredIn(request.body, fieldNames)
+    },
+    handler: async (request, reply) => {
+      const { body: lead, partnerId: partner, ignoredFields } = request
+      const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
+      const scenario = isSandbox ? scenarioOfEmail(lead.email) : undefined
+      const result = await insert(
+        { sql, takeLeadId, encryptionKeys },
+        partner,
+        lead,
+        webhookBody,
+        (leadId) => ({
+          success: true as const,
+          message: 'Lead created.',
+          lead_id: leadId,
+          partner_lead_id: lead.partner_lead_id ?? undefined,
+          ignored_fields: ignoredFields,
+        }),
+        { idempotency, scenario },
+      )
+      if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
+      request.leadId = result.leadId
+      if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
+      if (result.kind === 'created') {
+        const { leadId, generation } = result
+        startReferral(newReferralState(leadId, partner, { generation, now: Date.now(), isSandbox }))
+      }
+      // a repeat, too: its scenario may not have been started
+      if (scenario !== undefined) startScenarios(partner)
+      return result.answer
+    },
+  })
+}
+
+function readIdempotency(key: string | undefined, lead: NewLead): Idempotency | undefined {
+  return key === undefined ? undefined : { key, requestHash: hashOf(lead) }
+}
+
+/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
+function hashOf(lead: NewLead): string {
+  const present = JSON.stringify(lead, (_, value: unknown) => value ?? undefined)
+  return createHash('sha256').update(present).digest('hex')
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { LARGEST_GAIN, TIME_REMAINING } from '../decisions/event-payloads.ts'
+import { type MilestoneName, milestoneNames, milestones } from '../decisions/milestones.ts'
+import { timestamp } from './fields.ts'
+import { leadFieldMeanings } from './response-fields.ts'
+
+/** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
+
+const gain = (bureau: string) =>
+  z
+    .int()
+    .min(-LARGEST_GAIN)
+    .max(LARGEST_GAIN)
+    .describe(`The change of the ${bureau} score in points; negative if it fell.`)
+
+const scoreGains = z
+  .object({
+    experian_gain: gain('Experian'),
+    equifax_gain: gain('Equifax'),
+    transunion_gain: gain('TransUnion'),
+    estimated_time_remaining: z
+      .string()
+      .regex(TIME_REMAINING)
+      .describe(
+        'In how many days the borrower will probably be mortgage-ready, as a range: `<min>-<max> days`.',
+      ),
+  })
+  .meta({
+    id: 'ScoreGains',
+    description:
+      'The points that each bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell.',
+  })
+
+const leadReceivedPayload = z
+  .object({ partner_lead_id: z.string().describe(leadFieldMeanings.partner_lead_id) })
+  .meta({ id: 'LeadReceivedPayload', description: 'Your own identifier, as you sent it with create-lead.' })
+
+export const eventName = z
+  .enum(milestoneNames)
+  .meta({ id: 'EventName', description: 'A milestone. New ones may be added.', open: true })
+
+/** The name of an event that is added later, for readers that know today's only. */
+export const laterName = (known: readonly string[]) =>
+  z.string().meta({ description: 'One that was added later.', not: { enum: known } })
+
+/** Its payload. */
+const laterPayload = z.record(z.string(), z.unknown()).nullable()
+
+const payloads = [
+  { prefix: 'LeadReceived', kind: 'lead_received', payload: leadReceivedPayload.nullable() },
+  { prefix: 'ScoreUpdate', kind: 'score_update', payload: scoreGains },
+  { prefix: 'Milestone', kind: null, payload: z.null().describe('These milestones have none.') },
+]
+
+/** Events whose payload has the same shape. */
+export interface EventKind {
+  /** What the names of its schemas begin with. */
+  prefix: string
+  names: MilestoneName[]
+  fields: { event_name: z.ZodType; event_payload: z.ZodType }
+}
+
+/** The kinds of the events in `milestoneNames`; `id` names those of them that have no payload. */
+export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[] {
+  return payloads.map(({ prefix, kind, payload }) => {
+    const ofKind = names.filter((name) => milestones[name].payload === kind)
+    const [first, ...others] = ofKind
+    const event_name =
+      others.length === 0
+        ? z.literal(first).describe('The milestone.')
+        : z.enum(ofKind).meta({ id, description: 'A milestone without a payload.' })
+    return { prefix, names: ofKind, fields: { event_name, event_payload: payload } }
+  })
+}
+
+const eventKinds = kindsOf(milestoneNames, 'MilestoneEventName')
+/** Those that can be simulated. */
+export const simulatedKinds = eventKinds.filter(({ names }) => !names.includes('lead_received'))
+
+/**
+ * Describes `events` in the reference as one of several schemas that `event_name` tells apart, so that generated clients
+ * know the payload of each, and take those that are added later. Responses are written with the plain schema, which is
+ * returned.
+ */
+export function tellApart<Shape extends z.ZodRawShape>(
+  id: string,
+  events: z.ZodObject<Shape>,
+  kinds: readonly EventKind[] = eventKinds,
+): z.ZodObject<Shape> {
+  const each = kinds.map(({ prefix, fields }): z.ZodObject =>
+    z.object({ ...events.shape, ...fields }).meta({ id: `${prefix}${id}` }),
+  )
+  const others = `Other${id}`
+  z.object({
+    ...events.shape,
+    event_name: laterName(kinds.flatMap(({ names }) => names)),
+    event_payload: laterPayload,
+  }).meta({ id: others })
+  z.discriminatedUnion('event_name', each as [z.ZodObject, ...z.ZodObject[]]).meta({ id, others })
+  return events.meta({ describedAs: id })
+}
+
+export const event = tellApart(
+  'Event',
+  z.object({
+    event_name: eventName,
+    event_payload: z
+      .union([scoreGains, leadReceivedPayload, z.null()])
+      .describe('`null` when the event has no payload.'),
+    created_at: timestamp.describe('When it happened.'),
+  }),
+)

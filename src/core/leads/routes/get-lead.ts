@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { findLead, type LeadRow } from '../statements/partner-reads.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { eachField, requiredFields, returnedFields } from '../decisions/lead-fields.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { unknownLead } from '../../../api/errors.ts'
+import { id, timestamp } from './fields.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import type { NoteRead } from '../../../api/read-log.ts'
+import { leadBody, leadErrors, leadStatus, whatClosed } from '../../../api/schemas.ts'
+import { leadFieldMeanings, ofLead, ofPartner, success } from './response-fields.ts'
+
+/** Always a string. To TypeScript, an index signature must also cover the named fields. */
+const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
+
+const lead = z
+  .object({
+    id: ofLead,
+    lead_id: id.describe('The same as `id`.'),
+    partner_id: ofPartner,
+    ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
+    status: leadStatus,
+    ...eachField(returnedFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
+    created_at: timestamp,
+    updated_at: timestamp,
+    closed_at: z
+      .string()
+      .optional()
+      .describe(
+        `When the lead was closed, in the format of \`created_at\`: ${whatClosed} Absent while the lead is open. A custom field of this name that you stored takes its place.`,
+      ),
+    loan_product: z.string().optional().describe('Type of loan product, as you sent it.'),
+    property_state: z.string().optional().describe('Two-letter state code of the property.'),
+  })
+  .catchall(metadataField)
+  .meta({
+    id: 'Lead',
+    description: 'The lead’s own fields, and its metadata beside them. Metadata values are strings.',
+  })
+
+const schema = operation({
+  operationId: 'getLead',
+  tags: ['Leads'],
+  summary: 'Get a lead’s current state',
+  description:
+    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`.',
+  body: leadBody,
+  bodyExamples: { lead: { lead_id: 1042 } },
+  response: z.object({ success, data: lead }),
+  responseDescription: 'The lead.',
+  responseExamples: {
+    lead: {
+      success: true,
+      data: {
+        loan_product: 'FHA',
+        property_state: 'TX',
+        branch: 'Austin South',
+        id: 1042,
+        lead_id: 1042,
+        partner_id: 7,
+        partner_lead_id: 'LOAN-2026-118',
+        first_name: 'Ada',
+        last_name: 'Miller',
+        email: 'ada.miller@example.com',
+        phone: '+1 555-010-0100',
+        status: 'contract_signed',
+        fico_range: '550-579',
+        loan_officer_id: 'LO-7',
+        created_at: '2026-03-02 15:04:05',
+        updated_at: '2026-03-09 10:30:00',
+      },
+    },
+  },
+  errors: leadErrors,
+})
+
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+  noteRead: NoteRead
+}
+
+/** POST /get-lead: interface specification, section 4.2. */
+export const getLead: FastifyPluginAsyncZod<Options> = async (app, { noteRead, ...options }) => {
+  app.post('/get-lead', {
+    schema,
+    handler: async (request) => {
+      const { partnerId, keyId } = request
+      request.leadId = request.body.lead_id
+      const found = await findLead(options, partnerId, request.leadId)
+      if (found === undefined) throw unknownLead()
+      noteRead({ leadId: found.id, partnerId, keyId, what: 'get-lead' })
+      return { success: true as const, data: toWire(found) }
+    },
+  })
+}
+
+/**
+ * JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. Where the lead has none,
+ * metadata of that name shows: it was stored before the lead had the field. It does shadow what the interface
+ * specification does not have: partners may store a field of any other name, and get it back.
+ */
+function toWire({ metadata, closed_at, ...row }: LeadRow) {
+  return {
+    ...(closed_at && { closed_at: formatTimestamp(closed_at) }),
+    ...metadata,
+    ...row,
+    lead_id: row.id,
+    ...eachField(returnedFields, (name) => row[name] ?? metadata[name]),
+    created_at: formatTimestamp(row.created_at),
+    updated_at: formatTimestamp(row.updated_at),
+  }
+}

@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { leadDeliveries, listLeads as find } from '../statements/lead-list.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { statuses } from '../decisions/milestones.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { leadCursor } from '../../../api/cursors.ts'
+import { invalidPayload } from '../../../api/errors.ts'
+import { id, oneOf, optionalRules, timestamp } from './fields.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import { leadStatus, pageLimit, strictBody, whatClosed } from '../../../api/schemas.ts'
+import { ofLead, yourLeadId, success } from './response-fields.ts'
+
+const leadSummary = z
+  .object({
+    lead_id: ofLead,
+    partner_lead_id: yourLeadId,
+    status: leadStatus,
+    closed: z.boolean().describe('Whether the lead is closed: no more milestones are recorded.'),
+    closed_at: timestamp
+      .nullable()
+      .describe(`When the lead was closed: ${whatClosed} \`null\` while the lead is open.`),
+    delivery: z
+      .enum(leadDeliveries)
+      .describe(
+        'Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused.',
+      ),
+    open_deliveries: z.int().describe('How many of its webhooks are pending or held.'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'LeadSummary', description: 'A lead without personal data.' })
+
+const waiting = ['failing', 'held'] as const
+
+const body = strictBody({
+  limit: pageLimit,
+  after: leadCursor
+    .nullish()
+    .describe('The `next` of the previous response: only older leads. `null` is the first page.'),
+  status: z
+    .enum(statuses, { error: oneOf(statuses) })
+    .optional()
+    .describe('Only leads with this status.'),
+  partner_lead_id: optionalRules.partner_lead_id.rule
+    .optional()
+    .describe('Only leads with this identifier of yours.'),
+  delivery: z
+    .enum(waiting, { error: oneOf(waiting) })
+    .optional()
+    .describe('Only leads whose webhooks fail, or are held because your endpoint is paused.'),
+}).describe('All fields are optional.')
+
+const schema = operation({
+  operationId: 'listLeads',
+  tags: ['Leads'],
+  summary: 'List your leads',
+  description:
+    'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones.',
+  body,
+  bodyExamples: { newest: {}, 'failing webhooks': { delivery: 'failing', limit: 20 } },
+  response: z.object({
+    success,
+    data: z.array(leadSummary).describe('Newest first.'),
+    next: id.nullable().describe('The next page’s `after`; `null` on the last page.'),
+  }),
+  responseDescription: 'A page of leads.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          lead_id: 1042,
+          partner_lead_id: 'LOAN-2026-118',
+          status: 'contract_signed',
+          closed: false,
+          closed_at: null,
+          delivery: 'failing',
+          open_deliveries: 2,
+          created_at: '2026-03-02 15:04:05',
+          updated_at: '2026-03-09 10:30:00',
+        },
+      ],
+      next: null,
+    },
+  },
+  links: { lead_id: '/data/0/lead_id', after: '/next' },
+  errors: [invalidPayload('Invalid request: limit must be at most 100.')],
+})
+
+/** POST /list-leads (extension): a partner's leads, without names. */
+export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  app.post('/list-leads', {
+    schema,
+    handler: async (request) => {
+      const { limit, after, status, delivery, partner_lead_id: partnerLeadId } = request.body
+      const found = await find(sql, request.partnerId, {
+        limit: limit + 1,
+        ...(typeof after === 'number' && { before: after }),
+        ...(status !== undefined && { status }),
+        ...(delivery !== undefined && { delivery }),
+        ...(partnerLeadId !== undefined && { partnerLeadId }),
+      })
+      const page = found.slice(0, limit)
+      return {
+        success: true as const,
+        data: page.map(({ created_at, updated_at, closed_at, ...lead }) => ({
+          ...lead,
+          closed_at: closed_at && formatTimestamp(closed_at),
+          created_at: formatTimestamp(created_at),
+          updated_at: formatTimestamp(updated_at),
+        })),
+        next: found.length > limit ? (page.at(-1)?.lead_id ?? null) : null,
+      }
+    },
+  })
+}

@@ -1,0 +1,150 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../statements/update-lead.ts'
+import type { Sql } from '../../../db/orm.ts'
+import {
+  type ChangeableField,
+  changeableFields,
+  eachField,
+  requiredFields,
+} from '../decisions/lead-fields.ts'
+import { unknownLead, invalidPayload } from '../../../api/errors.ts'
+import { leadId, optionalRules, text } from './fields.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import { leadErrors, messageResponse } from '../../../api/schemas.ts'
+
+/** Fields that the service owns or that identify the borrower: metadata can neither change nor shadow them. */
+const fixedFields: string[] = [
+  'id',
+  'partner_id',
+  ...requiredFields,
+  'status',
+  'metadata',
+  'created_at',
+  'updated_at',
+]
+/** More than a lead can have: what one request sets and removes. */
+const MOST_FIELDS = 200
+/** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
+const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
+const PROTOTYPE = '__proto__'
+
+const NOTHING_SENT = 'Nothing was changed: the request has no field beside lead_id.'
+
+const value = text({ max: 2000, breaks: true }).nullable()
+
+const propertyState = z
+  .string('must be a string')
+  .regex(/^[A-Za-z]{2}$/, 'must be a two-letter state code')
+  .overwrite((state) => state.toUpperCase())
+  .meta({ pattern: '^[A-Za-z]{2}$' })
+
+function removable(field: ChangeableField) {
+  const { rule, meaning } = optionalRules[field]
+  return rule.nullish().describe(`${meaning} \`null\` and the empty string remove it.`)
+}
+
+const body = z
+  .object(
+    {
+      lead_id: leadId,
+      loan_product: value
+        .optional()
+        .describe('Type of loan product, for example FHA, VA or Conventional; `null` removes it.'),
+      property_state: propertyState
+        .nullish()
+        .describe('Two-letter state code of the property, stored in upper case; `null` removes it.'),
+      ...eachField(changeableFields, removable),
+    },
+    'must be a JSON object; lead_id is required',
+  )
+  .catchall(value)
+  .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
+  .meta({
+    maxProperties: MOST_FIELDS,
+    propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...fixedFields, PROTOTYPE] } },
+  })
+
+const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
+
+const schema = operation({
+  operationId: 'updatePartnerInfo',
+  tags: ['Leads'],
+  summary: 'Change a lead and its metadata',
+  description: `Changes one lead, not your account. Fields that you do not send keep their value; \`null\` removes a field. ${listed} change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,
+  body,
+  bodyExamples: {
+    metadata: { lead_id: 1042, loan_product: 'FHA', property_state: 'TX', branch: 'Austin South' },
+    'change the lead': { lead_id: 1042, partner_lead_id: 'LOAN-2026-131', fico_range: '580-619' },
+    'remove a field': { lead_id: 1042, branch: null },
+  },
+  response: messageResponse,
+  responseDescription: 'The lead was updated.',
+  responseExamples: {
+    updated: { success: true, message: 'Lead updated.' },
+    'only lead_id': { success: true, message: NOTHING_SENT },
+  },
+  errors: leadErrors,
+})
+
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+}
+
+/** POST /update-partner-info: interface specification, section 4.4. */
+export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  app.post('/update-partner-info', {
+    schema,
+    preValidation: async (request) => refuseFirst(request.body),
+    handler: async (request) => {
+      const { lead_id, ...sent } = request.body
+      request.leadId = lead_id
+      const outcome = await updateLead(options, request.partnerId, lead_id, toChanges(sent))
+      if (outcome === 'unknown') throw unknownLead()
+      if (outcome === 'too_many') {
+        throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
+      }
+      return { success: true as const, message: isEmpty(sent) ? NOTHING_SENT : 'Lead updated.' }
+    },
+  })
+}
+
+const isEmpty = (sent: object) => Object.values(sent).every((given) => given === undefined)
+
+/** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
+function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {
+  const changes: LeadChanges = { fields: {}, metadata: {} }
+  for (const [name, given] of Object.entries(sent)) {
+    if (given === undefined) continue
+    const field = changeableFields.find((changeable) => changeable === name)
+    if (field === undefined) changes.metadata[name] = given
+    else changes.fields[field] = given || null
+  }
+  return changes
+}
+
+/** Runs even if other fields are invalid, so that the message names them all. */
+function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, context: z.RefinementCtx) {
+  for (const field of Object.keys(fields)) {
+    const message = faultOf(field)
+    if (message !== undefined) context.addIssue({ code: 'custom', path: [field || '""'], message })
+  }
+}
+
+/** Thousands of fields take long to check; and zod drops a field of that name before any refinement sees it. */
+function refuseFirst(sent: unknown): void {
+  if (typeof sent !== 'object' || sent === null) return
+  if (Object.keys(sent).length > MOST_FIELDS)
+    throw invalidPayload(`Invalid request: the request body must have at most ${MOST_FIELDS} fields.`)
+  if (Object.hasOwn(sent, PROTOTYPE))
+    throw invalidPayload(`Invalid request: ${PROTOTYPE} ${faultOf(PROTOTYPE)}.`)
+}
+
+/** What is wrong with a field's name, if anything. */
+function faultOf(field: string): string | undefined {
+  if (fixedFields.includes(field)) return 'is a field of the lead and cannot be set'
+  if (field === PROTOTYPE) return 'is not a name that can be stored'
+  if (FIELD_NAME.test(field)) return undefined
+  return 'is not a valid name: it must have 1 to 64 printable characters'
+}

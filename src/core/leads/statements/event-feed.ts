@@ -1,0 +1,120 @@
+import { sql as raw } from 'kysely'
+import { currentGeneration } from '../../../db/generation.ts'
+import type { Sql } from '../../../db/orm.ts'
+
+/** A place in a partner's feed: after this event. */
+export interface FeedPosition {
+  generation: number
+  txid: string
+  leadId: number
+  position: number
+}
+
+/** Before every event. */
+export const BEGINNING: FeedPosition = { generation: 0, txid: '0', leadId: 0, position: 0 }
+
+const PLACE = raw`(lead_events.generation, lead_events.txid, lead_events.lead_id, lead_events.position)`
+
+const placeOf = ({ generation, txid, leadId, position }: FeedPosition) =>
+  raw`(${generation}::int, ${txid}::xid8, ${leadId}::bigint, ${position}::bigint)`
+
+const generationAndTxid = ['lead_events.generation', raw<string>`lead_events.txid::text`.as('txid')] as const
+
+/**
+ * Events of transactions that may still be under way are left for later, with all that came after them: nothing ever
+ * appears before a place that was handed out. Those of an earlier generation may be from another cluster.
+ */
+const isSettled = raw<boolean>`(lead_events.generation < ${currentGeneration}
+  or lead_events.txid < pg_snapshot_xmin(pg_current_snapshot()))`
+
+/** A partner's events of all leads after a place, in the order in which they were committed. */
+export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPosition, limit: number) {
+  return (
+    sql
+      .selectFrom('lead_events')
+      .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
+      .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
+      .select(['lead_events.lead_id', 'leads.partner_lead_id', 'position', ...generationAndTxid])
+      .where('lead_events.partner_id', '=', partnerId)
+      .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
+      .where(isSettled)
+      .orderBy('lead_events.generation')
+      // not the text of that name in the result, in which 1000 comes before 999
+      .orderBy('lead_events.txid')
+      .orderBy('lead_events.lead_id')
+      .orderBy('position')
+      .limit(limit)
+      .execute()
+  )
+}
+
+/** Where a partner's feed ends: now, or at a place at the latest. */
+export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosition) {
+  return sql
+    .selectFrom('lead_events')
+    .select(['lead_id', 'position', ...generationAndTxid])
+    .where('partner_id', '=', partnerId)
+    .where(isSettled)
+    .$if(notAfter !== undefined, (query) =>
+      query.where(raw<boolean>`${PLACE} <= ${placeOf(notAfter ?? BEGINNING)}`),
+    )
+    .orderBy('generation', 'desc')
+    .orderBy(raw`lead_events.txid`, 'desc')
+    .orderBy('lead_id', 'desc')
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/**
+ * What is wrong with a place that a partner goes on from:
+ *
+ * - `foreign`: it is of a generation that begins later than the record's. It is from another record, so that nothing of the
+ *   feed is known after it.
+ * - `lost`: it is of an earlier generation, and the record has no event there any more.
+ * - `ahead`: it is of this generation, and after all events: the record went back, and nobody has noticed yet.
+ *
+ * @returns `undefined` if nothing is.
+ */
+export async function faultOfPlace(
+  sql: Sql,
+  partnerId: number,
+  place: FeedPosition,
+): Promise<'foreign' | 'lost' | 'ahead' | undefined> {
+  const { generation, txid, leadId, position } = place
+  const { rows } = await raw<{ fault: 'foreign' | 'lost' | 'ahead' | null }>`
+    select case
+      when ${generation}::int > ${currentGeneration} then 'foreign'
+      when exists (
+        select from lead_events where partner_id = ${partnerId} and generation = ${generation}::int and txid = ${txid}::xid8
+          and lead_id = ${leadId}::bigint and position = ${position}::bigint
+      ) then null
+      when ${generation}::int < ${currentGeneration} then 'lost'
+      when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)})
+        then 'ahead'
+    end as fault`.execute(sql)
+  return rows[0]?.fault ?? undefined
+}
+
+/** Which of the places have news after them, by their indexes. */
+export async function placesWithNews(
+  sql: Sql,
+  places: readonly { partnerId: number; after: FeedPosition }[],
+): Promise<number[]> {
+  const { rows } = await raw<{ index: number }>`
+    select (place.number - 1)::int as index
+    from unnest(
+      ${places.map(({ partnerId }) => partnerId)}::int[],
+      ${places.map(({ after }) => after.generation)}::int[],
+      ${places.map(({ after }) => after.txid)}::text[],
+      ${places.map(({ after }) => after.leadId)}::bigint[],
+      ${places.map(({ after }) => after.position)}::bigint[]
+    ) with ordinality as place (partner_id, generation, txid, lead_id, position, number)
+    where exists (
+      select from lead_events
+      where lead_events.partner_id = place.partner_id
+        and ${PLACE} > (place.generation, place.txid::xid8, place.lead_id, place.position)
+        and ${isSettled}
+    )`.execute(sql)
+  return rows.map(({ index }) => index)
+}

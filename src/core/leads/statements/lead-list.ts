@@ -1,0 +1,66 @@
+import { sql as raw } from 'kysely'
+import type { MilestoneName } from '../decisions/milestones.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { leadsEnd } from './leads-now.ts'
+
+/** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */
+export const leadDeliveries = ['ok', 'failing', 'held'] as const
+export type LeadDelivery = (typeof leadDeliveries)[number]
+
+export interface LeadFilter {
+  /** Leads with smaller ids only: those that are older. */
+  before?: number
+  status?: MilestoneName
+  partnerLeadId?: string
+  delivery?: Exclude<LeadDelivery, 'ok'>
+  limit: number
+}
+
+/** A partner's leads, newest first, without personal data. */
+export async function listLeads(sql: Sql, partnerId: number, filter: LeadFilter) {
+  const { before, status, partnerLeadId, delivery, limit } = filter
+  return sql
+    .selectFrom('leads')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
+    .select(['leads.id as lead_id', 'partner_lead_id', 'leads.status', 'leads.created_at', 'updated_at'])
+    .select([raw<boolean>`closed_at is not null`.as('closed'), leadsEnd.as('closed_at')])
+    .select(openWebhooks.as('open_deliveries'))
+    .select(deliveryOf.as('delivery'))
+    .where('leads.partner_id', '=', partnerId)
+    .where('leads.erased_at', 'is', null)
+    .$if(before !== undefined, (query) => query.where('leads.id', '<', before ?? 0))
+    .$if(status !== undefined, (query) => query.where('leads.status', '=', status ?? 'lead_received'))
+    .$if(partnerLeadId !== undefined, (query) => query.where('partner_lead_id', '=', partnerLeadId ?? ''))
+    .$if(delivery !== undefined, (query) =>
+      query
+        .where('leads.id', 'in', waiting(sql, partnerId, delivery === 'failing'))
+        .where(raw<boolean>`(endpoints.state = 'paused') = ${delivery === 'held'}`),
+    )
+    .orderBy('leads.id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+const openWebhooks = raw<number>`(
+  select count(*)::int from deliveries where deliveries.lead_id = leads.id and state = 'pending'
+)`
+
+const deliveryOf = raw<LeadDelivery>`(
+  select case
+    when count(*) = 0 then 'ok'
+    when endpoints.state = 'paused' then 'held'
+    when max(failures) > 0 then 'failing'
+    else 'ok'
+  end
+  from deliveries where deliveries.lead_id = leads.id and deliveries.state = 'pending'
+)`
+
+/** Leads with open webhooks: few, found by the partner's open deliveries instead of by all of its leads. */
+function waiting(sql: Sql, partnerId: number, onlyFailing: boolean) {
+  return sql
+    .selectFrom('deliveries')
+    .select('lead_id')
+    .where('partner_id', '=', partnerId)
+    .where('state', '=', 'pending')
+    .$if(onlyFailing, (query) => query.where('failures', '>', 0))
+}

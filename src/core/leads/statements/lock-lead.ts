@@ -1,0 +1,47 @@
+import { sql as raw } from 'kysely'
+import type { MilestoneItem } from '../decisions/referral.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { currentGeneration } from '../../../db/generation.ts'
+import { leadsNow } from './leads-now.ts'
+
+/**
+ * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
+ * and with its events as they were before the wait: then both are read once more.
+ */
+export async function lockLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
+  const lead = await readLead(trx, leadId, items)
+  return lead === undefined || lead.isConsistent ? lead : readLead(trx, leadId, items)
+}
+
+function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
+  const keys = items.map((item) => item.dedupeKey)
+  return trx
+    .selectFrom('leads')
+    .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
+    .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
+    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt', 'generation'])
+    .select(currentGeneration.as('current'))
+    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
+    .select(leadsNow.as('now'))
+    .select(
+      raw<Date | null>`case when status = 'mortgage_ready' then (
+        select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
+      ) end`.as('readyAt'),
+    )
+    .select(
+      raw<Record<string, string>>`(
+        select coalesce(json_object_agg(dedupe_key, id), '{}') from lead_events
+        where lead_id = leads.id and dedupe_key = any(${keys})
+      )`.as('known'),
+    )
+    .select(
+      raw<boolean>`next_position = 1 + (select max(position) from lead_events where lead_id = leads.id)`.as(
+        'isConsistent',
+      ),
+    )
+    .where('id', '=', leadId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export type LockedLead = NonNullable<Awaited<ReturnType<typeof readLead>>>

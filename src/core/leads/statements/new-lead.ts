@@ -1,0 +1,122 @@
+import { type RawBuilder, sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
+import type { ScenarioName } from '../../../domain/scenarios.ts'
+import type { WebhookFacts } from '../../../domain/webhook-facts.ts'
+import { currentGeneration } from '../../../db/generation.ts'
+import { jsonb } from '../../../db/jsonb.ts'
+import type { ReservedLeadId } from './ids.ts'
+import { type Borrower, sealBorrower, sealFields } from './sealed-lead.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { type Place, seal } from '../../../db/seal.ts'
+
+/** A referral as a partner sends it; absent optional fields are `null`. */
+export type NewLead = Borrower & Record<OptionalField, string | null>
+
+const optionalColumns = raw.join(optionalFieldNames.map((name) => raw.ref(name)))
+
+/** Makes the body of a delivery. */
+export type WebhookBody = (facts: WebhookFacts) => string
+
+export const newEventId = () => `evt_${uuidv7()}`
+
+/** When the event was recorded, from the milliseconds at the beginning of its id: a lead's own clock may be ahead. */
+export const recordedAt = (eventId: string) =>
+  new Date(Number.parseInt(eventId.slice(4, 17).replace('-', ''), 16))
+
+/** The `Idempotency-Key` of a request. */
+export interface Idempotency {
+  key: string
+  /** A hash of the request's body, stored sealed: the same key with another body is a mistake. */
+  requestHash: string
+}
+
+/** A remembered key, with the answer that a repeat of the request gets. */
+interface KeptKey extends Idempotency {
+  response: string
+}
+
+/** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
+export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
+
+/** How long a key is remembered. */
+export const freshSince = raw<Date>`now() - interval '24 hours'`
+
+/**
+ * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and the scenario
+ * to play: all in one statement, to save round trips.
+ *
+ * @param encryptionKeys what describes the borrower is sealed under the first of them.
+ * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
+ */
+export async function insertLead(
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  { leadId, createdAt }: Pick<ReservedLeadId, 'leadId' | 'createdAt'>,
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+  { kept, scenario }: { kept?: KeptKey | undefined; scenario?: ScenarioName | undefined } = {},
+): Promise<boolean> {
+  const eventId = newEventId()
+  const { partner_lead_id: partnerLeadId } = lead
+  const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
+  const facts = {
+    eventId,
+    eventName: 'lead_received' as const,
+    eventPayload,
+    createdAt,
+    leadId,
+    partnerLeadId,
+  }
+  const ids = raw`${leadId}::int, ${partnerId}::int`
+  const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept, encryptionKeys)
+  const fields = sealFields(
+    leadId,
+    eachField(optionalFieldNames, (name) => lead[name]),
+    encryptionKeys,
+  )
+  const { rows } = await raw`
+    with ${key}, lead as (
+      insert into leads (id, partner_id, personal, ${optionalColumns}, status, next_position, next_sequence, last_event_at,
+        created_at, updated_at, generation)
+      select ${ids}, ${sealBorrower(leadId, lead, encryptionKeys)}, ${raw.join(Object.values(fields))}, 'lead_received',
+        2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
+      from key
+    ), event as (
+      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at,
+        generation)
+      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz,
+        ${currentGeneration}
+      from key
+    )${scenario === undefined ? raw`` : requestScenario(ids, scenario)}
+    insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
+    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
+    returning lead_id`.execute(sql)
+  return rows.length > 0
+}
+
+/** It is played once the lead is committed: see `src/temporal/scenarios.ts`. */
+function requestScenario(ids: RawBuilder<unknown>, scenario: ScenarioName) {
+  return raw`, run as (
+      insert into sandbox_runs (lead_id, partner_id, kind, scenario)
+      select ${ids}, 'scenario', ${scenario}::text from key
+    )`
+}
+
+function keepKey(
+  partnerId: number,
+  leadId: number,
+  { key, requestHash, response }: KeptKey,
+  encryptionKeys: readonly Buffer[],
+) {
+  const sealed = seal(requestHash, requestHashPlace(leadId), encryptionKeys)
+  return raw`key as (
+    insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
+    values (${partnerId}, ${key}, ${sealed}, ${response}, ${leadId})
+    on conflict (partner_id, key) do update
+      set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
+        created_at = now()
+      where idempotency_keys.created_at <= ${freshSince}
+    returning lead_id
+  )`
+}

@@ -1,0 +1,159 @@
+import { sql as raw } from 'kysely'
+import { decideMilestones, type RecordingDecision } from '../decisions/recording-decision.ts'
+import type { KnownRecord, MilestoneItem, Recording } from '../decisions/referral.ts'
+import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
+import { type AttemptTools, leaseOf, type StartedAttempt } from '../../../db/deliveries/new-attempt.ts'
+import { type OpenedFirst, openFirst } from '../../../db/deliveries/open-first.ts'
+import { jsonb } from '../../../db/jsonb.ts'
+import { leadsNow } from './leads-now.ts'
+import { type LockedLead, lockLead } from './lock-lead.ts'
+import { newEventId, type WebhookBody } from './new-lead.ts'
+import type { Sql } from '../../../db/orm.ts'
+
+export interface RecordingOptions {
+  opening?: Opening | undefined
+  /** Whether gains may be made up, and events are limited. */
+  isSandbox?: boolean
+  /** Only in this record: not in another generation, nor in one that knows less. */
+  known?: KnownRecord | undefined
+}
+
+/** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
+export interface Opening extends AttemptTools {
+  after: number
+}
+
+/** An attempt that was opened with the recording, and is to be made now. */
+export interface OpenedWith {
+  recording: Recording
+  first?: { started: StartedAttempt; sequence: number; partnerId: number }
+}
+
+/**
+ * Records milestones of a lead: events, status, positions, sequences and deliveries in one transaction.
+ * Repeated with the same items it changes nothing and answers the same.
+ *
+ * Begins with the lead's row lock, so that events get their positions, and transactions their ids, in the
+ * order in which they become visible.
+ *
+ * @param options `opening` opens the first attempt at the next webhook, if its endpoint is active, free, and locked by
+ *   nobody.
+ * @returns `undefined` when there is no such lead.
+ */
+export async function recordMilestones(
+  sql: Sql,
+  leadId: number,
+  items: readonly MilestoneItem[],
+  toBody: WebhookBody,
+  { opening, isSandbox = false, known: expected }: RecordingOptions = {},
+): Promise<OpenedWith | undefined> {
+  return sql.transaction().execute(async (trx) => {
+    const lead = await lockLead(trx, leadId, items)
+    if (lead === undefined) return undefined
+    const isMeant = expected === undefined || isKnown(lead, expected)
+    const known = new Map(Object.entries(lead.known))
+    // counted once the lead is locked
+    const scoreUpdates = isSandbox && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
+    const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
+    const tools = { now: lead.now, generation: lead.current, newEventId, mock, isSandbox }
+    const decision = decideMilestones(lead, known, isMeant ? items : [], tools)
+    const recording = answerOf(lead, decision)
+    if (decision.events.length === 0) return { recording }
+    const rows = rowsOf(lead, decision, toBody)
+    const isNext = lead.nextSequence - 1 === opening?.after
+    const next = isNext ? rows.deliveries[0] : undefined
+    const opened = next && opening && (await openFirst(trx, lead.partnerId, next, opening))
+    await append(trx, lead.id, decision, rows, opened)
+    if (opened === undefined || next === undefined) return { recording }
+    const { sequence } = next
+    return { recording, first: { started: opened.started, sequence, partnerId: lead.partnerId } }
+  })
+}
+
+const isKnown = ({ current, nextSequence }: LockedLead, { generation, last }: KnownRecord) =>
+  current === generation && nextSequence > last
+
+async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom('lead_events')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('lead_id', '=', leadId)
+    .where('event_name', '=', 'score_update')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function rowsOf(
+  { id: leadId, partnerId, partnerLeadId, current: generation }: LockedLead,
+  { events }: RecordingDecision,
+  toBody: WebhookBody,
+) {
+  const ids = { lead_id: leadId, partner_id: partnerId }
+  return {
+    events: events.map((event) => ({
+      ...ids,
+      id: event.eventId,
+      position: event.position,
+      event_name: event.name,
+      event_payload: jsonb(event.payload),
+      dedupe_key: event.dedupeKey,
+      created_at: event.createdAt,
+      generation,
+    })),
+    deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence }) => {
+      if (sequence === undefined) return []
+      const facts = { eventId, eventName: name, eventPayload: payload, createdAt, sequence }
+      return { ...ids, event_id: eventId, sequence, body: toBody({ ...facts, leadId, partnerLeadId }) }
+    }),
+  }
+}
+
+/** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
+async function append(
+  trx: Sql,
+  leadId: number,
+  { lead }: RecordingDecision,
+  rows: ReturnType<typeof rowsOf>,
+  opened: OpenedFirst | undefined,
+): Promise<void> {
+  const deliveries = rows.deliveries.map((row) => ({
+    ...row,
+    next_attempt_at: raw<Date>`clock_timestamp()`,
+    ...leaseOf(opened?.attempt.event_id === row.event_id ? opened.attempt.id : null),
+  }))
+  let query = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows.events))
+  if (deliveries.length > 0)
+    query = query.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries))
+  if (opened !== undefined)
+    query = query.with('opened', (cte) => cte.insertInto('attempts').values(opened.attempt))
+  await query
+    .updateTable('leads')
+    .set({
+      status: lead.status,
+      next_position: lead.nextPosition,
+      next_sequence: lead.nextSequence,
+      generation: lead.generation,
+      anchor_at: lead.anchorAt,
+      last_event_at: lead.lastEventAt,
+      updated_at: leadsNow,
+    })
+    .where('id', '=', leadId)
+    .execute()
+}
+
+function answerOf(
+  { clockOffset, isClosed, current: generation }: LockedLead,
+  { outcomes, lead }: RecordingDecision,
+): Recording {
+  return {
+    outcomes,
+    status: lead.status,
+    anchor: lead.anchorAt?.getTime() ?? null,
+    endsAt: lead.readyAt === null ? null : lead.readyAt.getTime() + LATE_FACTS_MS,
+    offset: clockOffset * 1000,
+    last: lead.nextSequence - 1,
+    lastEventAt: lead.lastEventAt.getTime(),
+    closed: isClosed,
+    generation,
+  }
+}

@@ -1,0 +1,38 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import type { EventPayload } from '../decisions/event-payloads.ts'
+import { type MilestoneName, milestoneNames } from '../decisions/milestones.ts'
+import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { Lead } from './lead.ts'
+import { Partner } from '../../../db/entities/partner.ts'
+
+export const LeadEvent = defineEntity({
+  name: 'LeadEvent',
+  tableName: 'lead_events',
+  properties: {
+    /** `evt_<uuidv7>`, the webhook-id of its delivery. */
+    id: p.text().primary(),
+    lead: () => p.manyToOne(Lead).deleteRule('restrict'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    /** Place in the lead's history, 1 for lead_received, without gaps. */
+    position: p.integer(),
+    eventName: p.text().$type<MilestoneName>(),
+    eventPayload: p.json<EventPayload>().nullable(),
+    dedupeKey: p.text(),
+    createdAt: instant(),
+    /** The order in which events became visible, for readers that follow all leads. */
+    txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
+    /** Of the record: transaction ids begin anew in another cluster, and after a restore some come twice. */
+    generation: p.integer().default(1),
+  },
+  checks: [
+    { name: 'lead_events_event_name_check', expression: oneOf('event_name', milestoneNames) },
+    { name: 'lead_events_position_check', expression: 'position >= 1' },
+  ],
+  uniques: [
+    { name: 'lead_events_position_unique', properties: ['lead', 'position'] },
+    { name: 'lead_events_dedupe_key_unique', properties: ['lead', 'dedupeKey'] },
+  ],
+  indexes: [
+    { name: 'lead_events_in_order_index', properties: ['partner', 'generation', 'txid', 'lead', 'position'] },
+  ],
+})

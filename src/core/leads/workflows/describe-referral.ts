@@ -1,0 +1,42 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client'
+import type { ReferralView } from '../../../../workflows/messages.ts'
+import { isRepeated } from '../../../temporal/failing-tasks.ts'
+import { OtherDeployment } from '../../../temporal/namespace-claim.ts'
+import { referralId } from '../../../temporal/names.ts'
+
+/** Who looks wants to see the record at least, soon. */
+const CALL_LIMIT_MS = 2000
+
+export interface ReferralDescription {
+  workflowId: string
+  /** As Temporal says it (`RUNNING`, …), `NOT_FOUND`, or `UNKNOWN` while Temporal is away. */
+  status: string
+  /** What its workflow ignored, wholly or in part, and what went wrong; none while no worker answers for it. */
+  notes: ReferralView['notes']
+  /** Its workflow task fails: nothing happens to the lead until that ends. */
+  isFailing: boolean
+}
+
+/**
+ * What Temporal knows of a lead's workflow.
+ *
+ * @throws {OtherDeployment} only: another deployment's lead of the same number says nothing about ours.
+ */
+export async function describeReferral(client: Client, leadId: number): Promise<ReferralDescription> {
+  const workflowId = referralId(leadId)
+  const handle = client.workflow.getHandle(workflowId)
+  const soon = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
+  try {
+    const { status, raw } = await soon(() => handle.describe())
+    const isFailing = status.name === 'RUNNING' && isRepeated(raw.pendingWorkflowTask)
+    // a query would fail as its task does
+    const view = isFailing
+      ? undefined
+      : await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
+    return { workflowId, status: status.name, notes: view?.notes ?? [], isFailing }
+  } catch (error) {
+    if (error instanceof OtherDeployment) throw error
+    const status = error instanceof WorkflowNotFoundError ? 'NOT_FOUND' : 'UNKNOWN'
+    return { workflowId, status, notes: [], isFailing: false }
+  }
+}

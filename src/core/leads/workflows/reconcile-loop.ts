@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import type { Logger } from 'pino'
+import type { Sql } from '../../../db/orm.ts'
+import { alone } from '../../../db/alone.ts'
+import { forgetMailedAddresses } from '../statements/onboarding.ts'
+import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
+import type { Referrals } from './referrals.ts'
+
+const MINUTE_MS = 60_000
+const INTERVAL_MS = 5 * MINUTE_MS
+/** Two intervals, so that the restart of a worker leaves no gap. */
+const LOOK_BACK_MS = 2 * INTERVAL_MS
+/** Mails in five minutes are fewer. */
+const MOST_FORGOTTEN = 50_000
+const FULL_EVERY_MS = 24 * 60 * MINUTE_MS
+/** When some leads failed, or another process was at it. */
+const FULL_AGAIN_MS = 60 * MINUTE_MS
+
+interface Options {
+  client: Client
+  sql: Sql
+  referrals: Referrals
+  log: Logger
+  signal: AbortSignal
+}
+
+/**
+ * Restarts missing workflows until `signal` aborts: every five minutes those that ended recently, and tells those whose
+ * webhook is overdue; at the start and once a day, it compares all open leads with the running workflows. It
+ * also forgets which addresses were mailed a day ago. One process at a time.
+ */
+export async function keepReconciled(options: Options): Promise<void> {
+  const { sql, log, signal } = options
+  let fullAt = 0
+  while (!signal.aborted) {
+    const isFull = Date.now() >= fullAt
+    let isDone = false
+    const turn = async () => {
+      const { repaired, failed } = await repair(options, isFull)
+      isDone = failed === 0
+      return repaired
+    }
+    try {
+      const repaired = await alone(sql, 'comparison', turn)
+      if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
+      if (isFull) fullAt = Date.now() + (isDone ? FULL_EVERY_MS : FULL_AGAIN_MS)
+    } catch (error) {
+      log.warn({ err: error }, 'cannot compare the workflows with the record; trying again in five minutes')
+    }
+    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+interface Repair {
+  /** Workflows that were started, or told to read the record again. */
+  repaired: number
+  /** Leads for which that failed. */
+  failed: number
+}
+
+async function repair({ log, ...options }: Options, isFull: boolean): Promise<Repair> {
+  let failed = 0
+  const onFailure = (err: unknown, leadId: number) => {
+    failed += 1
+    log.error({ err, lead_id: leadId }, 'cannot bring a lead’s workflow to what the record says')
+  }
+  const dependencies = { ...options, onFailure }
+  await forgetMailedAddresses(options.sql, MOST_FORGOTTEN)
+  const compared = isFull ? await reconcile(dependencies) : undefined
+  const started = compared?.started ?? (await restartEnded(dependencies, Date.now() - LOOK_BACK_MS))
+  const overdue = await refreshOverdue(dependencies)
+  return { repaired: started.length + overdue.length, failed }
+}

@@ -1,0 +1,225 @@
+import {
+  type Client,
+  isGrpcDeadlineError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client'
+import { ApplicationFailure, type SignalDefinition } from '@temporalio/common'
+import {
+  LEAD_CLOSED,
+  type MilestoneAnswer,
+  type MilestoneRequest,
+  milestoneUpdate,
+  playSignal,
+  type SimulateRequest,
+  simulateUpdate,
+  takeOverUpdate,
+} from '../../../../workflows/messages.ts'
+import { loadReferralState } from '../statements/referral-states.ts'
+import { markStarted } from '../statements/workflow-starts.ts'
+import type { Sql } from '../../../db/orm.ts'
+import type { ReferralState } from '../decisions/referral.ts'
+import { referralId, TASK_QUEUE } from '../../../temporal/names.ts'
+import { startAttributes } from '../../../temporal/search-attributes.ts'
+import { type OnCutOff, type StartState, startStateOf } from './start-state.ts'
+
+/** How long a call may take while Temporal is away: the record keeps what is to be done. */
+const CALL_LIMIT_MS = 10_000
+
+const DETAILS = `One borrower’s journey, from the referral until 30 days after mortgage_ready. *Current Details* says where it
+stands; the record itself is in PostgreSQL.`
+
+/** One of the workflow's own signals, or a milestone by its name. */
+type LeadSignal = SignalDefinition<[unknown?]> | string
+
+export interface Referrals {
+  /** Starts the lead's workflow unless it runs, and says so in the record. */
+  start(state: ReferralState): Promise<void>
+  /**
+   * Starts it from the record, and with what its former run had not recorded if that was ended from outside. False when
+   * there is no such lead.
+   */
+  startFromRecord(leadId: number): Promise<boolean>
+  /** Starts the workflow of a lead that never had one, from the record. */
+  startFirst(leadId: number): Promise<void>
+  /** Sends a signal, after starting the workflow if it does not run. False when there is no such lead. */
+  signal(leadId: number, signal: LeadSignal, argument?: unknown): Promise<boolean>
+  /**
+   * Sends a milestone and answers what became of it. While no worker answers it is left as a signal, which
+   * counts once together with the request: `undefined`. A repeating milestone needs an id for that.
+   */
+  record(leadId: number, request: MilestoneRequest): Promise<MilestoneAnswer | undefined>
+  /**
+   * Sends milestones that are recorded in their order, and starts the workflow if it does not run. While no worker
+   * answers, `unanswered`: they may still come.
+   */
+  simulate(leadId: number, request: SimulateRequest): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
+  /** Sends milestones of a scenario, which the workflow tells what became of them. It is started if it does not run. */
+  play(leadId: number, request: SimulateRequest): Promise<'sent' | 'closed'>
+  /**
+   * Has the workflow go on with what the record has, which was restored, after starting it if it does not run. False when
+   * neither Temporal nor the record has the lead.
+   */
+  takeOver(leadId: number): Promise<boolean>
+}
+
+interface Dependencies {
+  client: Client
+  sql: Sql
+  callLimitMs?: number
+  /** Told of each workflow that is started again after it was ended from outside. */
+  onCutOff?: OnCutOff
+}
+
+/** The one way in which leads' workflows are started and spoken to. */
+export function createReferrals(dependencies: Dependencies): Referrals {
+  const { client, sql, callLimitMs = CALL_LIMIT_MS } = dependencies
+  const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
+
+  const load = (leadId: number) => limited(() => startStateOf(dependencies, leadId))
+
+  async function startWith(start: StartState): Promise<void> {
+    await limited(() => client.workflow.start('referral', optionsOf(start)))
+    await markStarted(sql, start.state.leadId)
+  }
+
+  async function startFromRecord(leadId: number): Promise<boolean> {
+    const start = await load(leadId)
+    if (start !== undefined) await startWith(start)
+    return start !== undefined
+  }
+
+  async function startFirst(leadId: number): Promise<void> {
+    const state = await loadReferralState(sql, leadId)
+    if (state !== undefined) await startWith({ state })
+  }
+
+  /** `send`, or `begin` from the record when its workflow does not run. False when there is no such lead. */
+  async function reach(
+    leadId: number,
+    send: () => Promise<unknown>,
+    begin: (start: StartState) => Promise<unknown>,
+  ): Promise<boolean> {
+    try {
+      await limited(send)
+      return true
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error
+    }
+    const start = await load(leadId)
+    if (start === undefined) return false
+    await begin(start)
+    return true
+  }
+
+  async function signal(leadId: number, sent: LeadSignal, argument?: unknown): Promise<boolean> {
+    const name = typeof sent === 'string' ? sent : sent.name
+    const signalArgs = argument === undefined ? [] : [argument]
+    return reach(
+      leadId,
+      () => client.workflow.getHandle(referralId(leadId)).signal(name, ...signalArgs),
+      async (start) => {
+        const options = { ...optionsOf(start), signal: name, signalArgs }
+        await limited(() => client.workflow.signalWithStart('referral', options))
+        await markStarted(sql, leadId)
+      },
+    )
+  }
+
+  async function record(leadId: number, request: MilestoneRequest): Promise<MilestoneAnswer | undefined> {
+    let answer: MilestoneAnswer | undefined
+    try {
+      const ask = async () => {
+        const handle = client.workflow.getHandle(referralId(leadId))
+        answer = await handle.executeUpdate(milestoneUpdate, { args: [request] })
+      }
+      await reach(leadId, ask, async (start) => {
+        await startWith(start)
+        await limited(ask)
+      })
+    } catch (error) {
+      if (!isUnanswered(error)) throw error
+      const { name, ...argument } = request
+      await signal(leadId, name, argument)
+    }
+    return answer
+  }
+
+  async function simulate(leadId: number, request: SimulateRequest) {
+    const start = await load(leadId)
+    if (start === undefined || start.state.closing) return 'closed'
+    const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
+    try {
+      const options = { args: [request] as [SimulateRequest], startWorkflowOperation }
+      const answers = await limited(() => client.workflow.executeUpdateWithStart(simulateUpdate, options))
+      await markStarted(sql, leadId)
+      return answers
+    } catch (error) {
+      if (isUnanswered(error)) return 'unanswered'
+      if (isRefusedAsClosed(error)) return 'closed'
+      throw error
+    }
+  }
+
+  async function play(leadId: number, request: SimulateRequest) {
+    const start = await load(leadId)
+    if (start === undefined || start.state.closing) return 'closed'
+    const options = { ...optionsOf(start), signal: playSignal, signalArgs: [request] as [unknown] }
+    await limited(() => client.workflow.signalWithStart('referral', options))
+    await markStarted(sql, leadId)
+    return 'sent'
+  }
+
+  async function takeOver(leadId: number): Promise<boolean> {
+    return reach(
+      leadId,
+      () => client.workflow.getHandle(referralId(leadId)).executeUpdate(takeOverUpdate),
+      async (start) => {
+        const { state, carried } = start
+        if (carried === undefined && state.closing && state.next > state.last) return
+        const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
+        await limited(() =>
+          client.workflow.executeUpdateWithStart(takeOverUpdate, { startWorkflowOperation }),
+        )
+        await markStarted(sql, leadId)
+      },
+    )
+  }
+
+  return {
+    start: (state) => startWith({ state }),
+    startFromRecord,
+    startFirst,
+    signal,
+    record,
+    simulate,
+    play,
+    takeOver,
+  }
+}
+
+/** One run at a time of each lead, however many ask for it; a closed one may come back. */
+function optionsOf({ state, carried }: StartState) {
+  return {
+    workflowId: referralId(state.leadId),
+    taskQueue: TASK_QUEUE,
+    args: carried === undefined ? [state] : [state, carried],
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,
+    staticDetails: DETAILS,
+    typedSearchAttributes: startAttributes(state),
+  }
+}
+
+/** The server keeps a signal for a worker to come; an update it does not. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)
+}
+
+function isRefusedAsClosed(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return false
+  return error.cause instanceof ApplicationFailure && error.cause.type === LEAD_CLOSED
+}
