@@ -58,7 +58,7 @@ const importTable: Row[] = [
   { at: 'src/domain', may: [], packages: [] },
   { at: 'src/config.ts', may: ['src/config/*.ts'] },
   { at: 'src/config', may: domain },
-  { at: 'src/webhooks', may: domain },
+  { at: 'src/core/deliveries/webhooks', may: domain },
   { at: 'src/db', may: domain },
   {
     at: 'src/temporal',
@@ -88,7 +88,7 @@ const importTable: Row[] = [
   { at: 'src/metrics', may: [...domain, ...db] },
   {
     at: 'src/api',
-    may: [...domain, ...db, 'src/core/values/nearest.ts', 'src/temporal/*.ts', 'src/webhooks/*.ts'],
+    may: [...domain, ...db, 'src/core/values/nearest.ts', 'src/temporal/*.ts', 'src/core/deliveries/webhooks/*.ts'],
     types: ['src/metrics/'],
   },
   {
@@ -99,14 +99,14 @@ const importTable: Row[] = [
       ...db,
       'src/jobs/*.ts',
       'src/temporal/*.ts',
-      'src/webhooks/*.ts',
+      'src/core/deliveries/webhooks/*.ts',
       'workflows/messages.ts',
     ],
     types: config,
   },
   {
     at: 'src/embedded',
-    may: [...domain, ...db, ...config, 'src/webhooks/*.ts'],
+    may: [...domain, ...db, ...config, 'src/core/deliveries/webhooks/*.ts'],
   },
   {
     at: 'workflows',
@@ -116,7 +116,7 @@ const importTable: Row[] = [
   },
   {
     at: 'activities',
-    may: [...domain, ...db, 'src/webhooks/*.ts'],
+    may: [...domain, ...db, 'src/core/deliveries/webhooks/*.ts'],
     types: ['src/metrics/'],
   },
 ]

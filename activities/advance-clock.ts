@@ -14,7 +14,7 @@ import {
   type LeadClock,
   targetOf,
 } from '../src/domain/lead-clock.ts'
-import { PAUSE_AFTER_MS } from '../src/domain/retry-schedule.ts'
+import { PAUSE_AFTER_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { again } from './again.ts'
 
 /** The longer it takes, the less often the record is read. */

@@ -1,4 +1,4 @@
-import { generateSecret } from '../src/webhooks/secrets.ts'
+import { generateSecret } from '../src/core/deliveries/webhooks/secrets.ts'
 import {
   type CertificationCheck,
   type CheckReport,
@@ -8,14 +8,14 @@ import {
 import type { Environment } from '../src/core/values/environment.ts'
 import { candidateOf, endCertification, writeReports } from '../src/db/endpoints/certifications.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { clockAdvice } from '../src/webhooks/diagnosis.ts'
+import { clockAdvice } from '../src/core/deliveries/webhooks/diagnosis.ts'
 import {
   CERTIFICATION_TYPE,
   certificationBody,
   UNKNOWN_TYPE,
   withOneByteChanged,
-} from '../src/webhooks/service-calls.ts'
-import { signedHeaders } from '../src/webhooks/signature.ts'
+} from '../src/core/deliveries/webhooks/service-calls.ts'
+import { signedHeaders } from '../src/core/deliveries/webhooks/signature.ts'
 import type { SendWebhook } from './make-attempt.ts'
 
 interface Dependencies {

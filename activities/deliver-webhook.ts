@@ -1,11 +1,15 @@
-import { type Begun, beginAttempt } from '../src/db/deliveries/begin-attempt.ts'
-import type { StartedAttempt } from '../src/db/deliveries/new-attempt.ts'
-import type { Finished } from '../src/db/deliveries/finish-attempt.ts'
-import { deliveryQueue, type DeliveryQueue } from '../src/db/deliveries/queue.ts'
+import { type Begun, beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
+import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
+import type { Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
+import { deliveryQueue, type DeliveryQueue } from '../src/core/deliveries/statements/queue.ts'
 import { openFailure } from '../src/core/leads/statements/referral-states.ts'
 import { leadPartners } from '../src/core/leads/statements/lead-partners.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { type AttemptTrigger, type DeliveryState, LEASE_MS } from '../src/domain/delivery.ts'
+import {
+  type AttemptTrigger,
+  type DeliveryState,
+  LEASE_MS,
+} from '../src/core/deliveries/decisions/delivery.ts'
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { again } from './again.ts'
 import type { FirstAttempts } from './first-attempts.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { beginAttempt } from '../src/db/deliveries/begin-attempt.ts'
+import { beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
 import type { OpenedWith, Opening } from '../src/core/leads/statements/recording.ts'
 import type { Recording, Sent, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
-import { LEASE_MS } from '../src/domain/delivery.ts'
+import { LEASE_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { type AttemptDependencies, attemptTools, makeAttempt } from './make-attempt.ts'
 import { createTurns } from './turns.ts'
 

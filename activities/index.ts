@@ -1,7 +1,11 @@
 import type { Logger } from 'pino'
-import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/db/deliveries/replays.ts'
-import { requestAttempt } from '../src/db/deliveries/resend.ts'
-import { resendPage } from '../src/db/deliveries/resend-marks.ts'
+import {
+  type ReplayCursor,
+  type ReplayFilter,
+  replayPage,
+} from '../src/core/deliveries/statements/replays.ts'
+import { requestAttempt } from '../src/core/deliveries/statements/resend.ts'
+import { resendPage } from '../src/core/deliveries/statements/resend-marks.ts'
 import { finishDraining } from '../src/db/endpoints/draining.ts'
 import { reviewEndpoint, setNextProbe } from '../src/db/endpoints/review.ts'
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'

@@ -1,14 +1,18 @@
-import type { AttemptOutcome } from '../src/domain/attempt-outcome.ts'
-import type { AttemptTools, ReadSecrets, StartedAttempt } from '../src/db/deliveries/new-attempt.ts'
-import { finishAttempt, type Finished } from '../src/db/deliveries/finish-attempt.ts'
+import type { AttemptOutcome } from '../src/core/deliveries/decisions/attempt-outcome.ts'
+import type {
+  AttemptTools,
+  ReadSecrets,
+  StartedAttempt,
+} from '../src/core/deliveries/statements/new-attempt.ts'
+import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
 import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
 import { secretPlace } from '../src/db/endpoints/secrets.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { open, SealError } from '../src/db/seal.ts'
-import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
+import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { failureReason } from '../src/core/leads/decisions/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import { signedHeaders } from '../src/webhooks/signature.ts'
+import { signedHeaders } from '../src/core/deliveries/webhooks/signature.ts'
 import { again } from './again.ts'
 import { retryFor } from './retry-for.ts'
 

@@ -1,8 +1,12 @@
 import type { noticeFacts } from '../src/db/endpoints/notices.ts'
-import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/domain/delivery.ts'
+import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
 import type { Environment } from '../src/core/values/environment.ts'
-import { FAILING_AFTER_MINUTES, PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/domain/retry-schedule.ts'
+import {
+  FAILING_AFTER_MINUTES,
+  PAUSE_AFTER_HOURS,
+  SCHEDULE_DAYS,
+} from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { formatTimestamp } from '../src/core/values/timestamps.ts'
 
 type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>

@@ -3,7 +3,7 @@ import { signingSecrets } from '../src/db/endpoints/secrets.ts'
 import type { Sql } from '../src/db/orm.ts'
 import type { PingOutcome } from '../src/domain/endpoint.ts'
 import type { Environment } from '../src/core/values/environment.ts'
-import { sendPing } from '../src/webhooks/ping.ts'
+import { sendPing } from '../src/core/deliveries/webhooks/ping.ts'
 import type { SendWebhook } from './make-attempt.ts'
 
 interface Dependencies {

@@ -25,7 +25,7 @@ import { createEndpointStarter } from './temporal/endpoints.ts'
 import { createErasureStarter } from './temporal/erasures.ts'
 import { OtherDeployment } from './temporal/namespace-claim.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
-import { createResender } from './temporal/resend.ts'
+import { createResender } from './core/deliveries/workflows/resend.ts'
 
 const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { RETRY_DELAYS_MS } from '../src/domain/retry-schedule.ts'
+import { RETRY_DELAYS_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { endpointOf, pauseEndpoint, resumeEndpoint } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'

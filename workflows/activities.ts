@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
-import { LEASE_MS } from '../src/domain/delivery.ts'
+import { LEASE_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import type {
   KnownRecord,
   MilestoneItem,

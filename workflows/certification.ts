@@ -1,5 +1,5 @@
 import { setCurrentDetails, setDefaultSignalHandler, sleep } from '@temporalio/workflow'
-import { PACE_MS } from '../src/domain/delivery.ts'
+import { PACE_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { type CertificationCheck, certificationChecks, describeCheck } from '../src/domain/certification.ts'
 import { type Activities, certify, endCertification } from './activities.ts'
 

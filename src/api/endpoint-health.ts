@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EndpointReading } from '../db/endpoints/health.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
-import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { diagnoseStatus } from '../core/deliveries/webhooks/diagnosis.ts'
 import { eventName } from '../core/leads/routes/events.ts'
 import { timestamp } from '../core/leads/routes/fields.ts'
 import { errorCode, httpStatus, ofEvent, ofLead } from '../core/leads/routes/response-fields.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { hasRetries } from '../db/deliveries/retries.ts'
+import { hasRetries } from '../core/deliveries/statements/retries.ts'
 import { pauseOrResume } from '../db/endpoints/states.ts'
 import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
 import { describeReason, isFailing } from '../domain/endpoint.ts'

@@ -17,7 +17,7 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { generateSecret } from '../webhooks/secrets.ts'
+import { generateSecret } from '../core/deliveries/webhooks/secrets.ts'
 import { success } from '../core/leads/routes/response-fields.ts'
 
 const HOUR_MS = 60 * 60 * 1000

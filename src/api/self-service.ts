@@ -4,7 +4,7 @@ import type { Sql } from '../db/orm.ts'
 import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../domain/endpoint-change.ts'
 import type { Environment } from '../core/values/environment.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
-import type { EndpointPolicy } from '../webhooks/endpoint-url.ts'
+import type { EndpointPolicy } from '../core/deliveries/webhooks/endpoint-url.ts'
 import { ApiError, retryLater } from './errors.ts'
 
 /** What the routes need by which partners look after their own endpoint. */

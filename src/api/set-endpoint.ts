@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openChange } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
-import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
+import { checkEndpointUrl } from '../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
@@ -17,7 +17,7 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { generateSecret } from '../webhooks/secrets.ts'
+import { generateSecret } from '../core/deliveries/webhooks/secrets.ts'
 import { success } from '../core/leads/routes/response-fields.ts'
 
 const schema = operation({

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { problemOf } from '../webhooks/verify.ts'
+import { problemOf } from '../core/deliveries/webhooks/verify.ts'
 
 interface DemoEndpointOptions {
   port: number

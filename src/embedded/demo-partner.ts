@@ -3,7 +3,7 @@ import { findKeyOwner, hashOf, issueKey } from '../db/partners/keys.ts'
 import { sqlOf, type Em, type Orm } from '../db/orm.ts'
 import { addPartner } from '../db/partners/partner.ts'
 import { sealing } from '../db/seal.ts'
-import { generateSecret } from '../webhooks/secrets.ts'
+import { generateSecret } from '../core/deliveries/webhooks/secrets.ts'
 import type { DemoPartner } from './data-directory.ts'
 
 interface DemoOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import type { Backlog } from '../db/deliveries/backlog.ts'
+import type { Backlog } from '../core/deliveries/statements/backlog.ts'
 
 const CACHE_MS = 5000
 /** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */

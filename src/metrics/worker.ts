@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
-import type { AttemptOutcome } from '../domain/attempt-outcome.ts'
-import type { Backlog } from '../db/deliveries/backlog.ts'
+import type { AttemptOutcome } from '../core/deliveries/decisions/attempt-outcome.ts'
+import type { Backlog } from '../core/deliveries/statements/backlog.ts'
 import type { EndpointNotice } from '../db/endpoints/incidents.ts'
-import { FAILING_AFTER } from '../domain/delivery.ts'
+import { FAILING_AFTER } from '../core/deliveries/decisions/delivery.ts'
 import type { EndpointPauser } from '../domain/endpoint.ts'
 import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { LEASE_MS } from '../domain/delivery.ts'
+import { LEASE_MS } from '../core/deliveries/decisions/delivery.ts'
 import { WAITING_QUEUE } from '../domain/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 

@@ -3,7 +3,7 @@ import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
 import { openMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
-import { webhookBody } from '../../src/webhooks/body.ts'
+import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 describe('POST /update-partner-info', () => {

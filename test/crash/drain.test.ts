@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { resumeEndpoint, endpointOf } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
-import { startReplay } from '../../src/temporal/replay.ts'
+import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'
 import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
 import { until } from '../support/until.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { requestResends } from '../../src/db/deliveries/resend-marks.ts'
-import { createResendStarter } from '../../src/temporal/resend.ts'
+import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
+import { createResendStarter } from '../../src/core/deliveries/workflows/resend.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'

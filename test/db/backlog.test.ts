@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { readBacklog } from '../../src/db/deliveries/backlog.ts'
+import { readBacklog } from '../../src/core/deliveries/statements/backlog.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { createLogger } from '../../src/logger.ts'

@@ -1,11 +1,15 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { beginAttempt } from '../../src/db/deliveries/begin-attempt.ts'
+import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
 import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
-import { finishAttempt } from '../../src/db/deliveries/finish-attempt.ts'
+import { finishAttempt } from '../../src/core/deliveries/statements/finish-attempt.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
-import { type AttemptTrigger, attemptTriggers, deliveryStates } from '../../src/domain/delivery.ts'
+import {
+  type AttemptTrigger,
+  attemptTriggers,
+  deliveryStates,
+} from '../../src/core/deliveries/decisions/delivery.ts'
 import { endpointPausers } from '../../src/domain/endpoint.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { LEAD } from '../support/leads.ts'

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { decideAttempt, type DeliveryFacts, type EndpointFacts } from '../../src/domain/attempt-decision.ts'
-import type { AttemptTrigger } from '../../src/domain/delivery.ts'
+import {
+  decideAttempt,
+  type DeliveryFacts,
+  type EndpointFacts,
+} from '../../src/core/deliveries/decisions/attempt-decision.ts'
+import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const seconds = (count: number) => new Date(now.getTime() + count * 1000)

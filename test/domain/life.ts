@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
-import { decideAttempt } from '../../src/domain/attempt-decision.ts'
-import { type AttemptTrigger, type DeliveryState, ENDPOINT_CAP, LEASE_MS } from '../../src/domain/delivery.ts'
+import { decideAttempt } from '../../src/core/deliveries/decisions/attempt-decision.ts'
+import {
+  type AttemptTrigger,
+  type DeliveryState,
+  ENDPOINT_CAP,
+  LEASE_MS,
+} from '../../src/core/deliveries/decisions/delivery.ts'
 import {
   type EndpointPauser,
   type EndpointTransition,
   endpointTransitions,
 } from '../../src/domain/endpoint.ts'
-import { decideFailure } from '../../src/domain/outcome-decision.ts'
-import { isLastButOneMade } from '../../src/domain/retry-schedule.ts'
+import { decideFailure } from '../../src/core/deliveries/decisions/outcome-decision.ts'
+import { isLastButOneMade } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 
 export const LEADS = 14
 export const WEBHOOKS = 2

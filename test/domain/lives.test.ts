@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import type { AttemptTrigger } from '../../src/domain/delivery.ts'
+import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
 import type { EndpointTransition } from '../../src/domain/endpoint.ts'
 import { LEADS, Life, WEBHOOKS } from './life.ts'
 

@@ -9,7 +9,7 @@ import { certificationChecks, judgeCheck } from '../../src/domain/certification.
 import { jsonb } from '../../src/db/jsonb.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
 import { sealing } from '../../src/db/seal.ts'
-import { generateSecret } from '../../src/webhooks/secrets.ts'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
 import { temporaryFolder } from '../support/folder.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { list as listDeliveries } from '../../src/staff/delivery.ts'
-import { resend } from '../../src/staff/delivery-resend.ts'
+import { list as listDeliveries } from '../../src/core/deliveries/commands/delivery.ts'
+import { resend } from '../../src/core/deliveries/commands/delivery-resend.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as lead from '../../src/core/leads/commands/lead.ts'
 import { show } from '../../src/core/leads/commands/lead-view.ts'

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Sql } from '../../src/db/orm.ts'
-import type { AttemptTrigger } from '../../src/domain/delivery.ts'
+import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
 
 interface TestAttempt {
   durationMs?: number

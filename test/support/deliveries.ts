@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { DeliveryState } from '../../src/domain/delivery.ts'
+import type { DeliveryState } from '../../src/core/deliveries/decisions/delivery.ts'
 import type { Sql } from '../../src/db/orm.ts'
 
 /**

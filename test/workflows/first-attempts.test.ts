@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { REQUEST_LIMIT_MS } from '../../src/domain/delivery.ts'
+import { REQUEST_LIMIT_MS } from '../../src/core/deliveries/decisions/delivery.ts'
 import { until } from '../support/until.ts'
 import { type Fixture, fixtureOf, prepareFixture } from './scenes.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { milestoneNames, milestones } from '../../core/leads/decisions/milestones.ts'
-import { CERTIFICATION_TYPE, PING_TYPE } from '../../webhooks/service-calls.ts'
+import { CERTIFICATION_TYPE, PING_TYPE } from '../../core/deliveries/webhooks/service-calls.ts'
 import { event, kindsOf, laterName } from '../../core/leads/routes/events.ts'
 import { environment } from '../schemas.ts'
 import { ofLead, ofPartner, webhookSequence } from '../../core/leads/routes/response-fields.ts'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../../db/sinks.ts'
 import type { Sql } from '../../db/orm.ts'
-import { problemOf } from '../../webhooks/verify.ts'
+import { problemOf } from '../../core/deliveries/webhooks/verify.ts'
 import { ApiError } from '../errors.ts'
 
 interface Options {

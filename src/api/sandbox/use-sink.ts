@@ -11,7 +11,7 @@ import { invalidPayload, unavailable } from '../errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { actorOf, orRefusal, type SelfServiceOptions } from '../self-service.ts'
 import { sinkPath } from './sink.ts'
-import { generateSecret } from '../../webhooks/secrets.ts'
+import { generateSecret } from '../../core/deliveries/webhooks/secrets.ts'
 import { success } from '../../core/leads/routes/response-fields.ts'
 
 export interface SinkOptions extends SelfServiceOptions {

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { endpointTransitions } from '../../domain/endpoint.ts'
-import { cancelPages, cancelRest } from '../deliveries/cancel-open.ts'
+import { cancelPages, cancelRest } from '../../core/deliveries/statements/cancel-open.ts'
 import { settleOpenChanges } from './changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'

@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../../core/leads/decisions/milestones.ts'
-import { isFirstOpen } from '../deliveries/first-open.ts'
-import { isAtRest } from '../deliveries/list.ts'
-import { AFTER_ALL } from '../deliveries/page.ts'
+import { isFirstOpen } from '../../core/deliveries/statements/first-open.ts'
+import { isAtRest } from '../../core/deliveries/statements/list.ts'
+import { AFTER_ALL } from '../../core/deliveries/statements/page.ts'
 import { recordedAt } from '../../core/leads/statements/new-lead.ts'
 import type { Sql } from '../orm.ts'
 

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { FAILING_AFTER } from '../../domain/delivery.ts'
+import { FAILING_AFTER } from '../../core/deliveries/decisions/delivery.ts'
 import type { NoticeKind } from '../../domain/endpoint.ts'
 import type { Sql } from '../orm.ts'
 

@@ -1,5 +1,5 @@
-import { withJitter } from '../../domain/retry-schedule.ts'
-import type { Begun } from '../deliveries/begin-attempt.ts'
+import { withJitter } from '../../core/deliveries/decisions/retry-schedule.ts'
+import type { Begun } from '../../core/deliveries/statements/begin-attempt.ts'
 import { isLockTimeout } from '../database-away.ts'
 
 /** Connections, of the twenty of a pool, that one partner's attempts use at a time. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { ENDPOINT_CAP } from '../../domain/delivery.ts'
+import { ENDPOINT_CAP } from '../../core/deliveries/decisions/delivery.ts'
 import type { Sql } from '../orm.ts'
 import { isLiveSecret, type StoredSecret } from './secrets.ts'
 

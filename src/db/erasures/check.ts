@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { LEASE_MS } from '../../domain/delivery.ts'
+import { LEASE_MS } from '../../core/deliveries/decisions/delivery.ts'
 import type { Certificate } from '../../domain/erasure.ts'
 import type { Sql } from '../orm.ts'
 import { countLeft, emptyAddresses, emptyAttempts, NO_ROWS } from './empty.ts'

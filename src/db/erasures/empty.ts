@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { RowCounts } from '../../domain/erasure.ts'
 import type { AnyCloseReason } from '../../core/leads/decisions/reasons.ts'
-import { canceled } from '../deliveries/cancel-open.ts'
+import { canceled } from '../../core/deliveries/statements/cancel-open.ts'
 import { leadsNow } from '../../core/leads/statements/leads-now.ts'
 import type { Sql } from '../orm.ts'
 

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import { wanted } from '../deliveries/attempts.ts'
-import { waitsFor } from '../deliveries/first-open.ts'
-import { nextAttemptAt, shownState } from '../deliveries/list.ts'
+import { wanted } from '../../core/deliveries/statements/attempts.ts'
+import { waitsFor } from '../../core/deliveries/statements/first-open.ts'
+import { nextAttemptAt, shownState } from '../../core/deliveries/statements/list.ts'
 import type { Sql } from '../orm.ts'
 import { pages } from '../pages.ts'
 

@@ -8,7 +8,7 @@ import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
 import { createReferrals } from '../../../src/core/leads/workflows/referrals.ts'
 import { milestones, type SignalledMilestone } from '../../../src/core/leads/decisions/milestones.ts'
 import { insertLead } from '../../support/insert-lead.ts'
-import { webhookBody } from '../../../src/webhooks/body.ts'
+import { webhookBody } from '../../../src/core/deliveries/webhooks/body.ts'
 
 /** A set of workflows: of leads, or bare ones. */
 export interface Side {

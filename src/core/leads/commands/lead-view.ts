@@ -1,4 +1,4 @@
-import { findDeliveries } from '../../../db/deliveries/list.ts'
+import { findDeliveries } from '../../deliveries/statements/list.ts'
 import type { MailRefusal } from '../tables/onboarding-mail.ts'
 import { findOnboardingMail } from '../statements/onboarding.ts'
 import {
@@ -15,7 +15,7 @@ import { optionalFieldNames, optionalFields } from '../decisions/lead-fields.ts'
 import { describeReferral } from '../workflows/describe-referral.ts'
 import { fields, table } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { nextText } from '../../../staff/delivery-next.ts'
+import { nextText } from '../../deliveries/commands/delivery-next.ts'
 
 const MOST_DELIVERIES = 10_000
 const DAY_S = 24 * 60 * 60

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { isFirstOpen } from '../../../db/deliveries/first-open.ts'
+import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import type { Sql } from '../../../db/orm.ts'
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */

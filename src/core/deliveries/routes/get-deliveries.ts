@@ -1,0 +1,179 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { latestAttempts } from '../statements/attempts.ts'
+import { findDeliveries, nextAttemptOf } from '../statements/list.ts'
+import { AFTER_ALL } from '../statements/page.ts'
+import { ownsLead } from '../../leads/statements/partner-reads.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { deliveryStatuses } from '../decisions/delivery.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { unknownLead } from '../../../api/errors.ts'
+import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { eventCursor } from '../../../api/cursors.ts'
+import { attemptTrigger, deliveryState } from './deliveries.ts'
+import { eventName } from '../../leads/routes/events.ts'
+import { leadId, oneOf, timestamp } from '../../leads/routes/fields.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import { pageLimit, strictBody } from '../../../api/schemas.ts'
+import {
+  attemptNumber,
+  errorCode,
+  httpStatus,
+  ofEvent,
+  ofLead,
+  webhookSequence,
+  success,
+} from '../../leads/routes/response-fields.ts'
+
+const body = strictBody({
+  lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
+  states: z
+    .array(
+      z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({ describedAs: 'DeliveryState' }),
+      'must be a list',
+    )
+    // not .min and .max, which also judge the length of a text
+    .refine(({ length }) => length > 0, 'must not be empty')
+    .refine(({ length }) => length <= deliveryStatuses.length, 'is too long')
+    .meta({ minItems: 1, maxItems: deliveryStatuses.length })
+    .optional()
+    .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
+  after: eventCursor
+    .nullish()
+    .describe('The `next` of the previous response: only older deliveries. `null` is the first page.'),
+  limit: pageLimit,
+}).describe('All fields are optional.')
+
+const attempt = z
+  .object({
+    number: attemptNumber,
+    trigger: attemptTrigger,
+    started_at: timestamp,
+    duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
+    status: httpStatus,
+    error_code: errorCode,
+    hint: z.string().nullable().describe('How to fix the failure.'),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
+
+const delivery = z
+  .object({
+    event_id: ofEvent,
+    event_name: eventName,
+    lead_id: ofLead,
+    sequence: webhookSequence,
+    state: deliveryState,
+    created_at: timestamp,
+    next_attempt_at: timestamp
+      .nullable()
+      .describe('`null` if it is held, settled, being attempted now, or waits for another one.'),
+    waits_for: z
+      .object({ event_id: ofEvent, sequence: webhookSequence })
+      .meta({ id: 'BlockingWebhook' })
+      .nullable()
+      .describe('The lead’s first open webhook, if this one is sent after it.'),
+    settled_at: timestamp.nullable(),
+    resend_requested_at: timestamp
+      .nullable()
+      .describe('When the resend that it waits for was requested; `null` if there is none.'),
+    body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
+    attempts: z.array(attempt).describe('The latest 20, oldest first.'),
+  })
+  .meta({ id: 'Delivery', description: 'One event on its way to your endpoint.' })
+
+const schema = operation({
+  operationId: 'getDeliveries',
+  tags: ['Deliveries'],
+  summary: 'List webhook deliveries',
+  description: 'Returns one delivery for each event that is sent to your endpoint, with its attempts.',
+  body,
+  bodyExamples: {
+    'of one lead': { lead_id: 1042 },
+    'all that wait': { states: ['pending', 'held'], limit: 20 },
+  },
+  response: z.object({
+    success,
+    data: z.array(delivery).describe('Newest first.'),
+    next: z.string().nullable().describe('The next page’s `after`; `null` on the last page.'),
+  }),
+  responseDescription: 'A page of deliveries.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+          event_name: 'contract_signed',
+          lead_id: 1042,
+          sequence: 3,
+          state: 'pending',
+          created_at: '2026-03-09 10:30:00',
+          next_attempt_at: '2026-03-09 10:35:07',
+          waits_for: null,
+          settled_at: null,
+          resend_requested_at: null,
+          body: '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}',
+          attempts: [
+            {
+              number: 1,
+              trigger: 'scheduled',
+              started_at: '2026-03-09 10:30:00',
+              duration_ms: 41,
+              status: 503,
+              error_code: 'http_error',
+              hint: diagnoseStatus(503).hint,
+            },
+          ],
+        },
+      ],
+      next: null,
+    },
+  },
+  links: { event_id: '/data/0/event_id', after: '/next' },
+  errors: [unknownLead()],
+})
+
+/** POST /get-deliveries (extension): a partner's webhooks with their attempts, newest first. */
+export const getDeliveries: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  app.post('/get-deliveries', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const { lead_id, states, after, limit } = request.body
+      request.leadId = lead_id
+      if (lead_id !== undefined && !(await ownsLead(sql, partnerId, lead_id))) throw unknownLead()
+      const filter = { partnerId, leadId: lead_id, states, before: after ?? AFTER_ALL, limit: limit + 1 }
+      const found = await findDeliveries(sql, filter)
+      const page = found.slice(0, limit)
+      const ids = page.map((row) => row.event_id)
+      const attempts = await latestAttempts(sql, ids)
+      const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
+      const last = found.length > limit ? page.at(-1) : undefined
+      return { success: true as const, data, next: last?.event_id ?? null }
+    },
+  })
+}
+
+type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
+type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
+
+function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
+  const nextAttemptAt = nextAttemptOf(row)
+  return {
+    event_id: row.event_id,
+    event_name: row.event_name,
+    lead_id: row.lead_id,
+    sequence: row.sequence,
+    state: row.state,
+    created_at: formatTimestamp(row.created_at),
+    next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
+    waits_for: row.waits_for,
+    settled_at: row.settled_at && formatTimestamp(row.settled_at),
+    resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
+    body: row.body,
+    attempts: attempts.map(({ event_id: _, started_at, ...rest }) => ({
+      ...rest,
+      started_at: formatTimestamp(started_at),
+    })),
+  }
+}

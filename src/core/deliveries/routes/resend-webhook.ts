@@ -1,0 +1,93 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { findDelivery, isUnsent } from '../statements/resend.ts'
+import { MOST_RESENDS } from '../statements/resend-marks.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
+import { ApiError, invalidPayload, retryLater, unavailable } from '../../../api/errors.ts'
+import type { ResendWebhook } from '../workflows/resend.ts'
+import { eventId as ofEvent } from '../../leads/routes/fields.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import { messageResponse, strictBody } from '../../../api/schemas.ts'
+
+interface Options {
+  sql: Sql
+  resendWebhook: ResendWebhook
+}
+
+/** The next attempt ends within its time limit and makes room; while the endpoint is paused, none is made. */
+const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
+const PAUSED_SECONDS = 60
+const most = MOST_RESENDS.toLocaleString('en')
+const SENT_TOO_OFTEN = `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent. get-events has its event.`
+const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
+
+const schema = operation({
+  operationId: 'resendWebhook',
+  tags: ['Deliveries'],
+  summary: 'Resend a webhook',
+  description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` ${ROOM_SECONDS}, the time limit of an attempt, or ${PAUSED_SECONDS} while your endpoint is paused.`,
+  body: strictBody(
+    {
+      event_id: ofEvent.describe('As get-deliveries shows it; the `webhook-id` of the webhook.'),
+    },
+    'event_id is required',
+  ),
+  bodyExamples: { event: { event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' } },
+  response: messageResponse,
+  responseDescription:
+    'The webhook will be sent. get-deliveries shows when the resend was requested, and its attempt.',
+  responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
+  errors: [invalidPayload('Invalid request: event_id is required.'), unknownEvent(), tooManyResends()],
+})
+
+/** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
+export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, resendWebhook: resend }) => {
+  app.post('/resend-webhook', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const { event_id: eventId } = request.body
+      const found = await findDelivery(sql, eventId)
+      // another partner's event looks like one that does not exist
+      if (found?.partner_id !== partnerId) {
+        const isKnown = await isUnsent(sql, partnerId, eventId)
+        throw isKnown ? invalidPayload('This event is not sent as a webhook.') : unknownEvent()
+      }
+      const { state, lead_id: leadId } = found
+      request.leadId = leadId
+      if (state === 'canceled')
+        throw invalidPayload('This webhook was canceled and cannot be sent. get-events has its event.')
+      if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw invalidPayload(SENT_TOO_OFTEN)
+      const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
+        (err: unknown) => {
+          request.log.warn({ err }, 'resend not started')
+          throw unavailable()
+        },
+      )
+      if (outcome === 'too_many') throw tooManyResends(found.endpoint_state === 'paused')
+      return { success: true as const, message: describe(found) }
+    },
+  })
+}
+
+function tooManyResends(isPaused = false): ApiError {
+  const why = isPaused
+    ? 'None is sent while your endpoint is paused: resume it first.'
+    : 'They are sent one at a time, at most five a second.'
+  return retryLater(
+    'RATE_LIMITED',
+    `${most} of your webhooks are already waiting to be resent, which is the maximum. ${why}`,
+    isPaused ? PAUSED_SECONDS : ROOM_SECONDS,
+  )
+}
+
+function describe(found: NonNullable<Awaited<ReturnType<typeof findDelivery>>>): string {
+  if (found.endpoint_state === 'paused') {
+    return 'The webhook will be sent when your endpoint is no longer paused.'
+  }
+  if (found.state !== 'pending') return 'The webhook will be sent again.'
+  const { waits_for: first } = found
+  if (first !== null)
+    return `The webhook waits for ${first.event_id} (sequence ${first.sequence}) of the same lead. Resend that one.`
+  return 'The webhook is being sent now.'
+}

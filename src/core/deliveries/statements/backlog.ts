@@ -1,0 +1,92 @@
+import { sql as raw } from 'kysely'
+import { overdueAt } from '../../../db/erasures/requests.ts'
+import { FAILING_AFTER_MS } from '../../../db/failing-workflows.ts'
+import { recordedAt } from '../../leads/statements/new-lead.ts'
+import type { Sql } from '../../../db/orm.ts'
+
+/** What waits, over all partners. */
+export interface Backlog {
+  /** Leads' first open deliveries that should be sent now. */
+  due: number
+  /** How long the oldest of them has been due, in seconds; 0 when there is none. */
+  oldestDueSeconds: number
+  /** Those of them, due or not, that have failed and wait for their next attempt. */
+  retrying: number
+  /**
+   * Since when the oldest open delivery of them has waited, in seconds since its event was recorded, whatever it waits
+   * for; 0 when there is none. Deliveries that are held do not count.
+   */
+  oldestUndeliveredSeconds: number
+  /** Open deliveries to endpoints that are paused. */
+  held: number
+  /** Settled deliveries that wait to be sent once more. */
+  resends: number
+  /** `failing`: active, and every attempt since then has failed. */
+  endpoints: { active: number; failing: number; paused: number; draining: number }
+  /** Open leads whose workflow is not known to be started. */
+  unstarted: number
+  /** How long the oldest of them has waited, in seconds; 0 when there is none. */
+  oldestUnstartedSeconds: number
+  /** How long the oldest erasure that should have been carried out has been overdue, in seconds; 0 when there is none. */
+  oldestErasureOverdueSeconds: number
+  erasuresOverdue: number
+  /** Workflows whose task has failed for a minute. */
+  failing: number
+}
+
+/** Counts what waits, in one statement on the partial indexes of what is open. */
+export async function readBacklog(sql: Sql): Promise<Backlog> {
+  const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
+    with open as materialized (
+      select d.lead_id, d.sequence, d.event_id, d.failures, d.next_attempt_at, e.state = 'paused' as held
+      from deliveries d join endpoints e on e.partner_id = d.partner_id
+      where d.state = 'pending'
+    ), first as (
+      -- those after a lead's first wait for it, however old they are
+      select distinct on (lead_id) next_attempt_at, event_id, failures from open where not held order by lead_id, sequence
+    ), due as (
+      select count(*)::int as due,
+        coalesce(extract(epoch from clock_timestamp() - min(next_attempt_at)), 0)::float8 as oldest
+      from first where next_attempt_at <= clock_timestamp()
+    )
+    select due.due, due.oldest as "oldestDueSeconds",
+      clock_timestamp() as now,
+      (select count(*)::int from first where failures > 0) as retrying,
+      -- ids of events are in the order of their time
+      (select min(event_id) from first) as "oldestId",
+      (select count(*)::int from open where held) as held,
+      (select count(*)::int from deliveries where resend_requested_at is not null and state <> 'pending') as resends,
+      (select json_build_object(
+        'active', count(*) filter (where state = 'active' and failing_since is null),
+        'failing', count(*) filter (where state = 'active' and failing_since is not null),
+        'paused', count(*) filter (where state = 'paused'),
+        'draining', count(*) filter (where state = 'draining')
+      ) from endpoints where url is not null) as endpoints,
+      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds",
+      erasures.count as "erasuresOverdue", erasures.oldest as "oldestErasureOverdueSeconds",
+      (select count(*)::int from failing_workflows
+        where since < clock_timestamp() - ${FAILING_AFTER_MS} * interval '1 millisecond') as failing
+    from due, (
+      select count(*)::int as count,
+        coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
+      from leads where workflow_started_at is null and closed_at is null
+    ) unstarted, (
+      select count(*)::int as count,
+        coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::float8 as oldest
+      from (
+        select ${overdueAt} as at from erasures join leads on leads.id = erasures.lead_id
+        where canceled_at is null and checked_at is null and held_at is null
+      ) waiting where at < clock_timestamp()
+    ) erasures
+  `.execute(sql)
+  const [backlog] = rows
+  if (backlog === undefined) throw new Error('a count has no row')
+  const { oldestId, now, ...counts } = backlog
+  const ageMs = oldestId === null ? 0 : now.getTime() - recordedAt(oldestId).getTime()
+  return { ...counts, oldestUndeliveredSeconds: Math.max(0, ageMs / 1000) }
+}
+
+interface Oldest {
+  oldestId: string | null
+  now: Date
+}

@@ -1,0 +1,144 @@
+import { sql as raw } from 'kysely'
+import {
+  decideFailure,
+  type DeliveryChange,
+  type EndpointChange,
+  endWithoutEndpoint,
+  type FailureDecision,
+} from '../decisions/outcome-decision.ts'
+import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
+import { deliver, endAttempt, type EndedAttempt } from './attempt-end.ts'
+import { columnsOf, drainAfterProbe, isOfRevision } from '../../../db/endpoints/states.ts'
+import type { EndpointNotice } from '../../../db/endpoints/incidents.ts'
+import { oweNotice } from '../../../db/endpoints/notices.ts'
+import type { Sql } from '../../../db/orm.ts'
+
+export interface Finished {
+  end: 'delivered' | FailureDecision['end']
+  /** The delivery's failures in a row, and how long until it is tried again; absent when it is not. */
+  retry?: { failures: number; afterMs: number }
+  notices: EndpointNotice[]
+}
+
+/** Writes down how an attempt ended, for its delivery and its endpoint. */
+export async function finishAttempt(
+  sql: Sql,
+  attempt: EndedAttempt,
+  outcome: AttemptOutcome,
+  random: () => number,
+): Promise<Finished> {
+  if (outcome.ok) return succeed(sql, attempt, outcome)
+  return sql.transaction().execute(async (trx) => {
+    const { attemptId, eventId, trigger } = attempt
+    const delivery = await lockDelivery(trx, attempt)
+    const end = endWithoutEndpoint({ ...delivery, trigger })
+    if (end !== undefined) {
+      if (delivery.holdsLease) await release(trx, attempt)
+      // asked for before it was due: it keeps its place in the schedule
+      const isForOpen = trigger === 'resend' && delivery.state === 'pending'
+      const next = end === 'failed' && isForOpen ? delivery.nextAttemptAt : null
+      await endAttempt(trx, attemptId, outcome, next)
+      return { end, notices: [], ...(next && { retry: retryOf(delivery, next) }) }
+    }
+    const { now, partnerId } = delivery
+    const endpoint = await lockEndpoint(trx, partnerId, attemptId)
+    const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random })
+    const retryAt = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
+    await endAttempt(trx, attemptId, outcome, retryAt)
+    if (decision.delivery !== null) await failDelivery(trx, attempt, now, decision.delivery)
+    if (decision.endpoint !== null) await failEndpoint(trx, partnerId, decision.endpoint)
+    for (const { kind } of decision.notices)
+      if (kind !== 'paused') await oweNotice(trx, partnerId, kind, eventId)
+    const about = { endpointId: endpoint.id, partnerId, eventId }
+    return { ...endedAs(decision, now), notices: decision.notices.map((notice) => ({ ...notice, ...about })) }
+  })
+}
+
+async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
+  if (attempt.trigger !== 'probe') await deliver(sql, attempt, outcome)
+  else {
+    await sql.transaction().execute(async (trx) => {
+      const partnerId = await deliver(trx, attempt, outcome)
+      await drainAfterProbe(trx, partnerId, attempt.attemptId)
+    })
+  }
+  return { end: 'delivered', notices: [] }
+}
+
+function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
+  return trx
+    .selectFrom('deliveries')
+    .select(['partner_id as partnerId', 'state', 'failures', 'last_but_one_at as lastButOneAt'])
+    .select('next_attempt_at as nextAttemptAt')
+    .select(raw<boolean>`lease is not distinct from ${attemptId}`.as('holdsLease'))
+    .select(raw<Date>`clock_timestamp()`.as('now'))
+    .where('event_id', '=', eventId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
+  return trx
+    .selectFrom('endpoints')
+    .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince'])
+    .select(isOfRevision(attemptId).as('isCurrent'))
+    .where('partner_id', '=', partnerId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<void> {
+  await trx
+    .updateTable('deliveries')
+    .set({ lease: null, leased_until: null, ...(trigger === 'resend' && { resend_requested_at: null }) })
+    .where('event_id', '=', eventId)
+    .execute()
+}
+
+async function failDelivery(
+  trx: Sql,
+  { eventId, attemptId }: EndedAttempt,
+  now: Date,
+  { failures, nextAttemptAt, isGivenUp, isLastButOneMade }: DeliveryChange,
+): Promise<void> {
+  const lastButOneAt = raw<Date>`coalesce(last_but_one_at, (select started_at from attempts where id = ${attemptId}))`
+  await trx
+    .updateTable('deliveries')
+    .set({
+      failures,
+      next_attempt_at: nextAttemptAt,
+      lease: null,
+      leased_until: null,
+      ...(isLastButOneMade && { last_but_one_at: lastButOneAt }),
+      ...(isGivenUp && { state: 'given_up' as const, settled_at: now }),
+    })
+    .where('event_id', '=', eventId)
+    .execute()
+}
+
+async function failEndpoint(
+  trx: Sql,
+  partnerId: number,
+  { failingSince, blockedUntil, incident, transition }: EndpointChange,
+): Promise<void> {
+  await trx
+    .updateTable('endpoints')
+    .set({
+      ...(transition && columnsOf(transition)),
+      failing_since: failingSince,
+      ...(blockedUntil && { blocked_until: blockedUntil }),
+      ...(incident && { incident }),
+    })
+    .where('partner_id', '=', partnerId)
+    .execute()
+}
+
+function endedAs({ end, delivery }: FailureDecision, now: Date): Omit<Finished, 'notices'> {
+  if (end !== 'failed' || delivery === null) return { end }
+  return { end, retry: retryOf({ failures: delivery.failures, now }, delivery.nextAttemptAt) }
+}
+
+const retryOf = ({ failures, now }: { failures: number; now: Date }, next: Date) => ({
+  failures,
+  afterMs: next.getTime() - now.getTime(),
+})

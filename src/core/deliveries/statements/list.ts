@@ -1,0 +1,58 @@
+import { sql as raw } from 'kysely'
+import type { DeliveryStatus } from '../decisions/delivery.ts'
+import { waitsFor } from './first-open.ts'
+import { type DeliveryFilter, deliveryPage } from './page.ts'
+import type { Sql } from '../../../db/orm.ts'
+
+/** As it is shown: `held` while the endpoint is paused. */
+export const shownState = raw<DeliveryStatus>`case
+  when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
+end`
+
+/** Whether no attempt at a delivery is in flight, which would decide about the next. */
+export const isAtRest = raw<boolean>`coalesce(leased_until <= clock_timestamp(), true)`
+
+/** In the lead's time, as its events are; `null` while an attempt is in flight. */
+export const nextAttemptAt = raw<Date | null>`case when ${isAtRest}
+  then deliveries.next_attempt_at + leads.clock_offset * interval '1 second'
+end`
+
+/** When a delivery is attempted next; `null` if it is held, settled, in flight, or waits for an earlier one of its lead. */
+export function nextAttemptOf<Time>(row: {
+  state: DeliveryStatus
+  waits_for: unknown
+  next_attempt_at: Time
+}): Time | null {
+  return row.state === 'pending' && row.waits_for === null ? row.next_attempt_at : null
+}
+
+/** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
+export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
+  const deliveries = sql
+    .selectFrom(deliveryPage(sql, filter).as('page'))
+    .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(['number', 'status', 'error_code', 'hint'])
+          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
+    .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
+    .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
+    .select(['deliveries.resend_requested_at', 'deliveries.body'])
+    .select(waitsFor.as('waits_for'))
+    .select(['latest.number as attempts', 'latest.status as last_status'])
+    .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
+  return filter.leadId !== undefined && filter.before === undefined
+    ? deliveries.orderBy('deliveries.sequence').execute()
+    : deliveries.orderBy('deliveries.event_id', 'desc').execute()
+}

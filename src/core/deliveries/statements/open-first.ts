@@ -1,0 +1,51 @@
+import { decideAttempt, type DeliveryFacts } from '../decisions/attempt-decision.ts'
+import { readUnderLock } from '../../../db/endpoints/under-lock.ts'
+import type { Sql } from '../../../db/orm.ts'
+import {
+  type AttemptRow,
+  type AttemptTools,
+  endpointOf,
+  newAttempt,
+  type StartedAttempt,
+} from './new-attempt.ts'
+
+export interface OpenedFirst {
+  /** The attempt's row, to be written with its delivery. */
+  attempt: AttemptRow & { number: number }
+  started: StartedAttempt
+}
+
+/** A delivery that is not written yet. */
+const NEW: Omit<DeliveryFacts, 'nextAttemptAt'> = {
+  state: 'pending',
+  failures: 0,
+  leasedUntil: null,
+  resendRequestedAt: null,
+  interruptions: 0,
+}
+
+/**
+ * Opens the first attempt at a delivery in the transaction that writes it. `undefined`: the endpoint cannot be called
+ * right now, or somebody else has it locked, and recording must not wait for that.
+ */
+export async function openFirst(
+  trx: Sql,
+  partnerId: number,
+  { event_id: eventId, body }: { event_id: string; body: string },
+  { random, readSecrets }: AttemptTools,
+): Promise<OpenedFirst | undefined> {
+  const endpoint = await endpointOf(trx, partnerId)
+    .where('state', '=', 'active')
+    .where('paced_until', 'is', null)
+    .skipLocked()
+    .executeTakeFirst()
+  if (endpoint === undefined) return undefined
+  const locked = { ...endpoint, ...(await readUnderLock(trx, { id: endpoint.id, partnerId })) }
+  const { now } = locked
+  const facts = { ...NEW, nextAttemptAt: now }
+  const decision = decideAttempt(facts, locked, 'scheduled', { now, random })
+  if (decision.kind !== 'send') return undefined
+  const opened = newAttempt({ eventId, partnerId, body }, locked, 'scheduled', readSecrets)
+  if ('unreadable' in opened) return undefined
+  return { attempt: { ...opened.row, number: 1 }, started: opened.started }
+}

@@ -1,0 +1,73 @@
+import { sql as raw } from 'kysely'
+import { waitsFor } from './first-open.ts'
+import type { Sql } from '../../../db/orm.ts'
+
+/** What a resend needs to know of a delivery; `undefined` if there is none, or its lead is erased. */
+export async function findDelivery(sql: Sql, eventId: string) {
+  return sql
+    .selectFrom('deliveries')
+    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .select(['deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence', 'deliveries.state'])
+    .select(['deliveries.settled_at', 'endpoints.state as endpoint_state'])
+    .select(waitsFor.as('waits_for'))
+    .select((eb) =>
+      eb
+        .selectFrom('attempts')
+        .select('number')
+        .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+        .orderBy('number', 'desc')
+        .limit(1)
+        .as('attempts'),
+    )
+    .where('deliveries.event_id', '=', eventId)
+    .where('leads.erased_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/**
+ * Asks for an attempt at an open delivery now, beside its schedule: see `decideAttempt`. Answers whether it is still open.
+ */
+export async function requestAttempt(
+  sql: Sql,
+  which: { eventId: string } | { leadId: number; sequence: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await sql
+    .updateTable('deliveries')
+    .set({ resend_requested_at: raw<Date>`coalesce(resend_requested_at, clock_timestamp())` })
+    .where((eb) =>
+      eb.and(
+        'eventId' in which
+          ? { event_id: which.eventId }
+          : { lead_id: which.leadId, sequence: which.sequence },
+      ),
+    )
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Whether it is an event of the partner that is not sent as a webhook. */
+export async function isUnsent(sql: Sql, partnerId: number, eventId: string): Promise<boolean> {
+  const row = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select('lead_events.id')
+    .where('lead_events.id', '=', eventId)
+    .where('lead_events.partner_id', '=', partnerId)
+    .where('deliveries.event_id', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The latest resend, except interrupted ones: they are made again. */
+export async function latestResend(sql: Sql, eventId: string) {
+  return sql
+    .selectFrom('attempts')
+    .select(['number', 'finished_at', 'error_code'])
+    .where('event_id', '=', eventId)
+    .where('trigger', '=', 'resend')
+    .where('error_code', 'is distinct from', 'interrupted')
+    .orderBy('number', 'desc')
+    .executeTakeFirst()
+}

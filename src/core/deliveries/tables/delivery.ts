@@ -1,0 +1,55 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { type DeliveryState, deliveryStates } from '../decisions/delivery.ts'
+import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { LeadEvent } from '../../leads/tables/lead-event.ts'
+import { Lead } from '../../leads/tables/lead.ts'
+import { Partner } from '../../../db/entities/partner.ts'
+
+/** One event to the partner's endpoint; its attempts are its HTTP requests. */
+export const Delivery = defineEntity({
+  name: 'Delivery',
+  tableName: 'deliveries',
+  properties: {
+    event: () => p.oneToOne(LeadEvent).owner().primary().deleteRule('restrict'),
+    lead: () => p.manyToOne(Lead).deleteRule('restrict'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    sequence: p.integer(),
+    /** The request body, byte for byte the same on every attempt. */
+    body: p.text(),
+    state: p.text().$type<DeliveryState>().default('pending'),
+    /** The place in the retry schedule. */
+    failures: p.integer().default(0),
+    nextAttemptAt: instant(),
+    /** When the schedule's last attempt but one was made; null before it, and again after a resume. */
+    lastButOneAt: instant().nullable(),
+    /** The attempt that may settle this delivery, until `leasedUntil`. */
+    lease: p.text().nullable(),
+    leasedUntil: instant().nullable(),
+    settledAt: instant().nullable(),
+    /** Since when a settled delivery waits to be sent once more. */
+    resendRequestedAt: instant().nullable(),
+  },
+  checks: [
+    { name: 'deliveries_state_check', expression: oneOf('state', deliveryStates) },
+    { name: 'deliveries_sequence_check', expression: 'sequence >= 1 and failures >= 0' },
+    { name: 'deliveries_settled_check', expression: "(state = 'pending') = (settled_at is null)" },
+    { name: 'deliveries_lease_check', expression: '(lease is null) = (leased_until is null)' },
+  ],
+  uniques: [{ name: 'deliveries_sequence_unique', properties: ['lead', 'sequence'] }],
+  indexes: [
+    { name: 'deliveries_state_index', properties: ['state', 'partner', 'event'] },
+    {
+      name: 'deliveries_open_index',
+      expression: `create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending'`,
+    },
+    {
+      name: 'deliveries_leased_index',
+      expression: 'create index deliveries_leased_index on deliveries (partner_id) where lease is not null',
+    },
+    {
+      name: 'deliveries_resend_index',
+      expression:
+        'create index deliveries_resend_index on deliveries (partner_id, resend_requested_at) where resend_requested_at is not null',
+    },
+  ],
+})
