@@ -5,8 +5,8 @@ import type {
   StartedAttempt,
 } from '../src/core/deliveries/statements/new-attempt.ts'
 import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
-import type { PartnerGate } from '../src/db/endpoints/partner-gate.ts'
-import { secretPlace } from '../src/db/endpoints/secrets.ts'
+import type { PartnerGate } from '../src/core/endpoints/statements/partner-gate.ts'
+import { secretPlace } from '../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { open, SealError } from '../src/db/seal.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'

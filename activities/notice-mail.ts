@@ -1,6 +1,6 @@
-import type { noticeFacts } from '../src/db/endpoints/notices.ts'
+import type { noticeFacts } from '../src/core/endpoints/statements/notices.ts'
 import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
-import { describeReason, type NoticeKind } from '../src/domain/endpoint.ts'
+import { describeReason, type NoticeKind } from '../src/core/endpoints/decisions/endpoint.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import {
   FAILING_AFTER_MINUTES,

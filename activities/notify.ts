@@ -1,7 +1,12 @@
 import type { Logger } from 'pino'
-import { markSent, noticeFacts, type UnsentNotice, unsentNotices } from '../src/db/endpoints/notices.ts'
+import {
+  markSent,
+  noticeFacts,
+  type UnsentNotice,
+  unsentNotices,
+} from '../src/core/endpoints/statements/notices.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { partnerOfEndpoint } from '../src/db/endpoints/review.ts'
+import { partnerOfEndpoint } from '../src/core/endpoints/statements/review.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import { mailBoth } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'

@@ -1,4 +1,4 @@
-import { oldestWaiting } from '../src/db/endpoints/review.ts'
+import { oldestWaiting } from '../src/core/endpoints/statements/review.ts'
 import { type DeliveryDependencies, deliverWebhookActivity } from './deliver-webhook.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { findDraining, renewSchedules, requestsInFlight } from '../src/db/endpoints/draining.ts'
+import { findDraining, renewSchedules, requestsInFlight } from '../src/core/endpoints/statements/draining.ts'
 import type { Sql } from '../src/db/orm.ts'
-import { DRAINING_IN_FLIGHT, type WakeProgress } from '../src/domain/draining.ts'
+import { DRAINING_IN_FLIGHT, type WakeProgress } from '../src/core/endpoints/decisions/draining.ts'
 
 /** Tells a lead's workflow to try its waiting webhook now; one that does not run is started from the record. */
 export type WakeLead = (leadId: number) => Promise<unknown>

@@ -7,8 +7,8 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow'
-import { type WakeProgress, wakePauseMs } from '../src/domain/draining.ts'
-import { describeReason } from '../src/domain/endpoint.ts'
+import { type WakeProgress, wakePauseMs } from '../src/core/endpoints/decisions/draining.ts'
+import { describeReason } from '../src/core/endpoints/decisions/endpoint.ts'
 import {
   type EndpointReview,
   finishDraining,

@@ -1,11 +1,16 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { openChange } from '../db/endpoints/changes.ts'
-import { rotateSecret } from '../db/endpoints/secrets.ts'
+import { rotateSecret } from '../core/endpoints/statements/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
-import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
+import {
+  endpointWithSecret,
+  EXAMPLE_SECRET,
+  exampleView,
+  viewOf,
+} from '../core/endpoints/routes/endpoint-view.ts'
 import { ApiError, invalidPayload } from './errors.ts'
 import { integer } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'

@@ -4,8 +4,13 @@ import { openChange } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
 import { sealing } from '../db/seal.ts'
 import { checkEndpointUrl } from '../core/deliveries/webhooks/endpoint-url.ts'
-import { exampleUnusedHealth } from './endpoint-health.ts'
-import { endpointWithSecret, EXAMPLE_SECRET, exampleView, viewOf } from './endpoint-view.ts'
+import { exampleUnusedHealth } from '../core/endpoints/routes/endpoint-health.ts'
+import {
+  endpointWithSecret,
+  EXAMPLE_SECRET,
+  exampleView,
+  viewOf,
+} from '../core/endpoints/routes/endpoint-view.ts'
 import { invalidPayload } from './errors.ts'
 import { requiredOr } from '../core/leads/routes/fields.ts'
 import { operation } from './openapi/operation.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
 import { openSecretOf } from './endpoints/changes.ts'
-import { signingSecrets } from './endpoints/secrets.ts'
-import { nextRevision } from './endpoints/states.ts'
+import { signingSecrets } from '../core/endpoints/statements/secrets.ts'
+import { nextRevision } from '../core/endpoints/statements/states.ts'
 import type { Sql } from './orm.ts'
 
 /** The path of a sink below `/v1`, before its token. */

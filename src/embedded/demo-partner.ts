@@ -1,4 +1,4 @@
-import { setEndpoint } from '../db/endpoints/endpoint.ts'
+import { setEndpoint } from '../core/endpoints/statements/endpoint.ts'
 import { findKeyOwner, hashOf, issueKey } from '../db/partners/keys.ts'
 import { sqlOf, type Em, type Orm } from '../db/orm.ts'
 import { addPartner } from '../db/partners/partner.ts'

@@ -27,7 +27,7 @@ export function demoSecrets(databaseUrl: string, encryptionKeys: readonly Buffer
 async function connect(databaseUrl: string) {
   const [orm, { signingSecrets }, { openSecretOf }] = await Promise.all([
     import('../db/orm.ts'),
-    import('../db/endpoints/secrets.ts'),
+    import('../core/endpoints/statements/secrets.ts'),
     import('../db/endpoints/changes.ts'),
   ])
   return { sql: orm.sqlOf(await orm.connect(databaseUrl)), signingSecrets, openSecretOf }

@@ -2,9 +2,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../core/deliveries/decisions/attempt-outcome.ts'
 import type { Backlog } from '../core/deliveries/statements/backlog.ts'
-import type { EndpointNotice } from '../db/endpoints/incidents.ts'
+import type { EndpointNotice } from '../core/endpoints/statements/incidents.ts'
 import { FAILING_AFTER } from '../core/deliveries/decisions/delivery.ts'
-import type { EndpointPauser } from '../domain/endpoint.ts'
+import type { EndpointPauser } from '../core/endpoints/decisions/endpoint.ts'
 import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
 import {
   type RetentionBrake,

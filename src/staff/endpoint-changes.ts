@@ -1,5 +1,5 @@
 import { type openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
-import { lockEndpoint } from '../db/endpoints/endpoint.ts'
+import { lockEndpoint } from '../core/endpoints/statements/endpoint.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
 import type { StaffContext } from './context.ts'
 import { requirePartner } from './require-partner.ts'

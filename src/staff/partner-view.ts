@@ -1,6 +1,6 @@
 import { listKeys } from '../db/partners/keys.ts'
 import { listPartners } from '../db/partners/partner.ts'
-import { isFailing } from '../domain/endpoint.ts'
+import { isFailing } from '../core/endpoints/decisions/endpoint.ts'
 import { fields, printable, table } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { keyTable, noKeys } from './key.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { settleOpenChanges } from '../db/endpoints/changes.ts'
-import { lockEndpoint } from '../db/endpoints/endpoint.ts'
+import { lockEndpoint } from '../core/endpoints/statements/endpoint.ts'
 import { addPartner, changePartner, findPartner } from '../db/partners/partner.ts'
 import { printable } from './answer.ts'
 import { oneOf, partnerId } from './arguments.ts'

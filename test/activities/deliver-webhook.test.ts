@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
-import { healthOf } from '../../src/domain/endpoint.ts'
+import { healthOf } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'

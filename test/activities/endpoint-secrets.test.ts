@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { replaceSecrets, rotateSecret } from '../../src/db/endpoints/secrets.ts'
+import { replaceSecrets, rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import { sealing } from '../../src/db/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'

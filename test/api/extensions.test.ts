@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { recordedAt } from '../../src/core/leads/statements/new-lead.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { formatTimestamp } from '../../src/core/values/timestamps.ts'

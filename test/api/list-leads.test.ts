@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { errorCatalogue } from '../../src/api/errors.ts'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { type Answer, type Api, prepareApi } from './api.ts'
 import { committed, type Operation, resolve } from './openapi-document.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
 import { migrate } from '../../src/db/migrating.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'

@@ -3,7 +3,7 @@ import { resumeEndpoint, endpointOf } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'
-import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
+import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import { until } from '../support/until.ts'
 
 const LEADS = 30

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { turnIncidents } from '../../src/db/endpoints/incidents.ts'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { turnIncidents } from '../../src/core/endpoints/statements/incidents.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import type { Em, Sql } from '../../src/db/orm.ts'
 import { addPartner } from '../../src/db/partners/partner.ts'
 import { openDatabase } from '../support/open-database.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { finishAttempt } from '../../src/core/deliveries/statements/finish-attempt.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/db/orm.ts'
@@ -10,7 +10,7 @@ import {
   attemptTriggers,
   deliveryStates,
 } from '../../src/core/deliveries/decisions/delivery.ts'
-import { endpointPausers } from '../../src/domain/endpoint.ts'
+import { endpointPausers } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'

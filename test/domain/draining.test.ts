@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { wakePauseMs } from '../../src/domain/draining.ts'
+import { wakePauseMs } from '../../src/core/endpoints/decisions/draining.ts'
 
 test('twenty leads are woken a second, however many at a time', () => {
   expect([1, 3, 5].map((woken) => wakePauseMs(woken, 0))).toEqual([50, 150, 250])

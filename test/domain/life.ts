@@ -10,7 +10,7 @@ import {
   type EndpointPauser,
   type EndpointTransition,
   endpointTransitions,
-} from '../../src/domain/endpoint.ts'
+} from '../../src/core/endpoints/decisions/endpoint.ts'
 import { decideFailure } from '../../src/core/deliveries/decisions/outcome-decision.ts'
 import { isLastButOneMade } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import type { Orm, Sql } from '../../src/db/orm.ts'
 import { findKeyOwner, hashOf, revokeKey } from '../../src/db/partners/keys.ts'
 import type { DemoPartner } from '../../src/embedded/data-directory.ts'

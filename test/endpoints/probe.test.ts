@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
+import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
-import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
+import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { resumeEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'

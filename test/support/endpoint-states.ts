@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { pauseOrResume } from '../../src/db/endpoints/states.ts'
+import { pauseOrResume } from '../../src/core/endpoints/statements/states.ts'
 import type { Sql } from '../../src/db/orm.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'

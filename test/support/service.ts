@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import { requireDeployment } from '../../src/db/deployment.ts'
-import { setEndpoint } from '../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { lackingKeys } from '../../src/db/encryption-keys.ts'
 import { issueKey } from '../../src/db/partners/keys.ts'
 import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'

@@ -16,7 +16,7 @@ import { requestScenario } from '../../src/db/sandbox-runs.ts'
 import { newReferralState } from '../../src/core/leads/decisions/referral.ts'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import { createClocks } from '../../src/temporal/clocks.ts'
-import { createEndpointStarter } from '../../src/temporal/endpoints.ts'
+import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import {
   certificationId,
   endpointChangeId,

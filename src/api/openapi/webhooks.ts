@@ -3,7 +3,7 @@ import { type MilestoneName, milestones } from '../../core/leads/decisions/miles
 import { webhookBody } from '../../core/deliveries/webhooks/body.ts'
 import { serviceCallBody } from '../../core/deliveries/webhooks/service-calls.ts'
 import { signedHeaders } from '../../core/deliveries/webhooks/signature.ts'
-import { EXAMPLE_SECRET } from '../endpoint-view.ts'
+import { EXAMPLE_SECRET } from '../../core/endpoints/routes/endpoint-view.ts'
 import { refTo } from './json-schema.ts'
 import { milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
 

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { PingOutcome } from '../../domain/endpoint.ts'
+import type { PingOutcome } from '../../core/endpoints/decisions/endpoint.ts'
 import { jsonb } from '../jsonb.ts'
 import type { Sql } from '../orm.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../../domain/endpoint-change.ts'
 import { recordAudit } from '../audit.ts'
 import { spend } from '../quotas.ts'
-import { lockEndpoint } from './endpoint.ts'
+import { lockEndpoint } from '../../core/endpoints/statements/endpoint.ts'
 import type { Sql } from '../orm.ts'
 
 type Metered = keyof typeof endpointLimits

@@ -6,7 +6,7 @@ import {
   endpointChangeStates,
 } from '../../domain/endpoint-change.ts'
 import { instant, oneOf } from './columns.ts'
-import { Endpoint } from './endpoint.ts'
+import { Endpoint } from '../../core/endpoints/tables/endpoint.ts'
 
 /** A change of its endpoint that a partner asked for: at most one of a kind is open. */
 export const EndpointChange = defineEntity({

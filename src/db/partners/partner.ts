@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { Endpoint } from '../entities/endpoint.ts'
+import { Endpoint } from '../../core/endpoints/tables/endpoint.ts'
 import { Partner } from '../entities/partner.ts'
 import type { Em, Sql } from '../orm.ts'
 import { isValidKey } from './keys.ts'

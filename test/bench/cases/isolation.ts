@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { setEndpoint } from '../../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
 import { addPartner } from '../../../src/db/partners/partner.ts'
 import { sealing } from '../../../src/db/seal.ts'
 import { generateSecret } from '../../../src/core/deliveries/webhooks/secrets.ts'

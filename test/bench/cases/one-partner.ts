@@ -1,4 +1,4 @@
-import { setEndpoint } from '../../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../../src/db/seal.ts'
 import { addPartner } from '../../../src/db/partners/partner.ts'
 import { putEndpoints } from '../../support/endpoint-states.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { setEndpoint } from '../../../src/db/endpoints/endpoint.ts'
+import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
 import { issueKey } from '../../../src/db/partners/keys.ts'
 import { addPartner } from '../../../src/db/partners/partner.ts'
 import { sealing } from '../../../src/db/seal.ts'

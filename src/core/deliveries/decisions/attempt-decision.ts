@@ -7,7 +7,7 @@ import {
   PACE_MS,
   REQUEST_LIMIT_MS,
 } from './delivery.ts'
-import type { EndpointPauser } from '../../../domain/endpoint.ts'
+import type { EndpointPauser } from '../../endpoints/decisions/endpoint.ts'
 import { attemptDelayMs, withJitter } from './retry-schedule.ts'
 
 const SECOND_MS = 1000

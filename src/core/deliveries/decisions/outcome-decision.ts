@@ -5,7 +5,7 @@ import type {
   EndpointIncident,
   EndpointTransition,
   NoticeKind,
-} from '../../../domain/endpoint.ts'
+} from '../../endpoints/decisions/endpoint.ts'
 import { failureReason } from '../../leads/decisions/referral.ts'
 import { isLastScheduled, isLastButOneMade, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
 

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
-import { isOfRevision } from '../../../db/endpoints/states.ts'
+import { isOfRevision } from '../../endpoints/statements/states.ts'
 import { jsonb } from '../../../db/jsonb.ts'
 import type { Sql } from '../../../db/orm.ts'
 

@@ -8,9 +8,9 @@ import {
 } from '../decisions/outcome-decision.ts'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import { deliver, endAttempt, type EndedAttempt } from './attempt-end.ts'
-import { columnsOf, drainAfterProbe, isOfRevision } from '../../../db/endpoints/states.ts'
-import type { EndpointNotice } from '../../../db/endpoints/incidents.ts'
-import { oweNotice } from '../../../db/endpoints/notices.ts'
+import { columnsOf, drainAfterProbe, isOfRevision } from '../../endpoints/statements/states.ts'
+import type { EndpointNotice } from '../../endpoints/statements/incidents.ts'
+import { oweNotice } from '../../endpoints/statements/notices.ts'
 import type { Sql } from '../../../db/orm.ts'
 
 export interface Finished {

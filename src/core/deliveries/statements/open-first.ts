@@ -1,5 +1,5 @@
 import { decideAttempt, type DeliveryFacts } from '../decisions/attempt-decision.ts'
-import { readUnderLock } from '../../../db/endpoints/under-lock.ts'
+import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
 import type { Sql } from '../../../db/orm.ts'
 import {
   type AttemptRow,

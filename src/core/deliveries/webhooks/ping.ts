@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
-import type { PingOutcome } from '../../../domain/endpoint.ts'
+import type { PingOutcome } from '../../endpoints/decisions/endpoint.ts'
 import type { Environment } from '../../values/environment.ts'
 import { PING_TYPE, serviceCallBody } from './service-calls.ts'
 import { signedHeaders } from './signature.ts'

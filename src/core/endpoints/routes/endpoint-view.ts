@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { findEndpoint } from '../db/endpoints/endpoint.ts'
-import { readHealth } from '../db/endpoints/health.ts'
-import { requestsOf } from '../db/endpoints/own-endpoint.ts'
-import type { Sql } from '../db/orm.ts'
-import { describeReason, endpointHealths, healthOf } from '../domain/endpoint.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
+import { findEndpoint } from '../statements/endpoint.ts'
+import { readHealth } from '../statements/health.ts'
+import { requestsOf } from '../../../db/endpoints/own-endpoint.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { describeReason, endpointHealths, healthOf } from '../decisions/endpoint.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
 import { exampleHealth, healthFields, healthToWire } from './endpoint-health.ts'
-import { noRequests, requestFields, requestsToWire } from './endpoint-requests.ts'
-import { ApiError } from './errors.ts'
-import { timestamp } from '../core/leads/routes/fields.ts'
+import { noRequests, requestFields, requestsToWire } from '../../../api/endpoint-requests.ts'
+import { ApiError } from '../../../api/errors.ts'
+import { timestamp } from '../../leads/routes/fields.ts'
 
 /** An endpoint as its partner sees it. */
 export const endpointView = z

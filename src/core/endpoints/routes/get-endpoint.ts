@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../db/orm.ts'
-import { describeReason } from '../domain/endpoint.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { describeReason } from '../decisions/endpoint.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from './errors.ts'
-import { operation } from './openapi/operation.ts'
-import { strictBody } from './schemas.ts'
-import { success } from '../core/leads/routes/response-fields.ts'
+import { invalidPayload } from '../../../api/errors.ts'
+import { operation } from '../../../api/openapi/operation.ts'
+import { strictBody } from '../../../api/schemas.ts'
+import { success } from '../../leads/routes/response-fields.ts'
 
 const schema = operation({
   operationId: 'getEndpoint',

@@ -1,5 +1,5 @@
-import type { EndpointReading } from '../db/endpoints/health.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
+import type { EndpointReading } from '../statements/health.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
 
 /** What `endpoint show` prints about recent attempts, waiting webhooks and probes. */
 export function describeHealth({

@@ -1,11 +1,11 @@
 import { sql as raw } from 'kysely'
-import { endpointTransitions } from '../../domain/endpoint.ts'
-import { cancelPages, cancelRest } from '../../core/deliveries/statements/cancel-open.ts'
-import { settleOpenChanges } from './changes.ts'
+import { endpointTransitions } from '../decisions/endpoint.ts'
+import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open.ts'
+import { settleOpenChanges } from '../../../db/endpoints/changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
-import type { Sql } from '../orm.ts'
-import type { SealAt } from '../seal.ts'
+import type { Sql } from '../../../db/orm.ts'
+import type { SealAt } from '../../../db/seal.ts'
 
 /** The reason after deliveries were canceled: their leads have to be woken too. */
 export const SET_FROM_NOW = endpointTransitions.setFromNow.reason

@@ -1,10 +1,10 @@
 import { sql as raw } from 'kysely'
-import type { MilestoneName } from '../../core/leads/decisions/milestones.ts'
-import { isFirstOpen } from '../../core/deliveries/statements/first-open.ts'
-import { isAtRest } from '../../core/deliveries/statements/list.ts'
-import { AFTER_ALL } from '../../core/deliveries/statements/page.ts'
-import { recordedAt } from '../../core/leads/statements/new-lead.ts'
-import type { Sql } from '../orm.ts'
+import type { MilestoneName } from '../../leads/decisions/milestones.ts'
+import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
+import { isAtRest } from '../../deliveries/statements/list.ts'
+import { AFTER_ALL } from '../../deliveries/statements/page.ts'
+import { recordedAt } from '../../leads/statements/new-lead.ts'
+import type { Sql } from '../../../db/orm.ts'
 
 /** The latest attempts of a partner that its endpoint's figures are about. */
 const RECENT = 1000

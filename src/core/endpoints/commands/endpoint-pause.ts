@@ -1,8 +1,8 @@
-import { findEndpoint } from '../db/endpoints/endpoint.ts'
-import { pauseOrResume } from '../db/endpoints/states.ts'
-import type { StaffContext } from './context.ts'
-import { requirePartner } from './require-partner.ts'
-import { failureOf, Refusal } from './refusal.ts'
+import { findEndpoint } from '../statements/endpoint.ts'
+import { pauseOrResume } from '../statements/states.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import { requirePartner } from '../../../staff/require-partner.ts'
+import { failureOf, Refusal } from '../../../staff/refusal.ts'
 
 export async function pause(context: StaffContext, partner: number) {
   await change(context, partner, 'endpoint.pause', 'pausedByStaff')

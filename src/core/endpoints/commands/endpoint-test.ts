@@ -1,11 +1,11 @@
-import { findEndpoint } from '../db/endpoints/endpoint.ts'
-import { signingSecrets } from '../db/endpoints/secrets.ts'
-import { sendPing } from '../core/deliveries/webhooks/ping.ts'
-import { createSender } from '../core/deliveries/webhooks/send.ts'
-import { fields } from './answer.ts'
-import type { StaffContext } from './context.ts'
+import { findEndpoint } from '../statements/endpoint.ts'
+import { signingSecrets } from '../statements/secrets.ts'
+import { sendPing } from '../../deliveries/webhooks/ping.ts'
+import { createSender } from '../../deliveries/webhooks/send.ts'
+import { fields } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
 import { withoutUrl } from './endpoint-pause.ts'
-import { requirePartner } from './require-partner.ts'
+import { requirePartner } from '../../../staff/require-partner.ts'
 
 /** Sends a signed request that is no event. Only the audit records it. */
 export async function test(context: StaffContext, partner: number) {

@@ -6,9 +6,9 @@ import {
   endpointStates,
   type EndpointIncident,
   endpointIncidents,
-} from '../../domain/endpoint.ts'
-import { instant, oneOf } from './columns.ts'
-import { Partner } from './partner.ts'
+} from '../decisions/endpoint.ts'
+import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { Partner } from '../../../db/entities/partner.ts'
 
 /** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
 export const Endpoint = defineEntity({

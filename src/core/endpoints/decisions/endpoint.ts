@@ -1,4 +1,4 @@
-import { PAUSE_AFTER_HOURS } from '../core/deliveries/decisions/retry-schedule.ts'
+import { PAUSE_AFTER_HOURS } from '../../deliveries/decisions/retry-schedule.ts'
 
 /**
  * An endpoint is where a partner's webhooks go.
