@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { connect, type Sql, sqlOf } from '../db/orm.ts'
-import { findKey } from '../db/partners/keys.ts'
+import { findKey } from '../core/partners/statements/keys.ts'
 import { type ReadFilter, type ReadLead, reportReads, type ReadTotals } from '../db/reads/report.ts'
 import { jsonPieces } from '../core/values/json-pieces.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
 import type { Printed, Write } from './answer.ts'
 import { leadId, matching, moment, partnerId } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
-import { requirePartner } from './require-partner.ts'
+import { requirePartner } from '../core/partners/commands/require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 interface Options {

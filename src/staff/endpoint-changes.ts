@@ -2,7 +2,7 @@ import { type openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
 import { lockEndpoint } from '../core/endpoints/statements/endpoint.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
 import type { StaffContext } from './context.ts'
-import { requirePartner } from './require-partner.ts'
+import { requirePartner } from '../core/partners/commands/require-partner.ts'
 import { Refusal } from './refusal.ts'
 
 /** A change that the partner asked for and that has not taken effect. */

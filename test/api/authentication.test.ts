@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { issueKey } from '../../src/db/partners/keys.ts'
+import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 const SEND = 'Send "Authorization: Service-Key <API_KEY>".'

@@ -7,7 +7,7 @@ import { deliveryStates, type DeliveryStatus } from '../../src/core/deliveries/d
 import { deliveriesOf } from '../../src/db/export/pages.ts'
 import { EVENTS_AT_ONCE, findEvents } from '../../src/core/leads/statements/partner-reads.ts'
 import type { Orm, Sql } from '../../src/db/orm.ts'
-import { addPartner } from '../../src/db/partners/partner.ts'
+import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
 

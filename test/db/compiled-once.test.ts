@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { compiledOnce } from '../../src/db/compiled-once.ts'
 import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
-import { addPartner } from '../../src/db/partners/partner.ts'
+import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { freshDatabase } from '../support/database.ts'
 
 describe('a query that is compiled once', () => {

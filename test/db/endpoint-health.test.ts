@@ -6,7 +6,7 @@ import { reviewEndpoint, setNextProbe } from '../../src/core/endpoints/statement
 import { putClockAhead } from '../support/clock.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import type { Orm, Sql } from '../../src/db/orm.ts'
-import { addPartner } from '../../src/db/partners/partner.ts'
+import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { attemptTriggers } from '../../src/core/deliveries/decisions/delivery.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'

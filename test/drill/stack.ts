@@ -1,5 +1,5 @@
 import { requireDeployment } from '../../src/db/deployment.ts'
-import { changePartner } from '../../src/db/partners/partner.ts'
+import { changePartner } from '../../src/core/partners/statements/partner.ts'
 import { provideServiceRole } from '../../src/db/service-role.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownPostgres } from '../support/own-postgres.ts'

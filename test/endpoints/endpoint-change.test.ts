@@ -4,7 +4,7 @@ import { endCertification, requestCertification } from '../../src/db/endpoints/c
 import { openChange } from '../../src/db/endpoints/changes.ts'
 import { set } from '../../src/core/endpoints/commands/endpoint.ts'
 import { cancelChange } from '../../src/staff/endpoint-changes.ts'
-import { selfService } from '../../src/staff/partner.ts'
+import { selfService } from '../../src/core/partners/commands/partner.ts'
 import { certificationChecks, judgeCheck } from '../../src/domain/certification.ts'
 import { jsonb } from '../../src/db/jsonb.ts'
 import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'

@@ -1,5 +1,5 @@
 import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
-import { addPartner } from '../../src/db/partners/partner.ts'
+import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 

@@ -9,7 +9,7 @@ import {
   PREFIXES,
   refuseKey,
   touchKey,
-} from '../../db/partners/keys.ts'
+} from '../../core/partners/statements/keys.ts'
 import type { Environment } from '../../core/values/environment.ts'
 import { ApiError, unavailable } from '../errors.ts'
 import { recentKeys } from '../recent-keys.ts'

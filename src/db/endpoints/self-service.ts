@@ -7,7 +7,7 @@ import {
   MOST_CHANGES_A_DAY,
 } from '../../domain/endpoint-change.ts'
 import { recordAudit } from '../audit.ts'
-import { spend } from '../quotas.ts'
+import { spend } from '../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../core/endpoints/statements/endpoint.ts'
 import type { Sql } from '../orm.ts'
 

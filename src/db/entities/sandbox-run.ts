@@ -3,7 +3,7 @@ import { type RunKind, runKinds } from '../../domain/sandbox-runs.ts'
 import type { ScenarioName } from '../../domain/scenarios.ts'
 import { instant, oneOf } from './columns.ts'
 import { Lead } from '../../core/leads/tables/lead.ts'
-import { Partner } from './partner.ts'
+import { Partner } from '../../core/partners/tables/partner.ts'
 
 /** A scenario that waits or is played, or an advance of a clock that is under way. Sandbox only; deleted once it is over. */
 export const SandboxRun = defineEntity({

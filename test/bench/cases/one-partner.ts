@@ -1,6 +1,6 @@
 import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../../src/db/seal.ts'
-import { addPartner } from '../../../src/db/partners/partner.ts'
+import { addPartner } from '../../../src/core/partners/statements/partner.ts'
 import { putEndpoints } from '../../support/endpoint-states.ts'
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { issueKey } from '../../../src/db/partners/keys.ts'
+import { issueKey } from '../../../src/core/partners/statements/keys.ts'
 import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
 import { fillDeliveries } from '../../support/deliveries.ts'
 import type { Bench } from '../load/load.ts'

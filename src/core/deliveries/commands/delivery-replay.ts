@@ -3,7 +3,7 @@ import { replayId } from '../../../temporal/names.ts'
 import { startReplay } from '../workflows/replay.ts'
 import { fields } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { requirePartner } from '../../../staff/require-partner.ts'
+import { requirePartner } from '../../partners/commands/require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
 export interface ReplayOptions {

@@ -8,7 +8,7 @@ import { nextText } from './delivery-next.ts'
 import { replay } from './delivery-replay.ts'
 import { resend } from './delivery-resend.ts'
 import { requireLead } from '../../leads/commands/require-lead.ts'
-import { requirePartner } from '../../../staff/require-partner.ts'
+import { requirePartner } from '../../partners/commands/require-partner.ts'
 
 interface ListOptions {
   partner?: number

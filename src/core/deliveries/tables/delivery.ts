@@ -3,7 +3,7 @@ import { type DeliveryState, deliveryStates } from '../decisions/delivery.ts'
 import { instant, oneOf } from '../../../db/entities/columns.ts'
 import { LeadEvent } from '../../leads/tables/lead-event.ts'
 import { Lead } from '../../leads/tables/lead.ts'
-import { Partner } from '../../../db/entities/partner.ts'
+import { Partner } from '../../partners/tables/partner.ts'
 
 /** One event to the partner's endpoint; its attempts are its HTTP requests. */
 export const Delivery = defineEntity({

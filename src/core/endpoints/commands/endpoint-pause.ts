@@ -1,7 +1,7 @@
 import { findEndpoint } from '../statements/endpoint.ts'
 import { pauseOrResume } from '../statements/states.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { requirePartner } from '../../../staff/require-partner.ts'
+import { requirePartner } from '../../partners/commands/require-partner.ts'
 import { failureOf, Refusal } from '../../../staff/refusal.ts'
 
 export async function pause(context: StaffContext, partner: number) {

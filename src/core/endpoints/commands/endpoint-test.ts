@@ -5,7 +5,7 @@ import { createSender } from '../../deliveries/webhooks/send.ts'
 import { fields } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { withoutUrl } from './endpoint-pause.ts'
-import { requirePartner } from '../../../staff/require-partner.ts'
+import { requirePartner } from '../../partners/commands/require-partner.ts'
 
 /** Sends a signed request that is no event. Only the audit records it. */
 export async function test(context: StaffContext, partner: number) {

@@ -15,7 +15,7 @@ import { describeHealth } from './endpoint-health.ts'
 import { cancelChange, describeChange } from '../../../staff/endpoint-changes.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { orAllowIt, test } from './endpoint-test.ts'
-import { noSuchPartner, requirePartner } from '../../../staff/require-partner.ts'
+import { noSuchPartner, requirePartner } from '../../partners/commands/require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
 export function addEndpointCommands(program: Command, run: Run): void {

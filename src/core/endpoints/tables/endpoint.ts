@@ -8,7 +8,7 @@ import {
   endpointIncidents,
 } from '../decisions/endpoint.ts'
 import { instant, oneOf } from '../../../db/entities/columns.ts'
-import { Partner } from '../../../db/entities/partner.ts'
+import { Partner } from '../../partners/tables/partner.ts'
 
 /** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
 export const Endpoint = defineEntity({

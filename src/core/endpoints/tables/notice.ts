@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../../../db/entities/columns.ts'
-import { Partner } from '../../../db/entities/partner.ts'
+import { Partner } from '../../partners/tables/partner.ts'
 
 /** A mail about a partner's deliveries. */
 export const Notice = defineEntity({

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../../../db/entities/columns.ts'
 import { Lead } from './lead.ts'
-import { Partner } from '../../../db/entities/partner.ts'
+import { Partner } from '../../partners/tables/partner.ts'
 
 /** A create-lead request's `Idempotency-Key`, kept 24 h with the answer it got. */
 export const IdempotencyKey = defineEntity({

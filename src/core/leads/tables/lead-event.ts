@@ -3,7 +3,7 @@ import type { EventPayload } from '../decisions/event-payloads.ts'
 import { type MilestoneName, milestoneNames } from '../decisions/milestones.ts'
 import { instant, oneOf } from '../../../db/entities/columns.ts'
 import { Lead } from './lead.ts'
-import { Partner } from '../../../db/entities/partner.ts'
+import { Partner } from '../../partners/tables/partner.ts'
 
 export const LeadEvent = defineEntity({
   name: 'LeadEvent',

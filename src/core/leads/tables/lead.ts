@@ -8,7 +8,7 @@ import {
   REFERENCE,
 } from '../decisions/reasons.ts'
 import { instant, like, oneOf } from '../../../db/entities/columns.ts'
-import { Partner } from '../../../db/entities/partner.ts'
+import { Partner } from '../../partners/tables/partner.ts'
 
 export const Lead = defineEntity({
   name: 'Lead',

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql as raw } from 'kysely'
-import type { Environment } from '../../core/values/environment.ts'
-import { ApiKey } from '../entities/api-key.ts'
-import { Partner } from '../entities/partner.ts'
-import { type Em, type Sql, sqlIn } from '../orm.ts'
+import type { Environment } from '../../values/environment.ts'
+import { ApiKey } from '../tables/api-key.ts'
+import { Partner } from '../tables/partner.ts'
+import { type Em, type Sql, sqlIn } from '../../../db/orm.ts'
 
 export const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production: 'prs_live_' }
 const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/

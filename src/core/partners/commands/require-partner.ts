@@ -1,7 +1,7 @@
-import type { Sql } from '../db/orm.ts'
-import { findPartner } from '../db/partners/partner.ts'
-import { printable } from './answer.ts'
-import { Refusal } from './refusal.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { findPartner } from '../statements/partner.ts'
+import { printable } from '../../../staff/answer.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 
 export const noSuchPartner = (partner: number) =>
   new Refusal(`There is no partner ${partner}: see "partner list".`)

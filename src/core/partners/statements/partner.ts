@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import { Endpoint } from '../../core/endpoints/tables/endpoint.ts'
-import { Partner } from '../entities/partner.ts'
-import type { Em, Sql } from '../orm.ts'
+import { Endpoint } from '../../endpoints/tables/endpoint.ts'
+import { Partner } from '../tables/partner.ts'
+import type { Em, Sql } from '../../../db/orm.ts'
 import { isValidKey } from './keys.ts'
 
 interface NewPartner {

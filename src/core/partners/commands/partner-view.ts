@@ -1,8 +1,8 @@
-import { listKeys } from '../db/partners/keys.ts'
-import { listPartners } from '../db/partners/partner.ts'
-import { isFailing } from '../core/endpoints/decisions/endpoint.ts'
-import { fields, printable, table } from './answer.ts'
-import type { StaffContext } from './context.ts'
+import { listKeys } from '../statements/keys.ts'
+import { listPartners } from '../statements/partner.ts'
+import { isFailing } from '../../endpoints/decisions/endpoint.ts'
+import { fields, printable, table } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
 import { keyTable, noKeys } from './key.ts'
 import { noSuchPartner } from './require-partner.ts'
 

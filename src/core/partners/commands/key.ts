@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { openChangesBy } from '../db/endpoints/changes.ts'
-import { auditName } from '../db/endpoints/self-service.ts'
-import { leadsToEraseFor } from '../db/erasures/requests.ts'
-import { issueKey, listKeys, revokeKey, rotateKeys } from '../db/partners/keys.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
-import { table } from './answer.ts'
-import { overlapOption, partnerId } from './arguments.ts'
-import type { StaffContext, Run } from './context.ts'
+import { openChangesBy } from '../../../db/endpoints/changes.ts'
+import { auditName } from '../../../db/endpoints/self-service.ts'
+import { leadsToEraseFor } from '../../../db/erasures/requests.ts'
+import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { table } from '../../../staff/answer.ts'
+import { overlapOption, partnerId } from '../../../staff/arguments.ts'
+import type { StaffContext, Run } from '../../../staff/context.ts'
 import { requirePartner } from './require-partner.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 
 export function addKeyCommands(program: Command, run: Run): void {
   const key = program

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from './columns.ts'
+import { instant } from '../../../db/entities/columns.ts'
 
 export const Partner = defineEntity({
   name: 'Partner',
