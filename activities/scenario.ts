@@ -1,4 +1,4 @@
-import { recordAudit } from '../src/db/audit.ts'
+import { recordAudit } from '../src/core/audit/statements/audit.ts'
 import { clockStart } from '../src/db/leads/move-clock.ts'
 import { readLeadClock } from '../src/db/leads/next-due.ts'
 import type { Sql } from '../src/db/orm.ts'

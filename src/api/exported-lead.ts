@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditOutcomes } from '../db/entities/audit-entry.ts'
+import { auditOutcomes } from '../core/audit/tables/audit-entry.ts'
 import { mailRefusals } from '../core/leads/tables/onboarding-mail.ts'
 import { readKinds } from '../db/entities/personal-read.ts'
 import { type ExportedPart, exportedParts } from '../domain/exported-lead.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { environments } from '../core/values/environment.ts'
-import { STAFF_NAME } from '../domain/staff-name.ts'
+import { STAFF_NAME } from '../core/audit/decisions/staff-name.ts'
 import { plainTextWays } from './plain-text.ts'
 import { isProxy } from './trusted-proxies.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { auditLines, idsOfTime } from '../db/audit-chain.ts'
-import { type AuditFilter, findAudit } from '../db/audit.ts'
+import { type AuditFilter, findAudit } from '../core/audit/statements/audit.ts'
 import { type Printed, table } from './answer.ts'
 import { leadId, moment, partnerId, rows } from './arguments.ts'
 import { addHead, verify } from './audit-verify.ts'

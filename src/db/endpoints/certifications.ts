@@ -5,7 +5,7 @@ import {
   type CheckReport,
 } from '../../domain/certification.ts'
 import type { Environment } from '../../core/values/environment.ts'
-import { recordAudit } from '../audit.ts'
+import { recordAudit } from '../../core/audit/statements/audit.ts'
 import { applyChange, auditChange, lockEndpointOf, openSecretOf } from './changes.ts'
 import { jsonb } from '../jsonb.ts'
 import type { Sql } from '../orm.ts'

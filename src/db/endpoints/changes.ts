@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { openChangeStates, type EndpointChangeKind } from '../../domain/endpoint-change.ts'
-import { recordAudit } from '../audit.ts'
+import { recordAudit } from '../../core/audit/statements/audit.ts'
 import { columnsOf, columnsOfUrl, nextRevision } from '../../core/endpoints/statements/states.ts'
 import { replaceSecrets, rotateSecret } from '../../core/endpoints/statements/secrets.ts'
 import { nextId } from '../next-id.ts'

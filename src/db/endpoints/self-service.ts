@@ -6,7 +6,7 @@ import {
   endpointLimits,
   MOST_CHANGES_A_DAY,
 } from '../../domain/endpoint-change.ts'
-import { recordAudit } from '../audit.ts'
+import { recordAudit } from '../../core/audit/statements/audit.ts'
 import { spend } from '../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../core/endpoints/statements/endpoint.ts'
 import type { Sql } from '../orm.ts'

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { type Certificate, erasedData, keptData } from '../../domain/erasure.ts'
 import type { AnyErasureReason } from '../../core/leads/decisions/reasons.ts'
-import { recordAudit } from '../audit.ts'
+import { recordAudit } from '../../core/audit/statements/audit.ts'
 import type { Sql } from '../orm.ts'
 import { emptyLeads } from './empty.ts'
 import type { ErasureTools, Journaled } from './journal.ts'

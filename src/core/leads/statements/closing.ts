@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { AnyCloseReason } from '../decisions/reasons.ts'
 import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
-import { recordAudit } from '../../../db/audit.ts'
+import { recordAudit } from '../../audit/statements/audit.ts'
 import type { Sql } from '../../../db/orm.ts'
 import { leadsNow } from './leads-now.ts'
 
