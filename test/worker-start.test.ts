@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { noteKey, retireKeys } from '../src/db/encryption-keys.ts'
+import { noteKey, retireKeys } from '../src/core/sealing/statements/encryption-keys.ts'
 import { searchAttributes } from '../src/core/leads/decisions/search-attributes.ts'
 import { anyPort } from './support/any-port.ts'
 import { registerNamespace } from './support/namespace.ts'

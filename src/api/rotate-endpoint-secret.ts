@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openChange } from '../db/endpoints/changes.ts'
 import { rotateSecret } from '../core/endpoints/statements/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
-import { sealing } from '../db/seal.ts'
+import { sealing } from '../core/sealing/seal.ts'
 import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
 import {
   endpointWithSecret,

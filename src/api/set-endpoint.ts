@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { openChange } from '../db/endpoints/changes.ts'
 import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
-import { sealing } from '../db/seal.ts'
+import { sealing } from '../core/sealing/seal.ts'
 import { checkEndpointUrl } from '../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from '../core/endpoints/routes/endpoint-health.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../db/deployment.ts'
-import { lackingKeys } from '../db/encryption-keys.ts'
+import { lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { erasureTools } from '../db/erasures/journal.ts'
 import { connect, sqlOf } from '../db/orm.ts'

@@ -1,6 +1,6 @@
 import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
 import { OtherEnvironment } from '../db/deployment.ts'
-import { SealError } from '../db/seal.ts'
+import { SealError } from '../core/sealing/seal.ts'
 import { OtherDeployment } from '../temporal/namespace-claim.ts'
 import { isTemporalAway } from '../temporal/temporal-away.ts'
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { replaceSecrets, rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../../src/db/orm.ts'
-import { sealing } from '../../src/db/seal.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'

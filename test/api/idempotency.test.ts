@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { requestHashPlace } from '../../src/core/leads/statements/new-lead.ts'
-import { open } from '../../src/db/seal.ts'
+import { open } from '../../src/core/sealing/seal.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 

@@ -27,7 +27,7 @@ import {
   resendId,
   restoreId,
 } from '../../src/temporal/names.ts'
-import { sealing } from '../../src/db/seal.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { createScenarios } from '../../src/temporal/scenarios.ts'
 import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 
 import plugin from 'fastify-plugin'
 import { z } from 'zod'
 import { isDatabaseAway } from '../../db/database-away.ts'
-import { SealError } from '../../db/seal.ts'
+import { SealError } from '../../core/sealing/seal.ts'
 import {
   ApiError,
   type ErrorCode,

@@ -5,7 +5,7 @@ import { columnsOf, columnsOfUrl, nextRevision } from '../../core/endpoints/stat
 import { replaceSecrets, rotateSecret } from '../../core/endpoints/statements/secrets.ts'
 import { nextId } from '../next-id.ts'
 import type { Sql } from '../orm.ts'
-import { open, type Place, type SealAt, sealing } from '../seal.ts'
+import { open, type Place, type SealAt, sealing } from '../../core/sealing/seal.ts'
 
 const changePlace = (id: number): Place => `endpoint_changes:${id}:ciphertext`
 

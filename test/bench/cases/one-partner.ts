@@ -1,5 +1,5 @@
 import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
-import { sealing } from '../../../src/db/seal.ts'
+import { sealing } from '../../../src/core/sealing/seal.ts'
 import { addPartner } from '../../../src/core/partners/statements/partner.ts'
 import { putEndpoints } from '../../support/endpoint-states.ts'
 import type { Bench } from '../load/load.ts'

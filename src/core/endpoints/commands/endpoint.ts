@@ -3,7 +3,7 @@ import { openChanges, settleOpenChanges } from '../../../db/endpoints/changes.ts
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
-import { sealing } from '../../../db/seal.ts'
+import { sealing } from '../../sealing/seal.ts'
 import { describeReason, healthOf } from '../decisions/endpoint.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { checkEndpointUrl } from '../../deliveries/webhooks/endpoint-url.ts'

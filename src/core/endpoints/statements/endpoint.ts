@@ -5,7 +5,7 @@ import { settleOpenChanges } from '../../../db/endpoints/changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../../../db/orm.ts'
-import type { SealAt } from '../../../db/seal.ts'
+import type { SealAt } from '../../sealing/seal.ts'
 
 /** The reason after deliveries were canceled: their leads have to be woken too. */
 export const SET_FROM_NOW = endpointTransitions.setFromNow.reason

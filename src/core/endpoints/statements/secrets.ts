@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { nextId } from '../../../db/next-id.ts'
 import type { Sql } from '../../../db/orm.ts'
-import { open, type Place, type SealAt } from '../../../db/seal.ts'
+import { open, type Place, type SealAt } from '../../sealing/seal.ts'
 
 /** Whether a row of `endpoint_secrets` signs now. */
 export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`

@@ -8,7 +8,7 @@ import {
   type WebhookBody,
 } from './new-lead.ts'
 import type { Sql } from '../../../db/orm.ts'
-import { open } from '../../../db/seal.ts'
+import { open } from '../../sealing/seal.ts'
 import type { ScenarioName } from '../../../domain/scenarios.ts'
 
 export interface LeadCreation {

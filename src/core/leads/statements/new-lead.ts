@@ -8,7 +8,7 @@ import { jsonb } from '../../../db/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
 import { type Borrower, sealBorrower, sealFields } from './sealed-lead.ts'
 import type { Sql } from '../../../db/orm.ts'
-import { type Place, seal } from '../../../db/seal.ts'
+import { type Place, seal } from '../../sealing/seal.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
 export type NewLead = Borrower & Record<OptionalField, string | null>

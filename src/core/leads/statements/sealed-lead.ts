@@ -1,5 +1,5 @@
 import { eachField, type OptionalField, requiredFields } from '../decisions/lead-fields.ts'
-import { open, seal } from '../../../db/seal.ts'
+import { open, seal } from '../../sealing/seal.ts'
 
 // Who the borrower is, is one sealed value; notes and each value of the metadata are sealed apart, so that one statement
 // changes them without reading the others. The names of metadata stay readable: the limit on them is counted in SQL.

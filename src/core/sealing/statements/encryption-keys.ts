@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import { takeLock } from './locks.ts'
-import type { Sql } from './orm.ts'
-import { keyId } from './seal.ts'
+import { takeLock } from '../../../db/locks.ts'
+import type { Sql } from '../../../db/orm.ts'
+import { keyId } from '../seal.ts'
 
 /**
  * What `keys` lack to read all that is sealed, in one line that says what to do; `undefined` if nothing. Then the first of
