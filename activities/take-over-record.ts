@@ -1,10 +1,10 @@
-import { raiseGeneration } from '../src/db/generation.ts'
+import { raiseGeneration } from '../src/core/record/statements/generation.ts'
 import { addLostLead, addLostMilestones } from '../src/db/restores.ts'
 import { findLifeOf, recordedAmong } from '../src/core/leads/statements/recorded-among.ts'
 import { loadReferralState } from '../src/core/leads/statements/referral-states.ts'
 import type { Sql } from '../src/db/orm.ts'
 import { milestones, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
-import { SKEW_MS } from '../src/domain/restore.ts'
+import { SKEW_MS } from '../src/core/record/decisions/restore.ts'
 import {
   isTimed,
   type MilestoneItem,

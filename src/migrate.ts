@@ -1,5 +1,5 @@
 import { misspeltSettings, processEnvironment, readConfig } from './config.ts'
-import { migrateDeployment } from './db/deployment.ts'
+import { migrateDeployment } from './core/record/statements/deployment.ts'
 import { applyJournal } from './db/erasures/apply-journal.ts'
 import { erasureTools } from './db/erasures/journal.ts'
 import { connect, sqlOf } from './db/orm.ts'

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { LostMilestone } from '../domain/restore.ts'
-import { currentGeneration, noteCluster } from './generation.ts'
+import type { LostMilestone } from '../core/record/decisions/restore.ts'
+import { currentGeneration, noteCluster } from '../core/record/statements/generation.ts'
 import type { Sql } from './orm.ts'
 
 /** Writes down that a worker is at work: a record that went back says by this how far it reaches. */

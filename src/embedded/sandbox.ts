@@ -119,7 +119,7 @@ async function prepareDatabase(
     const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, { moveSinks }, erasures] =
       await Promise.all([
         import('../db/orm.ts'),
-        import('../db/deployment.ts'),
+        import('../core/record/statements/deployment.ts'),
         import('./demo-partner.ts'),
         import('../db/sinks.ts'),
         import('../db/erasures/apply-journal.ts'),

@@ -1,5 +1,5 @@
 import type { Config, TemporalSettings } from '../config.ts'
-import { remembered, requireDeployment } from '../db/deployment.ts'
+import { remembered, requireDeployment } from '../core/record/statements/deployment.ts'
 import { lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
 import { backgroundPatience } from '../db/mikro-orm.config.ts'
 import { erasureTools } from '../db/erasures/journal.ts'

@@ -1,5 +1,5 @@
 import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
-import { OtherEnvironment } from '../db/deployment.ts'
+import { OtherEnvironment } from '../core/record/statements/deployment.ts'
 import { SealError } from '../core/sealing/seal.ts'
 import { OtherDeployment } from '../temporal/namespace-claim.ts'
 import { isTemporalAway } from '../temporal/temporal-away.ts'

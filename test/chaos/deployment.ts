@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { migrateDeployment } from '../../src/db/deployment.ts'
+import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { provideServiceRole } from '../../src/db/service-role.ts'
 import type { Launched } from '../../src/embedded/launch.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { raiseGeneration } from '../../src/db/generation.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { lossesOf, listRestores } from '../../src/db/restores.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'

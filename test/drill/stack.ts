@@ -1,4 +1,4 @@
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { changePartner } from '../../src/core/partners/statements/partner.ts'
 import { provideServiceRole } from '../../src/db/service-role.ts'
 import { startMailServer } from '../support/mail-server.ts'

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { applyJournal } from '../../src/db/erasures/apply-journal.ts'
 import { eraseLeads } from '../../src/db/erasures/erase.ts'
 import { settleIntents } from '../../src/db/erasures/intents.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { checkErasures } from '../../src/db/erasures/check.ts'
 import { eraseLeads } from '../../src/db/erasures/erase.ts'
 import { erasureTools, type ErasureTools, openJournal } from '../../src/db/erasures/journal.ts'

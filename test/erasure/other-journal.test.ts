@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { eraseLeads } from '../../src/db/erasures/erase.ts'
 import { erasureTools } from '../../src/db/erasures/journal.ts'
 import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { readBacklog } from '../../src/core/deliveries/statements/backlog.ts'
 import { checkErasures } from '../../src/db/erasures/check.ts'
 import { countLeft } from '../../src/db/erasures/empty.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { applyJournal } from '../../src/db/erasures/apply-journal.ts'
 import { checkErasures } from '../../src/db/erasures/check.ts'
 import { eraseLeads } from '../../src/db/erasures/erase.ts'

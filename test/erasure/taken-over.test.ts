@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { raiseGeneration } from '../../src/db/generation.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { erasuresOf } from '../../src/db/erasures/requests.ts'
 import { lossesOf } from '../../src/db/restores.ts'
 import { erase } from '../../src/staff/lead-erasure.ts'

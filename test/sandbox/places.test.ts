@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { raiseGeneration } from '../../src/db/generation.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { scenarioId } from '../../src/domain/scenarios.ts'
 import { referralId, restoreId } from '../../src/temporal/names.ts'
 import { fillDeliveries } from '../support/deliveries.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { addLostLead, addLostMilestones } from '../../src/db/restores.ts'
 import * as record from '../../src/staff/record.ts'
 import { openDatabase } from '../support/open-database.ts'

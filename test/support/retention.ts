@@ -1,4 +1,4 @@
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { type RetentionClass, retentionClasses } from '../../src/domain/retention.ts'
 import { atEnd } from './at-end.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
-import { requireDeployment } from '../../src/db/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'

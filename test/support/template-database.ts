@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { migrateDeployment } from '../../src/db/deployment.ts'
+import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/db/orm.ts'
 import { provideServiceRole } from '../../src/db/service-role.ts'
 

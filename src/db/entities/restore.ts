@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { type RestoreCause, restoreCauses } from '../../domain/restore.ts'
+import { type RestoreCause, restoreCauses } from '../../core/record/decisions/restore.ts'
 import { instant, oneOf } from './columns.ts'
 
 /** A time when the record may have gone back, by the generation that began with it. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { currentGeneration } from '../../../db/generation.ts'
+import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../../db/orm.ts'
 
 /** A place in a partner's feed: after this event. */

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../decisions/referral.ts'
 import type { Sql } from '../../../db/orm.ts'
-import { currentGeneration } from '../../../db/generation.ts'
+import { currentGeneration } from '../../record/statements/generation.ts'
 import { leadsNow } from './leads-now.ts'
 
 /**

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { type DeliveryFailure, failureReason, type ReferralState, TIMED_KEY } from '../decisions/referral.ts'
 import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
-import { currentGeneration } from '../../../db/generation.ts'
+import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../../db/orm.ts'
 
 /** A lead's state according to the record: the input of its workflow. */

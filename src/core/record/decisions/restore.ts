@@ -1,4 +1,4 @@
-import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
+import type { MilestoneName } from '../../leads/decisions/milestones.ts'
 
 /** What began a generation of the record. */
 export const restoreCauses = ['system_identifier', 'timeline', 'workflow', 'staff'] as const
