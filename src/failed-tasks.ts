@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { Worker } from '@temporalio/worker'
 import { EvictionReason, type RemoveFromCache } from '@temporalio/worker/lib/replay.js'
-import type { FailedTasks } from './jobs/failed-tasks.ts'
+import type { FailedTasks } from './core/temporal/failed-tasks.ts'
 
 /** The SDK emits these for its own replays, and declares them protected. */
 class Evicting extends Worker {

@@ -5,8 +5,8 @@ import { type Config, misspeltSettings, processEnvironment, readConfig, readTemp
 import { requireDeployment } from './core/record/statements/deployment.ts'
 import { connect, sqlOf } from './db/orm.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
-import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-claim.ts'
-import { ensureSearchAttributes } from './temporal/search-attributes.ts'
+import { claimNamespace, giveNamespace, OtherDeployment } from './core/temporal/namespace-claim.ts'
+import { ensureSearchAttributes } from './core/temporal/search-attributes.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6

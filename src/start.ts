@@ -9,7 +9,7 @@ import {
 import { onNpmGone } from './embedded/npm-gone.ts'
 import { beginRun } from './embedded/run.ts'
 import { startSandbox } from './embedded/sandbox.ts'
-import { OTHERS } from './temporal/namespace-claim.ts'
+import { OTHERS } from './core/temporal/namespace-claim.ts'
 
 const help = `npm start -- [--fresh] [--json]
 

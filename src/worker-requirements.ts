@@ -9,9 +9,9 @@ import type { ErasureTools } from './db/erasures/journal.ts'
 import { isReachable, type Sql } from './db/orm.ts'
 import { olderSchema } from './db/schema-version.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
-import { OtherDeployment } from './temporal/namespace-claim.ts'
-import type { NamespaceGuard } from './temporal/namespace-guard.ts'
-import { missingSearchAttributes } from './temporal/search-attributes.ts'
+import { OtherDeployment } from './core/temporal/namespace-claim.ts'
+import type { NamespaceGuard } from './core/temporal/namespace-guard.ts'
+import { missingSearchAttributes } from './core/temporal/search-attributes.ts'
 
 // What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
 // the fault would show as workflows and activities that fail one by one.

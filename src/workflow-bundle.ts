@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundle } from '@temporalio/worker'
-import { bundleOptions } from './temporal/worker-options.ts'
+import { bundleOptions } from './core/temporal/worker-options.ts'
 
 const root = path.join(import.meta.dirname, '..')
 const modules = path.join(root, 'node_modules')

@@ -10,7 +10,7 @@ import type {
   SettledUpTo,
   TakenOver,
 } from '../src/core/leads/decisions/referral.ts'
-import { WAITING_QUEUE } from '../src/domain/waiting-queue.ts'
+import { WAITING_QUEUE } from '../src/core/temporal/decisions/waiting-queue.ts'
 
 export type Activities = ReturnType<typeof createActivities>
 export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEndpoint']>>>

@@ -1,7 +1,7 @@
 import { exportedLead } from '../db/export/lead.ts'
 import { findWholeLead } from '../core/leads/statements/partner-reads.ts'
 import { jsonPieces } from '../core/values/json-pieces.ts'
-import { referralId } from '../temporal/names.ts'
+import { referralId } from '../core/temporal/names.ts'
 import type { Printed } from './answer.ts'
 import type { StaffContext } from './context.ts'
 import { noSuchLead } from '../core/leads/commands/require-lead.ts'

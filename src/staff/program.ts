@@ -15,7 +15,7 @@ import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
 import { addRecordCommands } from './record.ts'
 import { addRetentionCommands } from './retention.ts'
-import { addWorkflowCommands } from './workflow.ts'
+import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width
 const introduction = [

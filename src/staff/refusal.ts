@@ -1,8 +1,8 @@
 import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
 import { OtherEnvironment } from '../core/record/statements/deployment.ts'
 import { SealError } from '../core/sealing/seal.ts'
-import { OtherDeployment } from '../temporal/namespace-claim.ts'
-import { isTemporalAway } from '../temporal/temporal-away.ts'
+import { OtherDeployment } from '../core/temporal/namespace-claim.ts'
+import { isTemporalAway } from '../core/temporal/temporal-away.ts'
 
 /** What cannot be done, in one line that says what to do instead. */
 export class Refusal extends Error {}

@@ -19,8 +19,8 @@ import {
   type LeadClock,
   targetOf,
 } from '../domain/lead-clock.ts'
-import { TASK_QUEUE } from './names.ts'
-import { isPolling } from './polling.ts'
+import { TASK_QUEUE } from '../core/temporal/names.ts'
+import { isPolling } from '../core/temporal/polling.ts'
 
 /** How long an answer waits for the clock. */
 const WAIT_MS = 10_000

@@ -5,8 +5,8 @@ import type { Sql } from '../db/orm.ts'
 import { erasureId } from '../domain/erasure.ts'
 import { advanceId } from '../domain/lead-clock.ts'
 import { scenarioId } from '../domain/scenarios.ts'
-import { ensureRunning } from './ensure-running.ts'
-import { referralId } from './names.ts'
+import { ensureRunning } from '../core/temporal/ensure-running.ts'
+import { referralId } from '../core/temporal/names.ts'
 
 const CALL_LIMIT_MS = 10_000
 

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
 import type { MilestoneItem, Recording } from '../core/leads/decisions/referral.ts'
 import { SKEW_MS } from '../core/record/decisions/restore.ts'
-import { listWorkflows } from './list-workflows.ts'
-import { referralId } from './names.ts'
+import { listWorkflows } from '../core/temporal/list-workflows.ts'
+import { referralId } from '../core/temporal/names.ts'
 import { recordingsIn } from '../core/leads/workflows/recordings.ts'
 
 /**

@@ -3,8 +3,8 @@ import type { scenario, ScenarioEnd } from '../../workflows/scenario.ts'
 import { admitScenarios, isWaiting, type RequestedScenario } from '../db/sandbox-runs.ts'
 import type { Sql } from '../db/orm.ts'
 import { scenarioId } from '../domain/scenarios.ts'
-import { inBatches } from './in-batches.ts'
-import { TASK_QUEUE } from './names.ts'
+import { inBatches } from '../core/temporal/in-batches.ts'
+import { TASK_QUEUE } from '../core/temporal/names.ts'
 
 /** How long an answer waits for a scenario. */
 const WAIT_MS = 10_000

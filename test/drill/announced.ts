@@ -1,4 +1,4 @@
-import { referralId } from '../../src/temporal/names.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
 import { until } from '../support/until.ts'
 import { type Broken, brokenBy } from './check.ts'
 import type { Loss } from './loss.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { leadOf } from '../../src/temporal/names.ts'
+import { leadOf } from '../../src/core/temporal/names.ts'
 import { until } from '../support/until.ts'
 import type { Follower } from './follower.ts'
 import type { Journal } from './load.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { referralId } from '../../src/temporal/names.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
 import { cpuSeconds } from '../bench/cpu.ts'
 import { type Broken, brokenBy } from './check.ts'
 import { countWaiting, runningLeads } from './facts.ts'

@@ -1,5 +1,5 @@
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
-import { referralId } from '../../src/temporal/names.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
 import { until } from '../support/until.ts'
 import { type Broken, brokenBy } from './check.ts'
 import type { Ground } from './rehearse.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFailedTasks, failureIn } from '../../src/jobs/failed-tasks.ts'
+import { createFailedTasks, failureIn } from '../../src/core/temporal/failed-tasks.ts'
 
 describe('what the SDK says of a failed task', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { scenarioId, webhooksOf } from '../../src/domain/scenarios.ts'
-import { referralId } from '../../src/temporal/names.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
 import { playSignal, type ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'
 import { ownTemporal } from '../support/own-temporal.ts'

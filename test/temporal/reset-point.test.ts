@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type HistoryEvent, resetPointOf } from '../../src/temporal/reset-point.ts'
+import { type HistoryEvent, resetPointOf } from '../../src/core/temporal/reset-point.ts'
 
 /** A history in one word: tasks completed by the builds A, B and C, and x for a requested cancellation. */
 function historyOf(word: string): HistoryEvent[] {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { show } from '../../src/core/leads/commands/lead-view.ts'
-import { carryOut, preview } from '../../src/staff/workflow-repair.ts'
+import { carryOut, preview } from '../../src/core/temporal/commands/workflow-repair.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { milestoneUpdate, type ReferralView } from '../../workflows/messages.ts'
 import { auditOf, contextOf } from '../staff/context.ts'

@@ -26,7 +26,7 @@ import {
   replayId,
   resendId,
   restoreId,
-} from '../../src/temporal/names.ts'
+} from '../../src/core/temporal/names.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { createScenarios } from '../../src/temporal/scenarios.ts'

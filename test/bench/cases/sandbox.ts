@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { MOST_RUNS } from '../../../src/domain/sandbox-runs.ts'
-import { forEachInFlight } from '../../../src/jobs/in-flight.ts'
+import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
 import { deploy } from '../deployment.ts'
 import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'

@@ -1,5 +1,5 @@
 import { answerFault } from '../../support/answer-fault.ts'
-import { leadOf } from '../../../src/temporal/names.ts'
+import { leadOf } from '../../../src/core/temporal/names.ts'
 import { type FaultKind, faultKinds } from '../fault-plan.ts'
 import type { Evidence } from '../evidence.ts'
 import { grouped, type Verdict, verdict } from './verdict.ts'

@@ -1,5 +1,5 @@
 import { countReplay, type ReplayFilter } from '../statements/replays.ts'
-import { replayId } from '../../../temporal/names.ts'
+import { replayId } from '../../temporal/names.ts'
 import { startReplay } from '../workflows/replay.ts'
 import { fields } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'

@@ -1,7 +1,7 @@
 import { wakeSignal } from '../../../../workflows/messages.ts'
 import { requestAttempt, findDelivery, latestResend } from '../statements/resend.ts'
 import { MOST_RESENDS, requestResends } from '../statements/resend-marks.ts'
-import { resendId } from '../../../temporal/names.ts'
+import { resendId } from '../../temporal/names.ts'
 import { printable } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { failureOf, Refusal } from '../../../staff/refusal.ts'

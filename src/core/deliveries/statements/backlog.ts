@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { overdueAt } from '../../../db/erasures/requests.ts'
-import { FAILING_AFTER_MS } from '../../../db/failing-workflows.ts'
+import { FAILING_AFTER_MS } from '../../temporal/statements/failing-workflows.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../../db/orm.ts'
 

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { replay } from '../../../../workflows/replay.ts'
 import type { ReplayFilter } from '../statements/replays.ts'
-import { replayId, TASK_QUEUE } from '../../../temporal/names.ts'
+import { replayId, TASK_QUEUE } from '../../temporal/names.ts'
 
 const CALL_LIMIT_MS = 4000
 

@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client'
 import { requestAttempt } from '../statements/resend.ts'
 import type { Sql } from '../../../db/orm.ts'
 import { requestResends } from '../statements/resend-marks.ts'
-import { ensureRunning } from '../../../temporal/ensure-running.ts'
-import { inBatches } from '../../../temporal/in-batches.ts'
-import { resendId } from '../../../temporal/names.ts'
+import { ensureRunning } from '../../temporal/ensure-running.ts'
+import { inBatches } from '../../temporal/in-batches.ts'
+import { resendId } from '../../temporal/names.ts'
 import type { Referrals } from '../../leads/workflows/referrals.ts'
 
 /** Starts the workflow that sends a partner's marked webhooks once more; one that runs looks for more before it ends. */

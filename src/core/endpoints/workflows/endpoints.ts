@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { lookSignal } from '../../../../workflows/messages.ts'
-import { ensureRunning } from '../../../temporal/ensure-running.ts'
-import { endpointWorkflowId } from '../../../temporal/names.ts'
+import { ensureRunning } from '../../temporal/ensure-running.ts'
+import { endpointWorkflowId } from '../../temporal/names.ts'
 
 /**
  * Starts the workflow that recovers an endpoint. A running one is told to check the record now, because it may be

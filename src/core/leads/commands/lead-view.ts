@@ -8,7 +8,7 @@ import {
   type OpenedRecord,
   openRecord,
 } from '../statements/staff-reads.ts'
-import { findFailing } from '../../../db/failing-workflows.ts'
+import { findFailing } from '../../temporal/statements/failing-workflows.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { withReference } from '../decisions/reasons.ts'
 import { optionalFieldNames, optionalFields } from '../decisions/lead-fields.ts'

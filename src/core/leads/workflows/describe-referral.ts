@@ -1,8 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../../../workflows/messages.ts'
-import { isRepeated } from '../../../temporal/failing-tasks.ts'
-import { OtherDeployment } from '../../../temporal/namespace-claim.ts'
-import { referralId } from '../../../temporal/names.ts'
+import { isRepeated } from '../../temporal/failing-tasks.ts'
+import { OtherDeployment } from '../../temporal/namespace-claim.ts'
+import { referralId } from '../../temporal/names.ts'
 
 /** Who looks wants to see the record at least, soon. */
 const CALL_LIMIT_MS = 2000

@@ -3,11 +3,11 @@ import { readRecordSignal } from '../../../../workflows/messages.ts'
 import { type OpenLead, openAmong, openLeads } from '../statements/open-leads.ts'
 import { overdueLeads } from '../statements/overdue-leads.ts'
 import type { Sql } from '../../../db/orm.ts'
-import { forEachInFlight } from '../../../jobs/in-flight.ts'
-import { countWorkflows, listWorkflows } from '../../../temporal/list-workflows.ts'
-import { leadOf, referralId } from '../../../temporal/names.ts'
+import { forEachInFlight } from '../../temporal/in-flight.ts'
+import { countWorkflows, listWorkflows } from '../../temporal/list-workflows.ts'
+import { leadOf, referralId } from '../../temporal/names.ts'
 import type { Referrals } from './referrals.ts'
-import { attributeKeys } from '../../../temporal/search-attributes.ts'
+import { attributeKeys } from '../../temporal/search-attributes.ts'
 
 const PAGE = 1000
 

@@ -21,8 +21,8 @@ import { loadReferralState } from '../statements/referral-states.ts'
 import { markStarted } from '../statements/workflow-starts.ts'
 import type { Sql } from '../../../db/orm.ts'
 import type { ReferralState } from '../decisions/referral.ts'
-import { referralId, TASK_QUEUE } from '../../../temporal/names.ts'
-import { startAttributes } from '../../../temporal/search-attributes.ts'
+import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
+import { startAttributes } from '../../temporal/search-attributes.ts'
 import { type OnCutOff, type StartState, startStateOf } from './start-state.ts'
 
 /** How long a call may take while Temporal is away: the record keeps what is to be done. */

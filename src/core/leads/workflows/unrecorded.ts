@@ -11,8 +11,8 @@ import { signalledMilestones, type SignalledMilestone } from '../decisions/miles
 import { type AnyCloseReason, closeReasonOf } from '../decisions/reasons.ts'
 import type { MilestoneItem } from '../decisions/referral.ts'
 import { decode, recordingsIn, refusedScoresIn } from './recordings.ts'
-import { referralId } from '../../../temporal/names.ts'
-import type { HistoryEvent } from '../../../temporal/reset-point.ts'
+import { referralId } from '../../temporal/names.ts'
+import type { HistoryEvent } from '../../temporal/reset-point.ts'
 
 /** What a run of a lead’s workflow had received and not decided about when it was ended from outside. */
 export interface Unrecorded {

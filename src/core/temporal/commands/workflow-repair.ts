@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { failingByType, failingPage, failingSamples } from '../db/failing-workflows.ts'
-import { pages } from '../db/pages.ts'
-import { forEachInFlight } from '../jobs/in-flight.ts'
-import { countWorkflows, listWorkflows } from '../temporal/list-workflows.ts'
-import { repair as repairOne, type Repair } from '../temporal/repair.ts'
-import { fields, table } from './answer.ts'
-import type { StaffContext } from './context.ts'
+import { failingByType, failingPage, failingSamples } from '../statements/failing-workflows.ts'
+import { pages } from '../../../db/pages.ts'
+import { forEachInFlight } from '../in-flight.ts'
+import { countWorkflows, listWorkflows } from '../list-workflows.ts'
+import { repair as repairOne, type Repair } from '../repair.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
 
 const PAGE = 500
 /** Of resets: a fraction of what Temporal and the workers can do beside live traffic. */

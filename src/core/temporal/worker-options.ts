@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts'
-import { LEASE_MS } from '../core/deliveries/decisions/delivery.ts'
-import { WAITING_QUEUE } from '../domain/waiting-queue.ts'
+import type { Config } from '../../config.ts'
+import { LEASE_MS } from '../deliveries/decisions/delivery.ts'
+import { WAITING_QUEUE } from './decisions/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 
 const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname

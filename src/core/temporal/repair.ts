@@ -1,5 +1,5 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client'
-import { closeSignal } from '../../workflows/messages.ts'
+import { closeSignal } from '../../../workflows/messages.ts'
 import { isRepeated } from './failing-tasks.ts'
 import { leadOf } from './names.ts'
 import { resetPointOf } from './reset-point.ts'

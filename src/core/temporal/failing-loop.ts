@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import { alone } from '../db/alone.ts'
+import { alone } from '../../db/alone.ts'
 import {
   type FailingWorkflow,
   failingToCheck,
@@ -9,9 +9,9 @@ import {
   noteFailing,
   noteStillFailing,
   tellFailing,
-} from '../db/failing-workflows.ts'
-import type { Sql } from '../db/orm.ts'
-import { findRuns, isTaskFailing } from '../temporal/failing-tasks.ts'
+} from './statements/failing-workflows.ts'
+import type { Sql } from '../../db/orm.ts'
+import { findRuns, isTaskFailing } from './failing-tasks.ts'
 import type { FailedTasks } from './failed-tasks.ts'
 import { forEachInFlight } from './in-flight.ts'
 

@@ -1,6 +1,6 @@
-import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
-import { OtherDeployment } from '../temporal/namespace-claim.ts'
-import { isTemporalAway } from '../temporal/temporal-away.ts'
+import { isDatabaseAway, isLockTimeout } from '../../db/database-away.ts'
+import { OtherDeployment } from './namespace-claim.ts'
+import { isTemporalAway } from './temporal-away.ts'
 
 const IN_FLIGHT = 8
 

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import type { TemporalSettings } from '../config.ts'
+import type { TemporalSettings } from '../../config.ts'
 import {
   createNamespaceGuard,
   guardedCalls,

@@ -1,8 +1,8 @@
 import type { Connection } from '@temporalio/client'
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common'
 import { encodeSearchAttributeIndexedValueType as encode } from '@temporalio/common/lib/search-attributes.js'
-import { type ReferralState, statusOf } from '../core/leads/decisions/referral.ts'
-import { dayOf, searchAttributes } from '../core/leads/decisions/search-attributes.ts'
+import { type ReferralState, statusOf } from '../leads/decisions/referral.ts'
+import { dayOf, searchAttributes } from '../leads/decisions/search-attributes.ts'
 
 export const attributeKeys = {
   LeadId: defineSearchAttributeKey('LeadId', 'INT'),

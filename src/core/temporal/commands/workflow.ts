@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { reconcile } from '../core/leads/workflows/reconcile.ts'
-import { fields } from './answer.ts'
-import { matching } from './arguments.ts'
-import type { StaffContext, Run } from './context.ts'
+import { reconcile } from '../../leads/workflows/reconcile.ts'
+import { fields } from '../../../staff/answer.ts'
+import { matching } from '../../../staff/arguments.ts'
+import type { StaffContext, Run } from '../../../staff/context.ts'
 import { carryOut, preview } from './workflow-repair.ts'
 
 /** More ids than these are counted, not listed. */
