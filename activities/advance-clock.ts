@@ -3,7 +3,7 @@ import { failingForMs } from '../src/db/deliveries/failing-for.ts'
 import { clockStart, happenedSince, moveClock } from '../src/db/leads/move-clock.ts'
 import { nextDue, readLeadClock } from '../src/db/leads/next-due.ts'
 import { endAdvance } from '../src/db/sandbox-runs.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import {
   type Advance,

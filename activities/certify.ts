@@ -7,7 +7,7 @@ import {
 } from '../src/domain/certification.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import { candidateOf, endCertification, writeReports } from '../src/db/endpoints/certifications.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { clockAdvice } from '../src/core/deliveries/webhooks/diagnosis.ts'
 import {
   CERTIFICATION_TYPE,

@@ -1,5 +1,5 @@
 import { closeLead, isClosedByService } from '../src/core/leads/statements/closing.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { closeReasonOf } from '../src/core/leads/decisions/reasons.ts'
 
 export interface ClosingDependencies {

@@ -4,7 +4,7 @@ import type { Finished } from '../src/core/deliveries/statements/finish-attempt.
 import { deliveryQueue, type DeliveryQueue } from '../src/core/deliveries/statements/queue.ts'
 import { openFailure } from '../src/core/leads/statements/referral-states.ts'
 import { leadPartners } from '../src/core/leads/statements/lead-partners.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import {
   type AttemptTrigger,
   type DeliveryState,

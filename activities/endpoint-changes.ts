@@ -6,7 +6,7 @@ import {
   findAnnounced,
   setDate,
 } from '../src/db/endpoints/announced-changes.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { again } from './again.ts'
 import { describeChange } from './change-mail.ts'
 import { mailBoth } from './mail-both.ts'

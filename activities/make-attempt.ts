@@ -7,7 +7,7 @@ import type {
 import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
 import type { PartnerGate } from '../src/core/endpoints/statements/partner-gate.ts'
 import { secretPlace } from '../src/core/endpoints/statements/secrets.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { open, SealError } from '../src/core/sealing/seal.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { failureReason } from '../src/core/leads/decisions/referral.ts'

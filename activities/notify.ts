@@ -5,7 +5,7 @@ import {
   type UnsentNotice,
   unsentNotices,
 } from '../src/core/endpoints/statements/notices.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { partnerOfEndpoint } from '../src/core/endpoints/statements/review.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import { mailBoth } from './mail-both.ts'

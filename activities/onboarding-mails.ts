@@ -6,7 +6,7 @@ import {
   type MailLimits,
   releaseOnboardingMail,
 } from '../src/core/leads/statements/onboarding.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from './address-hash.ts'
 import { again } from './again.ts'

@@ -1,6 +1,6 @@
 import { endpointToPing, finishPing } from '../src/db/endpoints/pings.ts'
 import { signingSecrets } from '../src/core/endpoints/statements/secrets.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import type { PingOutcome } from '../src/core/endpoints/decisions/endpoint.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import { sendPing } from '../src/core/deliveries/webhooks/ping.ts'

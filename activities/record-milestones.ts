@@ -1,5 +1,5 @@
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { recordMilestones } from '../src/core/leads/statements/recording.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'

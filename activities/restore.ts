@@ -2,7 +2,7 @@ import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
 import { applyJournal } from '../src/db/erasures/apply-journal.ts'
 import type { ErasureTools } from '../src/db/erasures/journal.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import {
   addLostLead,
   finishRestore,

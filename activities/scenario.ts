@@ -1,7 +1,7 @@
 import { recordAudit } from '../src/core/audit/statements/audit.ts'
 import { clockStart } from '../src/db/leads/move-clock.ts'
 import { readLeadClock } from '../src/db/leads/next-due.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { beginScenario, endScenario } from '../src/db/sandbox-runs.ts'
 import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
 import type { ClockStart } from '../src/domain/lead-clock.ts'

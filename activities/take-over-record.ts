@@ -2,7 +2,7 @@ import { raiseGeneration } from '../src/core/record/statements/generation.ts'
 import { addLostLead, addLostMilestones } from '../src/db/restores.ts'
 import { findLifeOf, recordedAmong } from '../src/core/leads/statements/recorded-among.ts'
 import { loadReferralState } from '../src/core/leads/statements/referral-states.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { milestones, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
 import { SKEW_MS } from '../src/core/record/decisions/restore.ts'
 import {

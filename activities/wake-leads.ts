@@ -1,5 +1,5 @@
 import { findDraining, renewSchedules, requestsInFlight } from '../src/core/endpoints/statements/draining.ts'
-import type { Sql } from '../src/db/orm.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { DRAINING_IN_FLIGHT, type WakeProgress } from '../src/core/endpoints/decisions/draining.ts'
 
 /** Tells a lead's workflow to try its waiting webhook now; one that does not run is started from the record. */

@@ -6,6 +6,6 @@ await Promise.all([
   workflowBundle(),
   import('../activities/index.ts'),
   import('./app.ts'),
-  import('./db/orm.ts'),
+  import('./core/database/orm.ts'),
   import('./embedded/sandbox.ts'),
 ])

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { buildApp } from './app.ts'
-import { connect, sqlOf } from './db/orm.ts'
+import { connect, sqlOf } from './core/database/orm.ts'
 import { createLogger } from './logger.ts'
 
 const path = `${import.meta.dirname}/../docs/openapi.json`

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { auditName } from '../db/endpoints/self-service.ts'
 import { requestErasure } from '../db/erasures/requests.ts'
-import type { Sql } from '../db/orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 import type { Environment } from '../core/values/environment.ts'
 import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../domain/erasure.ts'
 import {

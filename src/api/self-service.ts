@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type SelfServiceActor, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
-import type { Sql } from '../db/orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../domain/endpoint-change.ts'
 import type { Environment } from '../core/values/environment.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'

@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely'
 import { openSecretOf } from './endpoints/changes.ts'
 import { signingSecrets } from '../core/endpoints/statements/secrets.ts'
 import { nextRevision } from '../core/endpoints/statements/states.ts'
-import type { Sql } from './orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 
 /** The path of a sink below `/v1`, before its token. */
 export const SINK_PATH = '/sandbox/sinks/'

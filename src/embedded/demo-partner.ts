@@ -1,6 +1,6 @@
 import { setEndpoint } from '../core/endpoints/statements/endpoint.ts'
 import { findKeyOwner, hashOf, issueKey } from '../core/partners/statements/keys.ts'
-import { sqlOf, type Em, type Orm } from '../db/orm.ts'
+import { sqlOf, type Em, type Orm } from '../core/database/orm.ts'
 import { addPartner } from '../core/partners/statements/partner.ts'
 import { sealing } from '../core/sealing/seal.ts'
 import { generateSecret } from '../core/deliveries/webhooks/secrets.ts'

@@ -26,7 +26,7 @@ export function demoSecrets(databaseUrl: string, encryptionKeys: readonly Buffer
 /** Imports late, because MikroORM takes half a second. */
 async function connect(databaseUrl: string) {
   const [orm, { signingSecrets }, { openSecretOf }] = await Promise.all([
-    import('../db/orm.ts'),
+    import('../core/database/orm.ts'),
     import('../core/endpoints/statements/secrets.ts'),
     import('../db/endpoints/changes.ts'),
   ])

@@ -118,7 +118,7 @@ async function prepareDatabase(
     // loaded while PostgreSQL starts, because MikroORM takes half a second
     const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, { moveSinks }, erasures] =
       await Promise.all([
-        import('../db/orm.ts'),
+        import('../core/database/orm.ts'),
         import('../core/record/statements/deployment.ts'),
         import('./demo-partner.ts'),
         import('../db/sinks.ts'),

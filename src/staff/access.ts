@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { backgroundPatience } from '../db/mikro-orm.config.ts'
-import { connect, type Sql, sqlOf } from '../db/orm.ts'
+import { backgroundPatience } from '../core/database/mikro-orm.config.ts'
+import { connect, type Sql, sqlOf } from '../core/database/orm.ts'
 import { findKey } from '../core/partners/statements/keys.ts'
 import { type ReadFilter, type ReadLead, reportReads, type ReadTotals } from '../db/reads/report.ts'
 import { jsonPieces } from '../core/values/json-pieces.ts'

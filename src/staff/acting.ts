@@ -1,5 +1,5 @@
 import { type ActingFrom, type AuditedAction, recordAudit } from '../core/audit/statements/audit.ts'
-import { type Em, type Orm, type Sql, sqlIn, sqlOf } from '../db/orm.ts'
+import { type Em, type Orm, type Sql, sqlIn, sqlOf } from '../core/database/orm.ts'
 import { requireMayAct } from './permission.ts'
 import { failureOf } from './refusal.ts'
 

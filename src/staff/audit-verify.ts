@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type AuditLine, auditLines, BEGINNING, hashOf, idOfHash } from '../db/audit-chain.ts'
-import type { Sql } from '../db/orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 import { fields } from './answer.ts'
 import type { StaffContext } from './context.ts'
 

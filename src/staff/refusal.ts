@@ -1,4 +1,4 @@
-import { isDatabaseAway, isLockTimeout } from '../db/database-away.ts'
+import { isDatabaseAway, isLockTimeout } from '../core/database/database-away.ts'
 import { OtherEnvironment } from '../core/record/statements/deployment.ts'
 import { SealError } from '../core/sealing/seal.ts'
 import { OtherDeployment } from '../core/temporal/namespace-claim.ts'

@@ -7,7 +7,7 @@ import {
 import type { advance as advanceWorkflow } from '../../workflows/advance.ts'
 import { clockStart, happenedSince } from '../db/leads/move-clock.ts'
 import { readLeadClock } from '../db/leads/next-due.ts'
-import type { Sql } from '../db/orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 import { admitAdvance, endAdvance } from '../db/sandbox-runs.ts'
 import {
   type Advance,

@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import { closeSignal, lookSignal, wakeSignal } from '../../workflows/messages.ts'
 import { markErasureStarted } from '../db/erasures/requests.ts'
-import type { Sql } from '../db/orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 import { erasureId } from '../domain/erasure.ts'
 import { advanceId } from '../domain/lead-clock.ts'
 import { scenarioId } from '../domain/scenarios.ts'

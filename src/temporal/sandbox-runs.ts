@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import { findRun, forgetRun } from '../db/sandbox-runs.ts'
-import type { Sql } from '../db/orm.ts'
+import type { Sql } from '../core/database/orm.ts'
 import { advanceId } from '../domain/lead-clock.ts'
 import { scenarioId } from '../domain/scenarios.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { replaceSecrets, rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { prepareDelivering } from '../support/delivering.ts'

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { wakeLeadsActivity } from '../../activities/wake-leads.ts'
 import { findDraining } from '../../src/core/endpoints/statements/draining.ts'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import type { WakeProgress } from '../../src/core/endpoints/decisions/draining.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { connect, sqlOf } from '../../src/db/orm.ts'
+import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 import { switchableProxy } from './switchable-proxy.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createReadLog } from '../../src/api/read-log.ts'
 import { type AgedRead, insertKeyReads } from '../../src/db/reads/write.ts'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { partnerCalls, prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'

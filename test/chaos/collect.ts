@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@temporalio/client'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { forEachInFlight } from '../../src/core/temporal/in-flight.ts'
 import type { ReferralView } from '../../workflows/messages.ts'
 import type { Account, Call, Evidence, Execution, LeadJournal, RecordRows, View } from './evidence.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import type { LeadJournal } from './evidence.ts'
 import { factsOf } from './facts.ts'
 import type { PartnerApi } from './partner-api.ts'

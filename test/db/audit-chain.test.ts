@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { recordAudit } from '../../src/core/audit/statements/audit.ts'
-import { migrate } from '../../src/db/migrating.ts'
-import { type Orm, type Sql } from '../../src/db/orm.ts'
+import { migrate } from '../../src/core/database/migrating.ts'
+import { type Orm, type Sql } from '../../src/core/database/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const WRITERS = 8

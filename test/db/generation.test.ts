@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { isReachable, connect, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { isReachable, connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { listRestores, noteAlive } from '../../src/db/restores.ts'
 import { atEnd } from '../support/at-end.ts'
 import { insertLead } from '../support/insert-lead.ts'

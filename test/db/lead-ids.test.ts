@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { leadIds } from '../../src/core/leads/statements/ids.ts'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const HOUR_MS = 60 * 60 * 1000

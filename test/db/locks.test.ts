@@ -3,12 +3,20 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { alone } from '../../src/db/alone.ts'
-import { isDatabaseAway } from '../../src/db/database-away.ts'
+import { alone } from '../../src/core/database/alone.ts'
+import { isDatabaseAway } from '../../src/core/database/database-away.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
-import { keyedLocks, type Lock, locks, SLOTS, takeKeyedLocks, takeLock, tryLock } from '../../src/db/locks.ts'
-import { backgroundPatience } from '../../src/db/mikro-orm.config.ts'
-import { connect, type Sql, sqlOf } from '../../src/db/orm.ts'
+import {
+  keyedLocks,
+  type Lock,
+  locks,
+  SLOTS,
+  takeKeyedLocks,
+  takeLock,
+  tryLock,
+} from '../../src/core/database/locks.ts'
+import { backgroundPatience } from '../../src/core/database/mikro-orm.config.ts'
+import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { atEnd } from '../support/at-end.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { runToEnd } from '../support/processes.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { migrate } from '../../src/db/migrating.ts'
-import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { migrate } from '../../src/core/database/migrating.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { atEnd } from '../support/at-end.ts'
 import { createDatabase, dropDatabase, withDatabase } from '../support/template-database.ts'
 

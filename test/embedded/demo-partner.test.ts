@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import type { Orm, Sql } from '../../src/db/orm.ts'
+import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { findKeyOwner, hashOf, revokeKey } from '../../src/core/partners/statements/keys.ts'
 import type { DemoPartner } from '../../src/embedded/data-directory.ts'
 import { moveSinks, provideSink } from '../../src/db/sinks.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { insertKeyReads } from '../../src/db/reads/write.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/db/orm.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 
 /** Leads with their first event that were closed so long ago. */
 export async function fillEndedLeads(

@@ -1,4 +1,4 @@
-import { connect, type Orm, type Sql, sqlOf } from '../../src/db/orm.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'

@@ -1,5 +1,5 @@
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { connect, sqlOf } from '../../src/db/orm.ts'
+import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { type RetentionClass, retentionClasses } from '../../src/domain/retention.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'

@@ -4,7 +4,7 @@ import { requireDeployment } from '../../src/core/record/statements/deployment.t
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
-import { connect, type Orm, sqlOf } from '../../src/db/orm.ts'
+import { connect, type Orm, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
 import { ensureSearchAttributes } from '../../src/core/temporal/search-attributes.ts'

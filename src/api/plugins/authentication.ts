@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import type { Sql } from '../../db/orm.ts'
+import type { Sql } from '../../core/database/orm.ts'
 import {
   findKeyOwner,
   hashOf,

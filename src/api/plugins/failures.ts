@@ -2,7 +2,7 @@ import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import plugin from 'fastify-plugin'
 import { z } from 'zod'
-import { isDatabaseAway } from '../../db/database-away.ts'
+import { isDatabaseAway } from '../../core/database/database-away.ts'
 import { SealError } from '../../core/sealing/seal.ts'
 import {
   ApiError,

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { Sql } from '../../db/orm.ts'
+import type { Sql } from '../../core/database/orm.ts'
 import { setSink as change } from '../../db/sinks.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
 import { integer } from '../../core/leads/routes/fields.ts'

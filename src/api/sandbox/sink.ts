@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../../db/sinks.ts'
-import type { Sql } from '../../db/orm.ts'
+import type { Sql } from '../../core/database/orm.ts'
 import { problemOf } from '../../core/deliveries/webhooks/verify.ts'
 import { ApiError } from '../errors.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import { alone } from '../../db/alone.ts'
+import { alone } from '../database/alone.ts'
 import {
   type FailingWorkflow,
   failingToCheck,
@@ -10,7 +10,7 @@ import {
   noteStillFailing,
   tellFailing,
 } from './statements/failing-workflows.ts'
-import type { Sql } from '../../db/orm.ts'
+import type { Sql } from '../database/orm.ts'
 import { findRuns, isTaskFailing } from './failing-tasks.ts'
 import type { FailedTasks } from './failed-tasks.ts'
 import { forEachInFlight } from './in-flight.ts'

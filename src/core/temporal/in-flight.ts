@@ -1,4 +1,4 @@
-import { isDatabaseAway, isLockTimeout } from '../../db/database-away.ts'
+import { isDatabaseAway, isLockTimeout } from '../database/database-away.ts'
 import { OtherDeployment } from './namespace-claim.ts'
 import { isTemporalAway } from './temporal-away.ts'
 

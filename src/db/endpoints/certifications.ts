@@ -7,8 +7,8 @@ import {
 import type { Environment } from '../../core/values/environment.ts'
 import { recordAudit } from '../../core/audit/statements/audit.ts'
 import { applyChange, auditChange, lockEndpointOf, openSecretOf } from './changes.ts'
-import { jsonb } from '../jsonb.ts'
-import type { Sql } from '../orm.ts'
+import { jsonb } from '../../core/database/jsonb.ts'
+import type { Sql } from '../../core/database/orm.ts'
 
 /**
  * Requests the certification of a candidate, or answers the one that is running. The caller's transaction has the

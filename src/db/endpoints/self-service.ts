@@ -9,7 +9,7 @@ import {
 import { recordAudit } from '../../core/audit/statements/audit.ts'
 import { spend } from '../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../core/endpoints/statements/endpoint.ts'
-import type { Sql } from '../orm.ts'
+import type { Sql } from '../../core/database/orm.ts'
 
 type Metered = keyof typeof endpointLimits
 

@@ -5,7 +5,7 @@ import {
   anyErasureReasonNames,
   REFERENCE,
 } from '../../core/leads/decisions/reasons.ts'
-import { instant, like, oneOf } from './columns.ts'
+import { instant, like, oneOf } from '../../core/database/columns.ts'
 import { Lead } from '../../core/leads/tables/lead.ts'
 
 /** A request to erase a lead's personal data, and what became of it: one for each lead, apart from canceled ones. */

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from './columns.ts'
+import { instant } from '../../core/database/columns.ts'
 import { Partner } from '../../core/partners/tables/partner.ts'
 
 /** The export of a lead that a partner reads, or read last: one at a time for each. */

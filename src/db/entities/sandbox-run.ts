@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type RunKind, runKinds } from '../../domain/sandbox-runs.ts'
 import type { ScenarioName } from '../../domain/scenarios.ts'
-import { instant, oneOf } from './columns.ts'
+import { instant, oneOf } from '../../core/database/columns.ts'
 import { Lead } from '../../core/leads/tables/lead.ts'
 import { Partner } from '../../core/partners/tables/partner.ts'
 

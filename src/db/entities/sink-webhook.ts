@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from './columns.ts'
+import { instant } from '../../core/database/columns.ts'
 import { Partner } from '../../core/partners/tables/partner.ts'
 
 /** A request that arrived at a sink: the last hundred of each are kept. */

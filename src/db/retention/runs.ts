@@ -7,7 +7,7 @@ import {
   retentionEveryMs,
 } from '../../domain/retention.ts'
 import type { ErasureTools } from '../erasures/journal.ts'
-import type { Sql } from '../orm.ts'
+import type { Sql } from '../../core/database/orm.ts'
 import { requireFewLeads, requireSameClock } from './brakes.ts'
 import { retained } from './classes.ts'
 

@@ -1,7 +1,7 @@
 import type { auditOutcomes } from '../tables/audit-entry.ts'
 import { sql as raw } from 'kysely'
-import { jsonb } from '../../../db/jsonb.ts'
-import type { Sql } from '../../../db/orm.ts'
+import { jsonb } from '../../database/jsonb.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */
 export interface AuditedAction {

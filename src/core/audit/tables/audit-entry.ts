@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 
 /** `failed`: nothing was done, or not all of it; `unknown`: it may have been done, since no answer came. */
 export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findDelivery, isUnsent } from '../statements/resend.ts'
 import { MOST_RESENDS } from '../statements/resend-marks.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import { ApiError, invalidPayload, retryLater, unavailable } from '../../../api/errors.ts'
 import type { ResendWebhook } from '../workflows/resend.ts'

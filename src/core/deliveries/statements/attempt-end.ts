@@ -2,8 +2,8 @@ import { sql as raw } from 'kysely'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
 import { isOfRevision } from '../../endpoints/statements/states.ts'
-import { jsonb } from '../../../db/jsonb.ts'
-import type { Sql } from '../../../db/orm.ts'
+import { jsonb } from '../../database/jsonb.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** The attempt that has ended, and whose it was. */
 export interface EndedAttempt {

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { overdueAt } from '../../../db/erasures/requests.ts'
 import { FAILING_AFTER_MS } from '../../temporal/statements/failing-workflows.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** What waits, over all partners. */
 export interface Backlog {

@@ -5,7 +5,7 @@ import { isLastButOneMade } from '../decisions/retry-schedule.ts'
 import type { StoredSecret } from '../../endpoints/statements/secrets.ts'
 import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import {
   type AttemptRow,
   type AttemptTools,

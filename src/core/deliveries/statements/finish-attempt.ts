@@ -11,7 +11,7 @@ import { deliver, endAttempt, type EndedAttempt } from './attempt-end.ts'
 import { columnsOf, drainAfterProbe, isOfRevision } from '../../endpoints/statements/states.ts'
 import type { EndpointNotice } from '../../endpoints/statements/incidents.ts'
 import { oweNotice } from '../../endpoints/statements/notices.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 export interface Finished {
   end: 'delivered' | FailureDecision['end']

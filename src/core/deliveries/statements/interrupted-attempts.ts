@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /**
  * How many attempts in a row have no end, because their processes went away, with the latest; 0 when that has one.

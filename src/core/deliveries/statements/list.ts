@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { DeliveryStatus } from '../decisions/delivery.ts'
 import { waitsFor } from './first-open.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** As it is shown: `held` while the endpoint is paused. */
 export const shownState = raw<DeliveryStatus>`case

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type AttemptTrigger, LEASE_MS } from '../decisions/delivery.ts'
 import type { StoredSecret } from '../../endpoints/statements/secrets.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 export interface StartedAttempt {
   kind: 'send'

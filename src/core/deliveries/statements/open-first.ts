@@ -1,6 +1,6 @@
 import { decideAttempt, type DeliveryFacts } from '../decisions/attempt-decision.ts'
 import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import {
   type AttemptRow,
   type AttemptTools,

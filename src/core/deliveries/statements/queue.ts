@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { currentGeneration } from '../../record/statements/generation.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** Where a lead's deliveries stand in the record, of that generation. */
 export interface DeliveryQueue {

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { takeKeyedLocks } from '../../../db/locks.ts'
-import type { Sql } from '../../../db/orm.ts'
+import { takeKeyedLocks } from '../../database/locks.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** How many settled deliveries of a partner may wait to be sent once more. */
 export const MOST_RESENDS = 1000

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type AttemptTrigger, attemptTriggers } from '../decisions/delivery.ts'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 import { LeadEvent } from '../../leads/tables/lead-event.ts'
 
 /** One HTTP request of a delivery, written before it is sent and completed after. */

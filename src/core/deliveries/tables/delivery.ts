@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type DeliveryState, deliveryStates } from '../decisions/delivery.ts'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 import { LeadEvent } from '../../leads/tables/lead-event.ts'
 import { Lead } from '../../leads/tables/lead.ts'
 import { Partner } from '../../partners/tables/partner.ts'

@@ -1,7 +1,7 @@
 import { askedSignal, wakeSignal } from '../../../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
 import { requestAttempt } from '../statements/resend.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { requestResends } from '../statements/resend-marks.ts'
 import { ensureRunning } from '../../temporal/ensure-running.ts'
 import { inBatches } from '../../temporal/in-batches.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { describeReason } from '../decisions/endpoint.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'

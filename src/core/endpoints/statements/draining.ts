@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { SET_FROM_NOW } from './endpoint.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** A draining in progress, identified by `since`, to the microsecond. */
 export interface Draining {

@@ -4,7 +4,7 @@ import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open
 import { settleOpenChanges } from '../../../db/endpoints/changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import type { SealAt } from '../../sealing/seal.ts'
 
 /** The reason after deliveries were canceled: their leads have to be woken too. */

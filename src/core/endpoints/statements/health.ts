@@ -4,7 +4,7 @@ import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import { isAtRest } from '../../deliveries/statements/list.ts'
 import { AFTER_ALL } from '../../deliveries/statements/page.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** The latest attempts of a partner that its endpoint's figures are about. */
 const RECENT = 1000

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { NoticeKind } from '../decisions/endpoint.ts'
 import { hasRecovered } from './incidents.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** After this, an unsent notice is dropped. */
 const STALE = raw`interval '7 days'`

@@ -1,6 +1,6 @@
 import { withJitter } from '../../deliveries/decisions/retry-schedule.ts'
 import type { Begun } from '../../deliveries/statements/begin-attempt.ts'
-import { isLockTimeout } from '../../../db/database-away.ts'
+import { isLockTimeout } from '../../database/database-away.ts'
 
 /** Connections, of the twenty of a pool, that one partner's attempts use at a time. */
 const PLACES = 4

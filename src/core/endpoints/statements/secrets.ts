@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { nextId } from '../../../db/next-id.ts'
-import type { Sql } from '../../../db/orm.ts'
+import { nextId } from '../../database/next-id.ts'
+import type { Sql } from '../../database/orm.ts'
 import { open, type Place, type SealAt } from '../../sealing/seal.ts'
 
 /** Whether a row of `endpoint_secrets` signs now. */

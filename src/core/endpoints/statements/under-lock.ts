@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { ENDPOINT_CAP } from '../../deliveries/decisions/delivery.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { isLiveSecret, type StoredSecret } from './secrets.ts'
 
 interface UnderLock {

@@ -7,7 +7,7 @@ import {
   type EndpointIncident,
   endpointIncidents,
 } from '../decisions/endpoint.ts'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 import { Partner } from '../../partners/tables/partner.ts'
 
 /** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */

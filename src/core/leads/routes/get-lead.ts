@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { findLead, type LeadRow } from '../statements/partner-reads.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { eachField, requiredFields, returnedFields } from '../decisions/lead-fields.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { unknownLead } from '../../../api/errors.ts'

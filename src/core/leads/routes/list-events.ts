@@ -8,7 +8,7 @@ import {
   type FeedPosition,
   lastEvent,
 } from '../statements/event-feed.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../../api/cursors.ts'
 import { ApiError, invalidPayload, retryLater } from '../../../api/errors.ts'

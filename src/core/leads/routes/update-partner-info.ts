@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../statements/update-lead.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import {
   type ChangeableField,
   changeableFields,

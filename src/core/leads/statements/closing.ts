@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { AnyCloseReason } from '../decisions/reasons.ts'
 import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { leadsNow } from './leads-now.ts'
 
 /** The reason of a lead that ends by itself, after mortgage_ready. */

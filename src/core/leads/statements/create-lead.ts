@@ -7,7 +7,7 @@ import {
   requestHashPlace,
   type WebhookBody,
 } from './new-lead.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { open } from '../../sealing/seal.ts'
 import type { ScenarioName } from '../../../domain/scenarios.ts'
 

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { currentGeneration } from '../../record/statements/generation.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** A new lead's id, and PostgreSQL's time. */
 export interface ReservedLeadId {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 const REMEMBERED = 10_000
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { openBorrower } from './sealed-lead.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../decisions/referral.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import { leadsNow } from './leads-now.ts'
 

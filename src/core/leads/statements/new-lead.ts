@@ -4,10 +4,10 @@ import { eachField, type OptionalField, optionalFieldNames } from '../decisions/
 import type { ScenarioName } from '../../../domain/scenarios.ts'
 import type { WebhookFacts } from '../../deliveries/decisions/webhook-facts.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
-import { jsonb } from '../../../db/jsonb.ts'
+import { jsonb } from '../../database/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
 import { type Borrower, sealBorrower, sealFields } from './sealed-lead.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { type Place, seal } from '../../sealing/seal.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
 const OVERDUE = raw`clock_timestamp() - interval '2 minutes'`

@@ -1,6 +1,6 @@
 import { optionalFieldNames, returnedFields } from '../decisions/lead-fields.ts'
-import { compiledOnce } from '../../../db/compiled-once.ts'
-import type { Sql } from '../../../db/orm.ts'
+import { compiledOnce } from '../../database/compiled-once.ts'
+import type { Sql } from '../../database/orm.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 

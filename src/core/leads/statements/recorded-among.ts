@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** Which of a lead's milestones are recorded, by their keys. */
 export async function recordedAmong(

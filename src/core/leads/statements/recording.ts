@@ -4,11 +4,11 @@ import type { KnownRecord, MilestoneItem, Recording } from '../decisions/referra
 import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
 import { type AttemptTools, leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
-import { jsonb } from '../../../db/jsonb.ts'
+import { jsonb } from '../../database/jsonb.ts'
 import { leadsNow } from './leads-now.ts'
 import { type LockedLead, lockLead } from './lock-lead.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 export interface RecordingOptions {
   opening?: Opening | undefined

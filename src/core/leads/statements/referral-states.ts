@@ -3,7 +3,7 @@ import { type DeliveryFailure, failureReason, type ReferralState, TIMED_KEY } fr
 import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** A lead's state according to the record: the input of its workflow. */
 export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 

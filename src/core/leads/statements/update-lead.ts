@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { ChangeableField } from '../decisions/lead-fields.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import { leadsNow } from './leads-now.ts'
 import { ownsLead } from './partner-reads.ts'
 import { sealMetadata } from './sealed-lead.ts'

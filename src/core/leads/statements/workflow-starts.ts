@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** Open leads older than `olderThanMs` with no recorded workflow start, except those in `but`; the oldest first. */
 export async function unstartedLeads(

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EventPayload } from '../decisions/event-payloads.ts'
 import { type MilestoneName, milestoneNames } from '../decisions/milestones.ts'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 import { Lead } from './lead.ts'
 import { Partner } from '../../partners/tables/partner.ts'
 

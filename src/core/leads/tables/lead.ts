@@ -7,7 +7,7 @@ import {
   holdReasonNames,
   REFERENCE,
 } from '../decisions/reasons.ts'
-import { instant, like, oneOf } from '../../../db/entities/columns.ts'
+import { instant, like, oneOf } from '../../database/columns.ts'
 import { Partner } from '../../partners/tables/partner.ts'
 
 export const Lead = defineEntity({

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 
 /**
  * Why a borrower gets no onboarding mail. `repeated`: the address got one about the same partner within 24 hours;

@@ -19,7 +19,7 @@ import {
 } from '../../../../workflows/messages.ts'
 import { loadReferralState } from '../statements/referral-states.ts'
 import { markStarted } from '../statements/workflow-starts.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import type { ReferralState } from '../decisions/referral.ts'
 import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
 import { startAttributes } from '../../temporal/search-attributes.ts'

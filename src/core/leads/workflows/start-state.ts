@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Carried } from '../../../../workflows/journey.ts'
 import { recordedAmong } from '../statements/recorded-among.ts'
 import { loadReferralState } from '../statements/referral-states.ts'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import type { ReferralState } from '../decisions/referral.ts'
 import { type Unrecorded, unrecordedBefore } from './unrecorded.ts'
 

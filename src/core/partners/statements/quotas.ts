@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** How often a partner may do something: `most` times in a row, and then once in `everySeconds`. */
 export interface Quota {

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../../db/entities/columns.ts'
+import { instant } from '../../database/columns.ts'
 import { Partner } from './partner.ts'
 
 export const ApiKey = defineEntity({

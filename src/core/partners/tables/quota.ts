@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../../db/entities/columns.ts'
+import { instant } from '../../database/columns.ts'
 import { Partner } from './partner.ts'
 
 /** What a partner has used up of what it may do only so often. */

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { RestoreCause } from '../decisions/restore.ts'
-import type { Sql } from '../../../db/tables.ts'
-import { codeOf, isDenied } from '../../../db/role-rights.ts'
+import type { Sql } from '../../database/tables.ts'
+import { codeOf, isDenied } from '../../database/role-rights.ts'
 
 /**
  * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that whoever knew more,

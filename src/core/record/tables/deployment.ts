@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type Environment, environments } from '../../values/environment.ts'
-import { instant, oneOf } from '../../../db/entities/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 
 /** Whose record this database holds: its one row is made once and stays. */
 export const Deployment = defineEntity({

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { takeLock } from '../../../db/locks.ts'
-import type { Sql } from '../../../db/orm.ts'
+import { takeLock } from '../../database/locks.ts'
+import type { Sql } from '../../database/orm.ts'
 import { keyId } from '../seal.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../../db/entities/columns.ts'
+import { instant } from '../../database/columns.ts'
 
 /** A key of ENCRYPTION_KEY under which values are or were sealed; it isn't the key itself. */
 export const EncryptionKey = defineEntity({

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failingByType, failingPage, failingSamples } from '../statements/failing-workflows.ts'
-import { pages } from '../../../db/pages.ts'
+import { pages } from '../../database/pages.ts'
 import { forEachInFlight } from '../in-flight.ts'
 import { countWorkflows, listWorkflows } from '../list-workflows.ts'
 import { repair as repairOne, type Repair } from '../repair.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../db/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** A task may fail once or twice while a worker starts or a release is rolled out: after this long, it does not end by itself. */
 export const FAILING_AFTER_MS = 60_000

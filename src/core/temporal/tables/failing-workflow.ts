@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../../db/entities/columns.ts'
+import { instant } from '../../database/columns.ts'
 
 /** A workflow whose task fails again and again: nothing happens to it until that ends. */
 export const FailingWorkflow = defineEntity({

@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto'
 import { Migration } from '@mikro-orm/migrations'
 import { takeKeys } from '../migration-keys.ts'
-import { keyId, seal } from '../../core/sealing/seal.ts'
+import { keyId, seal } from '../../sealing/seal.ts'
 
 interface Row {
   id: number

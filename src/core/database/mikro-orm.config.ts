@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { defineConfig } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
-import { type Connection, noteCluster } from '../core/record/statements/generation.ts'
+import { type Connection, noteCluster } from '../record/statements/generation.ts'
 import { LOCK_TABLES } from './locks.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'

@@ -1,6 +1,6 @@
 import type { Migration } from '@mikro-orm/migrations'
 import type { Configuration } from '@mikro-orm/postgresql'
-import { keyId } from '../core/sealing/seal.ts'
+import { keyId } from '../sealing/seal.ts'
 
 /** MikroORM makes the migrations itself, and passes its configuration to each. */
 const keysOf = new WeakMap<object, readonly Buffer[]>()

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 import { takeKeys } from '../migration-keys.ts'
-import { type Place, seal } from '../../core/sealing/seal.ts'
+import { type Place, seal } from '../../sealing/seal.ts'
 
 const BATCH = 200
 

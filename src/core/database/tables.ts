@@ -1,0 +1,87 @@
+import type { InferKyselyDB } from '@mikro-orm/postgresql'
+import type { Generated, Kysely } from 'kysely'
+import { ApiKey } from '../partners/tables/api-key.ts'
+import { Attempt } from '../deliveries/tables/attempt.ts'
+import { AuditEntry } from '../audit/tables/audit-entry.ts'
+import { Certification } from '../../db/entities/certification.ts'
+import { Delivery } from '../deliveries/tables/delivery.ts'
+import { Deployment } from '../record/tables/deployment.ts'
+import { EncryptionKey } from '../sealing/tables/encryption-key.ts'
+import { EndpointChange } from '../../db/entities/endpoint-change.ts'
+import { EndpointPing } from '../../db/entities/endpoint-ping.ts'
+import { EndpointSecret } from '../endpoints/tables/endpoint-secret.ts'
+import { Endpoint } from '../endpoints/tables/endpoint.ts'
+import { ErasureIntent } from '../../db/entities/erasure-intent.ts'
+import { Erasure } from '../../db/entities/erasure.ts'
+import { Export } from '../../db/entities/export.ts'
+import { FailingWorkflow } from '../temporal/tables/failing-workflow.ts'
+import { IdempotencyKey } from '../leads/tables/idempotency-key.ts'
+import { LeadEvent } from '../leads/tables/lead-event.ts'
+import { Lead } from '../leads/tables/lead.ts'
+import { Loss } from '../../db/entities/loss.ts'
+import { Notice } from '../endpoints/tables/notice.ts'
+import { OnboardingMail } from '../leads/tables/onboarding-mail.ts'
+import { Partner } from '../partners/tables/partner.ts'
+import { PersonalRead } from '../../db/entities/personal-read.ts'
+import { Quota } from '../partners/tables/quota.ts'
+import { Restore } from '../../db/entities/restore.ts'
+import { RetentionRun } from '../../db/entities/retention-run.ts'
+import { SandboxRun } from '../../db/entities/sandbox-run.ts'
+import { Sink } from '../../db/entities/sink.ts'
+import { SinkWebhook } from '../../db/entities/sink-webhook.ts'
+
+export const entities = [
+  Partner,
+  ApiKey,
+  Endpoint,
+  EndpointSecret,
+  EndpointChange,
+  EndpointPing,
+  Certification,
+  Lead,
+  LeadEvent,
+  Delivery,
+  Attempt,
+  IdempotencyKey,
+  Export,
+  Quota,
+  OnboardingMail,
+  Notice,
+  AuditEntry,
+  PersonalRead,
+  Deployment,
+  Restore,
+  Loss,
+  Sink,
+  SinkWebhook,
+  EncryptionKey,
+  Erasure,
+  ErasureIntent,
+  RetentionRun,
+  SandboxRun,
+  FailingWorkflow,
+] as const
+
+type Inferred = InferKyselyDB<(typeof entities)[number]>
+
+/** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
+export type Tables = Omit<Inferred, keyof Given> & {
+  [Table in keyof Given]: Omit<Inferred[Table], Given[Table]> & {
+    [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
+  }
+}
+interface Given {
+  leads: 'id'
+  endpoint_secrets: 'id'
+  endpoint_changes: 'id'
+  certifications: 'id'
+  endpoint_pings: 'id'
+  audit: 'id' | 'previous_hash' | 'hash'
+  personal_reads: 'id'
+  sink_webhooks: 'id'
+  erasures: 'id'
+  sandbox_runs: 'id'
+}
+
+/** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
+export type Sql = Kysely<Tables>
