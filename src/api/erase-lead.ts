@@ -13,10 +13,10 @@ import {
   withReference,
 } from '../core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../core/values/timestamps.ts'
-import { ApiError, retryLater, unknownLead } from './errors.ts'
+import { ApiError, retryLater, unknownLead } from '../core/http/errors.ts'
 import { leadId, oneOf, timestamp } from '../core/leads/routes/fields.ts'
-import { operation } from './openapi/operation.ts'
-import { leadErrors, strictBody } from './schemas.ts'
+import { operation } from '../core/http/openapi/operation.ts'
+import { leadErrors, strictBody } from '../core/http/schemas.ts'
 import { ofLead, success } from '../core/leads/routes/response-fields.ts'
 
 interface Options {

@@ -7,7 +7,7 @@ import { eachField, optionalFieldNames, requiredFields } from '../core/leads/dec
 import { attemptTrigger, deliveryState } from '../core/deliveries/routes/deliveries.ts'
 import { event, tellApart } from '../core/leads/routes/events.ts'
 import { timestamp } from '../core/leads/routes/fields.ts'
-import { leadStatus, stringMap } from './schemas.ts'
+import { leadStatus, stringMap } from '../core/http/schemas.ts'
 import {
   attemptNumber,
   errorCode,

@@ -5,9 +5,9 @@ import { pauseOrResume } from '../core/endpoints/statements/states.ts'
 import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
 import { describeReason, isFailing } from '../core/endpoints/decisions/endpoint.ts'
 import { endpointView, exampleView, viewOf } from '../core/endpoints/routes/endpoint-view.ts'
-import { ApiError, invalidPayload } from './errors.ts'
-import { operation } from './openapi/operation.ts'
-import { strictBody } from './schemas.ts'
+import { ApiError, invalidPayload } from '../core/http/errors.ts'
+import { operation } from '../core/http/openapi/operation.ts'
+import { strictBody } from '../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,

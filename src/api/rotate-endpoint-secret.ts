@@ -11,10 +11,10 @@ import {
   exampleView,
   viewOf,
 } from '../core/endpoints/routes/endpoint-view.ts'
-import { ApiError, invalidPayload } from './errors.ts'
+import { ApiError, invalidPayload } from '../core/http/errors.ts'
 import { integer } from '../core/leads/routes/fields.ts'
-import { operation } from './openapi/operation.ts'
-import { strictBody } from './schemas.ts'
+import { operation } from '../core/http/openapi/operation.ts'
+import { strictBody } from '../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,

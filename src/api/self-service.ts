@@ -5,7 +5,7 @@ import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../domai
 import type { Environment } from '../core/values/environment.ts'
 import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
 import type { EndpointPolicy } from '../core/deliveries/webhooks/endpoint-url.ts'
-import { ApiError, retryLater } from './errors.ts'
+import { ApiError, retryLater } from '../core/http/errors.ts'
 
 /** What the routes need by which partners look after their own endpoint. */
 export interface SelfServiceOptions {

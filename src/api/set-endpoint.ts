@@ -11,10 +11,10 @@ import {
   exampleView,
   viewOf,
 } from '../core/endpoints/routes/endpoint-view.ts'
-import { invalidPayload } from './errors.ts'
+import { invalidPayload } from '../core/http/errors.ts'
 import { requiredOr } from '../core/leads/routes/fields.ts'
-import { operation } from './openapi/operation.ts'
-import { strictBody } from './schemas.ts'
+import { operation } from '../core/http/openapi/operation.ts'
+import { strictBody } from '../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { requestPing } from '../db/endpoints/pings.ts'
 import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
 import { endpointView, exampleView, viewOf } from '../core/endpoints/routes/endpoint-view.ts'
-import { ApiError, invalidPayload } from './errors.ts'
-import { operation } from './openapi/operation.ts'
-import { strictBody } from './schemas.ts'
+import { ApiError, invalidPayload } from '../core/http/errors.ts'
+import { operation } from '../core/http/openapi/operation.ts'
+import { strictBody } from '../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,

@@ -1,7 +1,7 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
-import type { ConnectionLimits } from '../../src/api/http-server.ts'
+import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
 import { createReadLog } from '../../src/api/read-log.ts'
 import { candidateOf, endCertification } from '../../src/db/endpoints/certifications.ts'
 import { remembered, requireDeployment } from '../../src/core/record/statements/deployment.ts'

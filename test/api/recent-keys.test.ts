@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { recentKeys } from '../../src/api/recent-keys.ts'
+import { recentKeys } from '../../src/core/http/recent-keys.ts'
 
 const MINUTE_MS = 60_000
 

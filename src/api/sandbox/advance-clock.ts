@@ -7,10 +7,10 @@ import { clockStops, type ClockTarget, MOST_DAYS, MOST_YEARS } from '../../domai
 import { statuses } from '../../core/leads/decisions/milestones.ts'
 import { MOST_RUNS } from '../../domain/sandbox-runs.ts'
 import type { Clocks } from '../../temporal/clocks.ts'
-import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../errors.ts'
+import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../core/http/errors.ts'
 import { leadId, oneOf, timestamp } from '../../core/leads/routes/fields.ts'
-import { operation } from '../openapi/operation.ts'
-import { strictBody } from '../schemas.ts'
+import { operation } from '../../core/http/openapi/operation.ts'
+import { strictBody } from '../../core/http/schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
 import { ofLead, success } from '../../core/leads/routes/response-fields.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nextDue } from '../../db/leads/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../../domain/lead-clock.ts'
 import { formatTimestamp } from '../../core/values/timestamps.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../../core/http/errors.ts'
 import { eventName } from '../../core/leads/routes/events.ts'
 import { timestamp } from '../../core/leads/routes/fields.ts'
 import {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { SelfServiceOptions } from '../self-service.ts'
 import { advanceClock, type ClockOptions } from './advance-clock.ts'
-import { named } from '../named.ts'
+import { named } from '../../core/http/named.ts'
 import { getClock } from './get-clock.ts'
 import { getSink } from './get-sink.ts'
 import { listScenarios } from './list-scenarios.ts'

@@ -8,9 +8,9 @@ import {
 } from '../../core/leads/decisions/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../core/leads/decisions/milestones.ts'
 import { oneOf } from '../../core/leads/routes/fields.ts'
-import { refTo } from '../openapi/json-schema.ts'
-import { strictly } from '../schemas.ts'
-import { notFields } from '../unknown-fields.ts'
+import { refTo } from '../../core/http/openapi/json-schema.ts'
+import { strictly } from '../../core/http/schemas.ts'
+import { notFields } from '../../core/http/unknown-fields.ts'
 
 export const eventName = z
   .enum(signalledMilestones, { error: oneOf(signalledMilestones) })

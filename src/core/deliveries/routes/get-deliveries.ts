@@ -7,14 +7,14 @@ import { ownsLead } from '../../leads/statements/partner-reads.ts'
 import type { Sql } from '../../database/orm.ts'
 import { deliveryStatuses } from '../decisions/delivery.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
-import { unknownLead } from '../../../api/errors.ts'
+import { unknownLead } from '../../http/errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
-import { eventCursor } from '../../../api/cursors.ts'
+import { eventCursor } from '../../http/cursors.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
 import { eventName } from '../../leads/routes/events.ts'
 import { leadId, oneOf, timestamp } from '../../leads/routes/fields.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { pageLimit, strictBody } from '../../../api/schemas.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { pageLimit, strictBody } from '../../http/schemas.ts'
 import {
   attemptNumber,
   errorCode,

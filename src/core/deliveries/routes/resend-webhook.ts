@@ -3,11 +3,11 @@ import { findDelivery, isUnsent } from '../statements/resend.ts'
 import { MOST_RESENDS } from '../statements/resend-marks.ts'
 import type { Sql } from '../../database/orm.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
-import { ApiError, invalidPayload, retryLater, unavailable } from '../../../api/errors.ts'
+import { ApiError, invalidPayload, retryLater, unavailable } from '../../http/errors.ts'
 import type { ResendWebhook } from '../workflows/resend.ts'
 import { eventId as ofEvent } from '../../leads/routes/fields.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { messageResponse, strictBody } from '../../../api/schemas.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { messageResponse, strictBody } from '../../http/schemas.ts'
 
 interface Options {
   sql: Sql

@@ -7,7 +7,7 @@ import { describeReason, endpointHealths, healthOf } from '../decisions/endpoint
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { exampleHealth, healthFields, healthToWire } from './endpoint-health.ts'
 import { noRequests, requestFields, requestsToWire } from '../../../api/endpoint-requests.ts'
-import { ApiError } from '../../../api/errors.ts'
+import { ApiError } from '../../http/errors.ts'
 import { timestamp } from '../../leads/routes/fields.ts'
 
 /** An endpoint as its partner sees it. */

@@ -4,9 +4,9 @@ import type { Sql } from '../../database/orm.ts'
 import { describeReason } from '../decisions/endpoint.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from '../../../api/errors.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { strictBody } from '../../../api/schemas.ts'
+import { invalidPayload } from '../../http/errors.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { strictBody } from '../../http/schemas.ts'
 import { success } from '../../leads/routes/response-fields.ts'
 
 const schema = operation({

@@ -9,11 +9,11 @@ import { eachField, type OptionalField, optionalFieldNames } from '../decisions/
 import type { Environment } from '../../values/environment.ts'
 import { scenarioOfEmail } from '../../../domain/scenarios.ts'
 import { newReferralState, type ReferralState } from '../decisions/referral.ts'
-import { ApiError, invalidPayload } from '../../../api/errors.ts'
+import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { ignoredIn, MOST_IGNORED } from '../../../api/unknown-fields.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { ignoredIn, MOST_IGNORED } from '../../http/unknown-fields.ts'
 import { message, success } from './response-fields.ts'
 
 interface Options {

@@ -5,12 +5,12 @@ import type { Sql } from '../../database/orm.ts'
 import { pages } from '../../database/pages.ts'
 import { jsonPieces, type Pages } from '../../values/json-pieces.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
-import { unknownLead } from '../../../api/errors.ts'
+import { unknownLead } from '../../http/errors.ts'
 import { event } from './events.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { leadBody, leadErrors } from '../../../api/schemas.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { leadBody, leadErrors } from '../../http/schemas.ts'
 import { success } from './response-fields.ts'
-import { streamed } from '../../../api/streamed.ts'
+import { streamed } from '../../http/streamed.ts'
 
 const schema = operation({
   operationId: 'getEvents',

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { IDEMPOTENCY_KEY } from '../decisions/idempotency-key.ts'
-import { invalidPayload } from '../../../api/errors.ts'
+import { invalidPayload } from '../../http/errors.ts'
 
 /** The header in OpenAPI. `scope` says how long a key counts, and for what. */
 export function idempotencyParameter(scope: string, example: string) {

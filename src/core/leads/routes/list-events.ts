@@ -10,13 +10,13 @@ import {
 } from '../statements/event-feed.ts'
 import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
-import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../../api/cursors.ts'
-import { ApiError, invalidPayload, retryLater } from '../../../api/errors.ts'
+import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
+import { ApiError, invalidPayload, retryLater } from '../../http/errors.ts'
 import { event, tellApart } from './events.ts'
 import { integer } from './fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { pageLimit, strictBody } from '../../../api/schemas.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { pageLimit, strictBody } from '../../http/schemas.ts'
 import { ofEvent, ofLead, yourLeadId, eventPosition, success } from './response-fields.ts'
 
 /** Below the time after which proxies and clients usually give up. */

@@ -8,10 +8,10 @@ import {
   eachField,
   requiredFields,
 } from '../decisions/lead-fields.ts'
-import { unknownLead, invalidPayload } from '../../../api/errors.ts'
+import { unknownLead, invalidPayload } from '../../http/errors.ts'
 import { leadId, optionalRules, text } from './fields.ts'
-import { operation } from '../../../api/openapi/operation.ts'
-import { leadErrors, messageResponse } from '../../../api/schemas.ts'
+import { operation } from '../../http/openapi/operation.ts'
+import { leadErrors, messageResponse } from '../../http/schemas.ts'
 
 /** Fields that the service owns or that identify the borrower: metadata can neither change nor shadow them. */
 const fixedFields: string[] = [

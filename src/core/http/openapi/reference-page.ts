@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify, { type FastifyPluginAsync } from 'fastify'
-import type { Environment } from '../../core/values/environment.ts'
+import type { Environment } from '../../values/environment.ts'
 
 const TITLE = 'Partner Referral Service: API reference'
 

@@ -2,8 +2,8 @@ import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import plugin from 'fastify-plugin'
 import { z } from 'zod'
-import { isDatabaseAway } from '../../core/database/database-away.ts'
-import { SealError } from '../../core/sealing/seal.ts'
+import { isDatabaseAway } from '../../database/database-away.ts'
+import { SealError } from '../../sealing/seal.ts'
 import {
   ApiError,
   type ErrorCode,
@@ -13,7 +13,7 @@ import {
   invalidPayload,
 } from '../errors.ts'
 import { pathOf } from '../paths.ts'
-import { nearest } from '../../core/values/nearest.ts'
+import { nearest } from '../../values/nearest.ts'
 import { notFields, printable, unknownIn } from '../unknown-fields.ts'
 
 /** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */

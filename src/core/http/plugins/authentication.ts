@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import type { Sql } from '../../core/database/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 import {
   findKeyOwner,
   hashOf,
@@ -9,8 +9,8 @@ import {
   PREFIXES,
   refuseKey,
   touchKey,
-} from '../../core/partners/statements/keys.ts'
-import type { Environment } from '../../core/values/environment.ts'
+} from '../../partners/statements/keys.ts'
+import type { Environment } from '../../values/environment.ts'
 import { ApiError, unavailable } from '../errors.ts'
 import { recentKeys } from '../recent-keys.ts'
 

@@ -1,8 +1,8 @@
-import { certificationChecks } from '../../domain/certification.ts'
-import { ENDPOINT_CAP, FAILING_AFTER, REQUEST_LIMIT_MS } from '../../core/deliveries/decisions/delivery.ts'
-import { CHANGE_DELAY_HOURS, OVERLAP_HOURS } from '../../domain/endpoint-change.ts'
-import { JITTER, PAUSE_AFTER_HOURS, RETRY_DELAYS_MS } from '../../core/deliveries/decisions/retry-schedule.ts'
-import { CERTIFICATION_TYPE, PING_TYPE } from '../../core/deliveries/webhooks/service-calls.ts'
+import { certificationChecks } from '../../../domain/certification.ts'
+import { ENDPOINT_CAP, FAILING_AFTER, REQUEST_LIMIT_MS } from '../../deliveries/decisions/delivery.ts'
+import { CHANGE_DELAY_HOURS, OVERLAP_HOURS } from '../../../domain/endpoint-change.ts'
+import { JITTER, PAUSE_AFTER_HOURS, RETRY_DELAYS_MS } from '../../deliveries/decisions/retry-schedule.ts'
+import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
 import { table } from './markdown.ts'
 
 /** What a receiver of webhooks must know: a part of the guide. */

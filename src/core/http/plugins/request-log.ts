@@ -1,5 +1,5 @@
 import plugin from 'fastify-plugin'
-import type { ObserveRequest } from '../../metrics/api.ts'
+import type { ObserveRequest } from '../../../metrics/api.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

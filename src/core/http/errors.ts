@@ -1,5 +1,5 @@
-import type { Environment } from '../core/values/environment.ts'
-import { MOST_EVENTS } from '../core/leads/decisions/recording-decision.ts'
+import type { Environment } from '../values/environment.ts'
+import { MOST_EVENTS } from '../leads/decisions/recording-decision.ts'
 
 /** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */
 export const errorCatalogue = {

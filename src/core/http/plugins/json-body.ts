@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { type ParseError, parse as parseTolerantly } from 'jsonc-parser'
-import { DEEPEST_JSON, isTooDeep } from '../../core/values/json-depth.ts'
+import { DEEPEST_JSON, isTooDeep } from '../../values/json-depth.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
 
 const BYTE_ORDER_MARK = /^\uFEFF/

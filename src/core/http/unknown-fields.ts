@@ -1,4 +1,4 @@
-import { nearest } from '../core/values/nearest.ts'
+import { nearest } from '../values/nearest.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
