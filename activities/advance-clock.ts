@@ -1,8 +1,8 @@
 import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity'
-import { failingForMs } from '../src/db/deliveries/failing-for.ts'
-import { clockStart, happenedSince, moveClock } from '../src/db/leads/move-clock.ts'
-import { nextDue, readLeadClock } from '../src/db/leads/next-due.ts'
-import { endAdvance } from '../src/db/sandbox-runs.ts'
+import { failingForMs } from '../src/capabilities/sandbox/statements/failing-for.ts'
+import { clockStart, happenedSince, moveClock } from '../src/capabilities/sandbox/statements/move-clock.ts'
+import { nextDue, readLeadClock } from '../src/capabilities/sandbox/statements/next-due.ts'
+import { endAdvance } from '../src/capabilities/sandbox/statements/sandbox-runs.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import {
@@ -13,7 +13,7 @@ import {
   isBusy,
   type LeadClock,
   targetOf,
-} from '../src/domain/lead-clock.ts'
+} from '../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { PAUSE_AFTER_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { again } from './again.ts'
 

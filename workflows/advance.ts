@@ -1,5 +1,5 @@
 import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
-import type { Advance, ClockStart } from '../src/domain/lead-clock.ts'
+import type { Advance, ClockStart } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { advanceClock, findRetry } from './activities.ts'
 
 /**

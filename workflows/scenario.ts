@@ -9,8 +9,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
-import { advanceId } from '../src/domain/lead-clock.ts'
-import { type ScenarioName, scenarios, type Step } from '../src/domain/scenarios.ts'
+import { advanceId } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { type ScenarioName, scenarios, type Step } from '../src/capabilities/sandbox/decisions/scenarios.ts'
 import { DAY_MS } from '../src/core/leads/decisions/score-dates.ts'
 import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from './activities.ts'
 import type { advance } from './advance.ts'

@@ -6,7 +6,7 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import { simulatedItem } from '../src/core/leads/decisions/milestone-keys.ts'
-import { scenarioId } from '../src/domain/scenarios.ts'
+import { scenarioId } from '../src/capabilities/sandbox/decisions/scenarios.ts'
 import { isSimulation } from './arguments.ts'
 import { type Journey, note } from './journey.ts'
 import {

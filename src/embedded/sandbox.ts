@@ -121,7 +121,7 @@ async function prepareDatabase(
         import('../core/database/orm.ts'),
         import('../core/record/statements/deployment.ts'),
         import('./demo-partner.ts'),
-        import('../db/sinks.ts'),
+        import('../capabilities/sandbox/statements/sinks.ts'),
         import('../db/erasures/apply-journal.ts'),
         start(),
       ])

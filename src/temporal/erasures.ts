@@ -3,8 +3,8 @@ import { closeSignal, lookSignal, wakeSignal } from '../../workflows/messages.ts
 import { markErasureStarted } from '../db/erasures/requests.ts'
 import type { Sql } from '../core/database/orm.ts'
 import { erasureId } from '../domain/erasure.ts'
-import { advanceId } from '../domain/lead-clock.ts'
-import { scenarioId } from '../domain/scenarios.ts'
+import { advanceId } from '../capabilities/sandbox/decisions/lead-clock.ts'
+import { scenarioId } from '../capabilities/sandbox/decisions/scenarios.ts'
 import { ensureRunning } from '../core/temporal/ensure-running.ts'
 import { referralId } from '../core/temporal/names.ts'
 

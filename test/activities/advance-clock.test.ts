@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { clockActivities } from '../../activities/advance-clock.ts'
-import { clockStart } from '../../src/db/leads/move-clock.ts'
+import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
 import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 

@@ -8,7 +8,7 @@ import { remembered, requireDeployment } from '../../src/core/record/statements/
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
-import { readLeadClock } from '../../src/db/leads/next-due.ts'
+import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { watchReadiness } from '../../src/core/database/readiness.ts'
 import { insertKeyReads } from '../../src/db/reads/write.ts'

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { admitScenarios, beginScenario, endScenario, requestScenario } from '../../src/db/sandbox-runs.ts'
+import {
+  admitScenarios,
+  beginScenario,
+  endScenario,
+  requestScenario,
+} from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
-import { MOST_RUNS } from '../../src/domain/sandbox-runs.ts'
+import { MOST_RUNS } from '../../src/capabilities/sandbox/decisions/sandbox-runs.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'

@@ -6,7 +6,7 @@ import {
   type LeadClock,
   MOST_AHEAD_MS,
   targetOf,
-} from '../../src/domain/lead-clock.ts'
+} from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
 
 const now = 1000 * DAY_MS

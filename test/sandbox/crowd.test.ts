@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { MOST_RUNS } from '../../src/domain/sandbox-runs.ts'
+import { MOST_RUNS } from '../../src/capabilities/sandbox/decisions/sandbox-runs.ts'
 import { prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
-import { scenarioNames, webhooksOf } from '../../src/domain/scenarios.ts'
+import { scenarioNames, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { scenarioId, webhooksOf } from '../../src/domain/scenarios.ts'
+import { scenarioId, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { referralId } from '../../src/core/temporal/names.ts'
 import { playSignal, type ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'

@@ -1,5 +1,5 @@
 import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
-import type { ScenarioName } from '../../src/domain/scenarios.ts'
+import type { ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import type { Service } from '../support/service.ts'
 

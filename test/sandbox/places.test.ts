@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
-import { scenarioId } from '../../src/domain/scenarios.ts'
+import { scenarioId } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { referralId, restoreId } from '../../src/core/temporal/names.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'

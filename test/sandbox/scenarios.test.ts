@@ -1,5 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { type ScenarioName, scenarioId, scenarioNames, webhooksOf } from '../../src/domain/scenarios.ts'
+import {
+  type ScenarioName,
+  scenarioId,
+  scenarioNames,
+  webhooksOf,
+} from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

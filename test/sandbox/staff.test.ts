@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { leadsEnd } from '../../src/core/leads/statements/leads-now.ts'
-import { advance } from '../../src/staff/lead-advance.ts'
+import { advance } from '../../src/capabilities/sandbox/commands/lead-advance.ts'
 import { show } from '../../src/core/leads/commands/lead-view.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { auditOf, contextOf, staff } from '../staff/context.ts'

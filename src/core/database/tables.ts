@@ -26,9 +26,9 @@ import { PersonalRead } from '../../db/entities/personal-read.ts'
 import { Quota } from '../partners/tables/quota.ts'
 import { Restore } from '../../db/entities/restore.ts'
 import { RetentionRun } from '../../db/entities/retention-run.ts'
-import { SandboxRun } from '../../db/entities/sandbox-run.ts'
-import { Sink } from '../../db/entities/sink.ts'
-import { SinkWebhook } from '../../db/entities/sink-webhook.ts'
+import { SandboxRun } from '../../capabilities/sandbox/tables/sandbox-run.ts'
+import { Sink } from '../../capabilities/sandbox/tables/sink.ts'
+import { SinkWebhook } from '../../capabilities/sandbox/tables/sink-webhook.ts'
 
 export const entities = [
   Partner,

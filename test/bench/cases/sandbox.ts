@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { MOST_RUNS } from '../../../src/domain/sandbox-runs.ts'
+import { MOST_RUNS } from '../../../src/capabilities/sandbox/decisions/sandbox-runs.ts'
 import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
 import { deploy } from '../deployment.ts'
 import { LEAD } from '../lead.ts'

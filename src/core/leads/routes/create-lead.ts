@@ -7,7 +7,7 @@ import type { Idempotency, NewLead, WebhookBody } from '../statements/new-lead.t
 import type { Sql } from '../../database/orm.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import type { Environment } from '../../values/environment.ts'
-import { scenarioOfEmail } from '../../../domain/scenarios.ts'
+import { scenarioOfEmail } from '../../../capabilities/sandbox/decisions/scenarios.ts'
 import { newReferralState, type ReferralState } from '../decisions/referral.ts'
 import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { email, id, name, optionalRules, phone } from './fields.ts'

@@ -9,7 +9,7 @@ import {
 } from './new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 import { open } from '../../sealing/seal.ts'
-import type { ScenarioName } from '../../../domain/scenarios.ts'
+import type { ScenarioName } from '../../../capabilities/sandbox/decisions/scenarios.ts'
 
 export interface LeadCreation {
   sql: Sql

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
-import type { ScenarioName } from '../../../domain/scenarios.ts'
+import type { ScenarioName } from '../../../capabilities/sandbox/decisions/scenarios.ts'
 import type { WebhookFacts } from '../../deliveries/decisions/webhook-facts.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import { jsonb } from '../../database/jsonb.ts'
@@ -95,7 +95,7 @@ export async function insertLead(
   return rows.length > 0
 }
 
-/** It is played once the lead is committed: see `src/temporal/scenarios.ts`. */
+/** It is played once the lead is committed: see `src/capabilities/sandbox/workflows/scenarios.ts`. */
 function requestScenario(ids: RawBuilder<unknown>, scenario: ScenarioName) {
   return raw`, run as (
       insert into sandbox_runs (lead_id, partner_id, kind, scenario)

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import { MOST_RUNS, type RunKind } from '../domain/sandbox-runs.ts'
-import type { ScenarioName } from '../domain/scenarios.ts'
-import type { Sql } from '../core/database/orm.ts'
+import { MOST_RUNS, type RunKind } from '../decisions/sandbox-runs.ts'
+import type { ScenarioName } from '../decisions/scenarios.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** A scenario that is to be played with a lead. */
 export interface RequestedScenario {

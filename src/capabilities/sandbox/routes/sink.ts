@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../../db/sinks.ts'
-import type { Sql } from '../../core/database/orm.ts'
-import { problemOf } from '../../core/deliveries/webhooks/verify.ts'
-import { ApiError } from '../../core/http/errors.ts'
+import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../statements/sinks.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { problemOf } from '../../../core/deliveries/webhooks/verify.ts'
+import { ApiError } from '../../../core/http/errors.ts'
 
 interface Options {
   sql: Sql

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { Partner } from '../../core/partners/tables/partner.ts'
+import { Partner } from '../../../core/partners/tables/partner.ts'
 
 /** A sandbox endpoint of ours that a partner uses as its own, and how it answers. */
 export const Sink = defineEntity({

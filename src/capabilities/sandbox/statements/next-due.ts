@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely'
-import { type Due, dueDates, type LeadClock } from '../../domain/lead-clock.ts'
-import { TIMED_KEY } from '../../core/leads/decisions/referral.ts'
-import { LATE_FACTS_MS } from '../../core/leads/decisions/score-dates.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
+import { TIMED_KEY } from '../../../core/leads/decisions/referral.ts'
+import { LATE_FACTS_MS } from '../../../core/leads/decisions/score-dates.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead. */
 export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock | undefined> {

@@ -1,23 +1,28 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { readLeadClock } from '../../db/leads/next-due.ts'
-import { findRecorded, ownsLead } from '../../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../../core/database/orm.ts'
-import { MOST_SIMULATED } from '../../domain/lead-clock.ts'
-import type { SignalledMilestone } from '../../core/leads/decisions/milestones.ts'
-import { parseScoreGains, type ScoreGains } from '../../core/leads/decisions/event-payloads.ts'
-import { formatTimestamp } from '../../core/values/timestamps.ts'
-import type { Referrals } from '../../core/leads/workflows/referrals.ts'
-import { ApiError, invalidPayload, unavailable, unknownLead } from '../../core/http/errors.ts'
-import { leadId } from '../../core/leads/routes/fields.ts'
-import { idempotencyKeyOf, idempotencyParameter } from '../../core/leads/routes/idempotency-key.ts'
-import { operation } from '../../core/http/openapi/operation.ts'
-import { event, simulatedKinds, tellApart } from '../../core/leads/routes/events.ts'
-import { leadStatus, strictBody } from '../../core/http/schemas.ts'
+import { readLeadClock } from '../statements/next-due.ts'
+import { findRecorded, ownsLead } from '../../../core/leads/statements/partner-reads.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { MOST_SIMULATED } from '../decisions/lead-clock.ts'
+import type { SignalledMilestone } from '../../../core/leads/decisions/milestones.ts'
+import { parseScoreGains, type ScoreGains } from '../../../core/leads/decisions/event-payloads.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import type { Referrals } from '../../../core/leads/workflows/referrals.ts'
+import { ApiError, invalidPayload, unavailable, unknownLead } from '../../../core/http/errors.ts'
+import { leadId } from '../../../core/leads/routes/fields.ts'
+import { idempotencyKeyOf, idempotencyParameter } from '../../../core/leads/routes/idempotency-key.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { event, simulatedKinds, tellApart } from '../../../core/leads/routes/events.ts'
+import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
-import { ofEvent, ofLead, webhookSequenceOrNone, success } from '../../core/leads/routes/response-fields.ts'
+import {
+  ofEvent,
+  ofLead,
+  webhookSequenceOrNone,
+  success,
+} from '../../../core/leads/routes/response-fields.ts'
 
 export interface SimulateOptions {
   sql: Sql

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../core/database/columns.ts'
-import { Partner } from '../../core/partners/tables/partner.ts'
+import { instant } from '../../../core/database/columns.ts'
+import { Partner } from '../../../core/partners/tables/partner.ts'
 
 /** A request that arrived at a sink: the last hundred of each are kept. */
 export const SinkWebhook = defineEntity({

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import { openSecretOf } from './endpoints/changes.ts'
-import { signingSecrets } from '../core/endpoints/statements/secrets.ts'
-import { nextRevision } from '../core/endpoints/statements/states.ts'
-import type { Sql } from '../core/database/orm.ts'
+import { openSecretOf } from '../../../db/endpoints/changes.ts'
+import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
+import { nextRevision } from '../../../core/endpoints/statements/states.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** The path of a sink below `/v1`, before its token. */
 export const SINK_PATH = '/sandbox/sinks/'

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
-import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from '../domain/lead-clock.ts'
-import { MOST_RUNS } from '../domain/sandbox-runs.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
-import type { Advanced } from '../temporal/clocks.ts'
-import { fields, table } from './answer.ts'
-import { oneOf, whole } from './arguments.ts'
-import type { StaffContext, Run } from './context.ts'
-import { Refusal } from './refusal.ts'
-import { requireLead } from '../core/leads/commands/require-lead.ts'
+import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from '../decisions/lead-clock.ts'
+import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import type { Advanced } from '../workflows/clocks.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import { oneOf, whole } from '../../../staff/arguments.ts'
+import type { StaffContext, Run } from '../../../staff/context.ts'
+import { Refusal } from '../../../staff/refusal.ts'
+import { requireLead } from '../../../core/leads/commands/require-lead.ts'
 
 interface Options {
   days?: number

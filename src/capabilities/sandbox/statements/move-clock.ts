@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { ClockStart, Happened } from '../../domain/lead-clock.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { ClockStart, Happened } from '../decisions/lead-clock.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /**
  * Moves a lead's clock forward to a moment of its time, in milliseconds, rounded up to a whole second. Its webhooks'

@@ -1,10 +1,10 @@
 import { type Client, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client'
-import type { scenario, ScenarioEnd } from '../../workflows/scenario.ts'
-import { admitScenarios, isWaiting, type RequestedScenario } from '../db/sandbox-runs.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { scenarioId } from '../domain/scenarios.ts'
-import { inBatches } from '../core/temporal/in-batches.ts'
-import { TASK_QUEUE } from '../core/temporal/names.ts'
+import type { scenario, ScenarioEnd } from '../../../../workflows/scenario.ts'
+import { admitScenarios, isWaiting, type RequestedScenario } from '../statements/sandbox-runs.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { scenarioId } from '../decisions/scenarios.ts'
+import { inBatches } from '../../../core/temporal/in-batches.ts'
+import { TASK_QUEUE } from '../../../core/temporal/names.ts'
 
 /** How long an answer waits for a scenario. */
 const WAIT_MS = 10_000

@@ -1,8 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
-import { findRun, forgetRun } from '../db/sandbox-runs.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { advanceId } from '../domain/lead-clock.ts'
-import { scenarioId } from '../domain/scenarios.ts'
+import { findRun, forgetRun } from '../statements/sandbox-runs.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { advanceId } from '../decisions/lead-clock.ts'
+import { scenarioId } from '../decisions/scenarios.ts'
 
 const CALL_LIMIT_MS = 3000
 const idOf = { scenario: scenarioId, advance: advanceId }

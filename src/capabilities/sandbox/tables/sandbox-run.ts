@@ -1,9 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { type RunKind, runKinds } from '../../domain/sandbox-runs.ts'
-import type { ScenarioName } from '../../domain/scenarios.ts'
-import { instant, oneOf } from '../../core/database/columns.ts'
-import { Lead } from '../../core/leads/tables/lead.ts'
-import { Partner } from '../../core/partners/tables/partner.ts'
+import { type RunKind, runKinds } from '../decisions/sandbox-runs.ts'
+import type { ScenarioName } from '../decisions/scenarios.ts'
+import { instant, oneOf } from '../../../core/database/columns.ts'
+import { Lead } from '../../../core/leads/tables/lead.ts'
+import { Partner } from '../../../core/partners/tables/partner.ts'
 
 /** A scenario that waits or is played, or an advance of a clock that is under way. Sandbox only; deleted once it is over. */
 export const SandboxRun = defineEntity({

@@ -4,11 +4,11 @@ import {
   WorkflowFailedError,
   WorkflowNotFoundError,
 } from '@temporalio/client'
-import type { advance as advanceWorkflow } from '../../workflows/advance.ts'
-import { clockStart, happenedSince } from '../db/leads/move-clock.ts'
-import { readLeadClock } from '../db/leads/next-due.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { admitAdvance, endAdvance } from '../db/sandbox-runs.ts'
+import type { advance as advanceWorkflow } from '../../../../workflows/advance.ts'
+import { clockStart, happenedSince } from '../statements/move-clock.ts'
+import { readLeadClock } from '../statements/next-due.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { admitAdvance, endAdvance } from '../statements/sandbox-runs.ts'
 import {
   type Advance,
   advanceId,
@@ -18,9 +18,9 @@ import {
   isBusy,
   type LeadClock,
   targetOf,
-} from '../domain/lead-clock.ts'
-import { TASK_QUEUE } from '../core/temporal/names.ts'
-import { isPolling } from '../core/temporal/polling.ts'
+} from '../decisions/lead-clock.ts'
+import { TASK_QUEUE } from '../../../core/temporal/names.ts'
+import { isPolling } from '../../../core/temporal/polling.ts'
 
 /** How long an answer waits for the clock. */
 const WAIT_MS = 10_000

@@ -1,5 +1,5 @@
-import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
-import { DAY_MS, duePeriod, scoreDate } from '../core/leads/decisions/score-dates.ts'
+import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
+import { DAY_MS, duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
 
 /** The workflow that moves a lead's clock: one at a time, whoever starts it. */
 export const advanceId = (leadId: number) => `advance-${leadId}`

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { Sql } from '../../core/database/orm.ts'
-import { setSink as change } from '../../db/sinks.ts'
-import { ApiError, invalidPayload } from '../../core/http/errors.ts'
-import { integer } from '../../core/leads/routes/fields.ts'
-import { operation } from '../../core/http/openapi/operation.ts'
-import { messageResponse, strictBody } from '../../core/http/schemas.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { setSink as change } from '../statements/sinks.ts'
+import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { integer } from '../../../core/leads/routes/fields.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { messageResponse, strictBody } from '../../../core/http/schemas.ts'
 
 export const noSink = () =>
   new ApiError('NO_ENDPOINT', 'You have no sink yet. Make one with POST /v1/sandbox/use-sink.')

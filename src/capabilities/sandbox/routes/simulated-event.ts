@@ -5,12 +5,12 @@ import {
   type ScoreGains,
   takesPayload,
   unknownGains,
-} from '../../core/leads/decisions/event-payloads.ts'
-import { type MilestoneName, signalledMilestones } from '../../core/leads/decisions/milestones.ts'
-import { oneOf } from '../../core/leads/routes/fields.ts'
-import { refTo } from '../../core/http/openapi/json-schema.ts'
-import { strictly } from '../../core/http/schemas.ts'
-import { notFields } from '../../core/http/unknown-fields.ts'
+} from '../../../core/leads/decisions/event-payloads.ts'
+import { type MilestoneName, signalledMilestones } from '../../../core/leads/decisions/milestones.ts'
+import { oneOf } from '../../../core/leads/routes/fields.ts'
+import { refTo } from '../../../core/http/openapi/json-schema.ts'
+import { strictly } from '../../../core/http/schemas.ts'
+import { notFields } from '../../../core/http/unknown-fields.ts'
 
 export const eventName = z
   .enum(signalledMilestones, { error: oneOf(signalledMilestones) })
