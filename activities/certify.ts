@@ -4,9 +4,13 @@ import {
   type CheckReport,
   judgeCheck,
   notSent,
-} from '../src/domain/certification.ts'
+} from '../src/capabilities/self-service/decisions/certification.ts'
 import type { Environment } from '../src/core/values/environment.ts'
-import { candidateOf, endCertification, writeReports } from '../src/db/endpoints/certifications.ts'
+import {
+  candidateOf,
+  endCertification,
+  writeReports,
+} from '../src/capabilities/self-service/statements/certifications.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { clockAdvice } from '../src/core/deliveries/webhooks/diagnosis.ts'
 import {

@@ -5,7 +5,7 @@ import {
   changeToAnnounce,
   findAnnounced,
   setDate,
-} from '../src/db/endpoints/announced-changes.ts'
+} from '../src/capabilities/self-service/statements/announced-changes.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { again } from './again.ts'
 import { describeChange } from './change-mail.ts'

@@ -1,4 +1,4 @@
-import { endpointToPing, finishPing } from '../src/db/endpoints/pings.ts'
+import { endpointToPing, finishPing } from '../src/capabilities/self-service/statements/pings.ts'
 import { signingSecrets } from '../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import type { PingOutcome } from '../src/core/endpoints/decisions/endpoint.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { auditName } from '../db/endpoints/self-service.ts'
+import { auditName } from '../capabilities/self-service/statements/self-service.ts'
 import { unknownIntents } from '../db/erasures/intents.ts'
 import { cancelErasure, cancelErasuresOf, erasuresOf, openErasures } from '../db/erasures/requests.ts'
 import type { JournalLine } from '../domain/erasure.ts'

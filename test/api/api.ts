@@ -3,7 +3,10 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { apiPatience, buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
 import { createReadLog } from '../../src/api/read-log.ts'
-import { candidateOf, endCertification } from '../../src/db/endpoints/certifications.ts'
+import {
+  candidateOf,
+  endCertification,
+} from '../../src/capabilities/self-service/statements/certifications.ts'
 import { remembered, requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { judgeCheck } from '../../src/domain/certification.ts'
+import { judgeCheck } from '../../src/capabilities/self-service/decisions/certification.ts'
 
 const hintOf = (check: 'valid' | 'unknown_type' | 'forged_signature', status: number) => {
   const isAccepted = status < 300

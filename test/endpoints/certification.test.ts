@@ -1,5 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { certificationChecks, type CheckReport, type CheckResult } from '../../src/domain/certification.ts'
+import {
+  certificationChecks,
+  type CheckReport,
+  type CheckResult,
+} from '../../src/capabilities/self-service/decisions/certification.ts'
 import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import {

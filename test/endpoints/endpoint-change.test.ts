@@ -1,13 +1,19 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { endCertification, requestCertification } from '../../src/db/endpoints/certifications.ts'
-import { openChange } from '../../src/db/endpoints/changes.ts'
+import {
+  endCertification,
+  requestCertification,
+} from '../../src/capabilities/self-service/statements/certifications.ts'
+import { openChange } from '../../src/capabilities/self-service/statements/changes.ts'
 import { set } from '../../src/core/endpoints/commands/endpoint.ts'
-import { cancelChange } from '../../src/staff/endpoint-changes.ts'
+import { cancelChange } from '../../src/capabilities/self-service/commands/endpoint-changes.ts'
 import { selfService } from '../../src/core/partners/commands/partner.ts'
-import { certificationChecks, judgeCheck } from '../../src/domain/certification.ts'
+import {
+  certificationChecks,
+  judgeCheck,
+} from '../../src/capabilities/self-service/decisions/certification.ts'
 import { jsonb } from '../../src/core/database/jsonb.ts'
-import { createEndpointRequests } from '../../src/temporal/endpoint-requests.ts'
+import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { auditOf, contextOf } from '../staff/context.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import type { CheckReport } from '../../src/domain/certification.ts'
+import type { CheckReport } from '../../src/capabilities/self-service/decisions/certification.ts'
 import { scenarioId, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'

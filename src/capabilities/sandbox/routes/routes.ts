@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { SelfServiceOptions } from '../../../api/self-service.ts'
+import type { SelfServiceOptions } from '../../self-service/routes/self-service.ts'
 import { advanceClock, type ClockOptions } from './advance-clock.ts'
 import { named } from '../../../core/http/named.ts'
 import { getClock } from './get-clock.ts'

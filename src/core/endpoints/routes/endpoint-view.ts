@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { findEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
-import { requestsOf } from '../../../db/endpoints/own-endpoint.ts'
+import { requestsOf } from '../../../capabilities/self-service/statements/own-endpoint.ts'
 import type { Sql } from '../../database/orm.ts'
 import { describeReason, endpointHealths, healthOf } from '../decisions/endpoint.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { exampleHealth, healthFields, healthToWire } from './endpoint-health.ts'
-import { noRequests, requestFields, requestsToWire } from '../../../api/endpoint-requests.ts'
+import {
+  noRequests,
+  requestFields,
+  requestsToWire,
+} from '../../../capabilities/self-service/routes/endpoint-requests.ts'
 import { ApiError } from '../../http/errors.ts'
 import { timestamp } from '../../leads/routes/fields.ts'
 

@@ -1,5 +1,8 @@
 import type { Environment } from '../../values/environment.ts'
-import { endpointLimits, MOST_CHANGES_A_DAY } from '../../../domain/endpoint-change.ts'
+import {
+  endpointLimits,
+  MOST_CHANGES_A_DAY,
+} from '../../../capabilities/self-service/decisions/endpoint-change.ts'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { DAY_MS, LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../leads/decisions/score-dates.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'

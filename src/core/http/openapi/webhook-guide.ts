@@ -1,6 +1,9 @@
-import { certificationChecks } from '../../../domain/certification.ts'
+import { certificationChecks } from '../../../capabilities/self-service/decisions/certification.ts'
 import { ENDPOINT_CAP, FAILING_AFTER, REQUEST_LIMIT_MS } from '../../deliveries/decisions/delivery.ts'
-import { CHANGE_DELAY_HOURS, OVERLAP_HOURS } from '../../../domain/endpoint-change.ts'
+import {
+  CHANGE_DELAY_HOURS,
+  OVERLAP_HOURS,
+} from '../../../capabilities/self-service/decisions/endpoint-change.ts'
 import { JITTER, PAUSE_AFTER_HOURS, RETRY_DELAYS_MS } from '../../deliveries/decisions/retry-schedule.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
 import { table } from './markdown.ts'

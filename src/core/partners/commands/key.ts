@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { openChangesBy } from '../../../db/endpoints/changes.ts'
-import { auditName } from '../../../db/endpoints/self-service.ts'
+import { openChangesBy } from '../../../capabilities/self-service/statements/changes.ts'
+import { auditName } from '../../../capabilities/self-service/statements/self-service.ts'
 import { leadsToEraseFor } from '../../../db/erasures/requests.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { settleOpenChanges } from '../../../db/endpoints/changes.ts'
+import { settleOpenChanges } from '../../../capabilities/self-service/statements/changes.ts'
 import { lockEndpoint } from '../../endpoints/statements/endpoint.ts'
 import { addPartner, changePartner, findPartner } from '../statements/partner.ts'
 import { printable } from '../../../staff/answer.ts'

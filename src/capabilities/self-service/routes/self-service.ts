@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import { type SelfServiceActor, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../domain/endpoint-change.ts'
-import type { Environment } from '../core/values/environment.ts'
-import type { EndpointRequests } from '../temporal/endpoint-requests.ts'
-import type { EndpointPolicy } from '../core/deliveries/webhooks/endpoint-url.ts'
-import { ApiError, retryLater } from '../core/http/errors.ts'
+import { type SelfServiceActor, SelfServiceRefusal } from '../statements/self-service.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../decisions/endpoint-change.ts'
+import type { Environment } from '../../../core/values/environment.ts'
+import type { EndpointRequests } from '../workflows/endpoint-requests.ts'
+import type { EndpointPolicy } from '../../../core/deliveries/webhooks/endpoint-url.ts'
+import { ApiError, retryLater } from '../../../core/http/errors.ts'
 
 /** What the routes need by which partners look after their own endpoint. */
 export interface SelfServiceOptions {

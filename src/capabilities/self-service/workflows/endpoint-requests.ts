@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
-import { lookSignal } from '../../workflows/messages.ts'
-import { ensureRunning } from '../core/temporal/ensure-running.ts'
-import { certificationId, endpointChangeId, endpointPingId } from '../core/temporal/names.ts'
+import { lookSignal } from '../../../../workflows/messages.ts'
+import { ensureRunning } from '../../../core/temporal/ensure-running.ts'
+import { certificationId, endpointChangeId, endpointPingId } from '../../../core/temporal/names.ts'
 
 /** Starts the workflows that carry out what partners ask for their endpoints, each by its id in the record. */
 export type EndpointRequests = ReturnType<typeof createEndpointRequests>

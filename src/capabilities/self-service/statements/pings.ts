@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import type { PingOutcome } from '../../core/endpoints/decisions/endpoint.ts'
-import { jsonb } from '../../core/database/jsonb.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { PingOutcome } from '../../../core/endpoints/decisions/endpoint.ts'
+import { jsonb } from '../../../core/database/jsonb.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** Requests a test request, or answers the one that is under way. The caller's transaction has the endpoint locked. */
 export async function requestPing(trx: Sql, endpointId: number): Promise<{ id: number; isNew: boolean }> {

@@ -1,15 +1,15 @@
 import { sql as raw } from 'kysely'
-import type { Environment } from '../../core/values/environment.ts'
+import type { Environment } from '../../../core/values/environment.ts'
 import {
   CHANGE_DELAY_HOURS,
   type EndpointLimit,
   endpointLimits,
   MOST_CHANGES_A_DAY,
-} from '../../domain/endpoint-change.ts'
-import { recordAudit } from '../../core/audit/statements/audit.ts'
-import { spend } from '../../core/partners/statements/quotas.ts'
-import { lockEndpoint } from '../../core/endpoints/statements/endpoint.ts'
-import type { Sql } from '../../core/database/orm.ts'
+} from '../decisions/endpoint-change.ts'
+import { recordAudit } from '../../../core/audit/statements/audit.ts'
+import { spend } from '../../../core/partners/statements/quotas.ts'
+import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 type Metered = keyof typeof endpointLimits
 

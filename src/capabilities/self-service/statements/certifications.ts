@@ -3,12 +3,12 @@ import {
   certificationChecks,
   type CertificationResult,
   type CheckReport,
-} from '../../domain/certification.ts'
-import type { Environment } from '../../core/values/environment.ts'
-import { recordAudit } from '../../core/audit/statements/audit.ts'
+} from '../decisions/certification.ts'
+import type { Environment } from '../../../core/values/environment.ts'
+import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { applyChange, auditChange, lockEndpointOf, openSecretOf } from './changes.ts'
-import { jsonb } from '../../core/database/jsonb.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { jsonb } from '../../../core/database/jsonb.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /**
  * Requests the certification of a candidate, or answers the one that is running. The caller's transaction has the

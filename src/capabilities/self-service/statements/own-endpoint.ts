@@ -1,5 +1,5 @@
-import { certificationChecks, type CheckReport } from '../../domain/certification.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { certificationChecks, type CheckReport } from '../decisions/certification.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { latestCertification } from './certifications.ts'
 import { openChanges } from './changes.ts'
 import { latestPing } from './pings.ts'

@@ -4,9 +4,9 @@ import {
   endpointChangeKinds,
   type EndpointChangeState,
   endpointChangeStates,
-} from '../../domain/endpoint-change.ts'
-import { instant, oneOf } from '../../core/database/columns.ts'
-import { Endpoint } from '../../core/endpoints/tables/endpoint.ts'
+} from '../decisions/endpoint-change.ts'
+import { instant, oneOf } from '../../../core/database/columns.ts'
+import { Endpoint } from '../../../core/endpoints/tables/endpoint.ts'
 
 /** A change of its endpoint that a partner asked for: at most one of a kind is open. */
 export const EndpointChange = defineEntity({

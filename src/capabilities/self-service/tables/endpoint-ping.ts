@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { PingOutcome } from '../../core/endpoints/decisions/endpoint.ts'
-import { instant } from '../../core/database/columns.ts'
-import { Endpoint } from '../../core/endpoints/tables/endpoint.ts'
+import type { PingOutcome } from '../../../core/endpoints/decisions/endpoint.ts'
+import { instant } from '../../../core/database/columns.ts'
+import { Endpoint } from '../../../core/endpoints/tables/endpoint.ts'
 
 /** A signed test request that is no event, which a partner asked for. */
 export const EndpointPing = defineEntity({

@@ -1,20 +1,20 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { openChange } from '../db/endpoints/changes.ts'
-import { actOnOwnEndpoint } from '../db/endpoints/self-service.ts'
-import { sealing } from '../core/sealing/seal.ts'
-import { checkEndpointUrl } from '../core/deliveries/webhooks/endpoint-url.ts'
-import { exampleUnusedHealth } from '../core/endpoints/routes/endpoint-health.ts'
+import { openChange } from '../statements/changes.ts'
+import { actOnOwnEndpoint } from '../statements/self-service.ts'
+import { sealing } from '../../../core/sealing/seal.ts'
+import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
+import { exampleUnusedHealth } from '../../../core/endpoints/routes/endpoint-health.ts'
 import {
   endpointWithSecret,
   EXAMPLE_SECRET,
   exampleView,
   viewOf,
-} from '../core/endpoints/routes/endpoint-view.ts'
-import { invalidPayload } from '../core/http/errors.ts'
-import { requiredOr } from '../core/leads/routes/fields.ts'
-import { operation } from '../core/http/openapi/operation.ts'
-import { strictBody } from '../core/http/schemas.ts'
+} from '../../../core/endpoints/routes/endpoint-view.ts'
+import { invalidPayload } from '../../../core/http/errors.ts'
+import { requiredOr } from '../../../core/leads/routes/fields.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { strictBody } from '../../../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -22,8 +22,8 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { generateSecret } from '../core/deliveries/webhooks/secrets.ts'
-import { success } from '../core/leads/routes/response-fields.ts'
+import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
+import { success } from '../../../core/leads/routes/response-fields.ts'
 
 const schema = operation({
   operationId: 'setEndpoint',

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { hasRetries } from '../core/deliveries/statements/retries.ts'
-import { pauseOrResume } from '../core/endpoints/statements/states.ts'
-import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../db/endpoints/self-service.ts'
-import { describeReason, isFailing } from '../core/endpoints/decisions/endpoint.ts'
-import { endpointView, exampleView, viewOf } from '../core/endpoints/routes/endpoint-view.ts'
-import { ApiError, invalidPayload } from '../core/http/errors.ts'
-import { operation } from '../core/http/openapi/operation.ts'
-import { strictBody } from '../core/http/schemas.ts'
+import { hasRetries } from '../../../core/deliveries/statements/retries.ts'
+import { pauseOrResume } from '../../../core/endpoints/statements/states.ts'
+import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../statements/self-service.ts'
+import { describeReason, isFailing } from '../../../core/endpoints/decisions/endpoint.ts'
+import { endpointView, exampleView, viewOf } from '../../../core/endpoints/routes/endpoint-view.ts'
+import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { strictBody } from '../../../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -15,7 +15,7 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { success } from '../core/leads/routes/response-fields.ts'
+import { success } from '../../../core/leads/routes/response-fields.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
 const shared = {

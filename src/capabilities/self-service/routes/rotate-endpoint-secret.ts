@@ -1,20 +1,20 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { openChange } from '../db/endpoints/changes.ts'
-import { rotateSecret } from '../core/endpoints/statements/secrets.ts'
-import { actOnOwnEndpoint, requireUrl } from '../db/endpoints/self-service.ts'
-import { sealing } from '../core/sealing/seal.ts'
-import { OVERLAP_HOURS } from '../domain/endpoint-change.ts'
+import { openChange } from '../statements/changes.ts'
+import { rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
+import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
+import { sealing } from '../../../core/sealing/seal.ts'
+import { OVERLAP_HOURS } from '../decisions/endpoint-change.ts'
 import {
   endpointWithSecret,
   EXAMPLE_SECRET,
   exampleView,
   viewOf,
-} from '../core/endpoints/routes/endpoint-view.ts'
-import { ApiError, invalidPayload } from '../core/http/errors.ts'
-import { integer } from '../core/leads/routes/fields.ts'
-import { operation } from '../core/http/openapi/operation.ts'
-import { strictBody } from '../core/http/schemas.ts'
+} from '../../../core/endpoints/routes/endpoint-view.ts'
+import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { integer } from '../../../core/leads/routes/fields.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { strictBody } from '../../../core/http/schemas.ts'
 import {
   actorOf,
   orRefusal,
@@ -22,8 +22,8 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { generateSecret } from '../core/deliveries/webhooks/secrets.ts'
-import { success } from '../core/leads/routes/response-fields.ts'
+import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
+import { success } from '../../../core/leads/routes/response-fields.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 

@@ -4,8 +4,8 @@ import {
   type CertificationResult,
   certificationResults,
   type CheckReport,
-} from '../../domain/certification.ts'
-import { instant, oneOf } from '../../core/database/columns.ts'
+} from '../decisions/certification.ts'
+import { instant, oneOf } from '../../../core/database/columns.ts'
 import { EndpointChange } from './endpoint-change.ts'
 
 /** Whether a candidate verifies what it takes: the checks that were made, and what came of them. */

@@ -1,9 +1,9 @@
-import { type openChanges, settleOpenChanges } from '../db/endpoints/changes.ts'
-import { lockEndpoint } from '../core/endpoints/statements/endpoint.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
-import type { StaffContext } from './context.ts'
-import { requirePartner } from '../core/partners/commands/require-partner.ts'
-import { Refusal } from './refusal.ts'
+import { type openChanges, settleOpenChanges } from '../statements/changes.ts'
+import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 
 /** A change that the partner asked for and that has not taken effect. */
 export function describeChange(change: Awaited<ReturnType<typeof openChanges>>[number]): string {

@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from '../core/deliveries/decisions/attempt-outcome.ts'
+import type { AttemptOutcome } from '../../../core/deliveries/decisions/attempt-outcome.ts'
 
 /** `superseded`: the candidate was replaced or canceled meanwhile. */
 export const certificationResults = ['passed', 'failed', 'superseded'] as const

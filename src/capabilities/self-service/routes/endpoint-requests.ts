@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { requestsOf } from '../db/endpoints/own-endpoint.ts'
-import { certificationChecks, certificationResults, checkResults } from '../domain/certification.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
-import { timestamp } from '../core/leads/routes/fields.ts'
-import { errorCode, httpStatus } from '../core/leads/routes/response-fields.ts'
+import type { requestsOf } from '../statements/own-endpoint.ts'
+import { certificationChecks, certificationResults, checkResults } from '../decisions/certification.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import { timestamp } from '../../../core/leads/routes/fields.ts'
+import { errorCode, httpStatus } from '../../../core/leads/routes/response-fields.ts'
 
 const settled = timestamp.nullable()
 
