@@ -1,4 +1,4 @@
-import type { erasureToTell } from '../src/db/erasures/requests.ts'
+import type { erasureToTell } from '../src/capabilities/erasure/statements/requests.ts'
 import { describeErasureReason } from '../src/core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../src/core/values/timestamps.ts'
 

@@ -1,7 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
-import { applyJournal } from '../src/db/erasures/apply-journal.ts'
-import type { ErasureTools } from '../src/db/erasures/journal.ts'
+import { applyJournal } from '../src/capabilities/erasure/statements/apply-journal.ts'
+import type { ErasureTools } from '../src/capabilities/erasure/statements/journal.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import {
   addLostLead,

@@ -5,7 +5,7 @@ import { certifyEndpoint } from './capabilities/self-service/routes/certify-endp
 import { consolePage } from './api/console.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { exportLead } from './api/export-lead.ts'
-import { eraseLead } from './api/erase-lead.ts'
+import { eraseLead } from './capabilities/erasure/routes/erase-lead.ts'
 import { getDeliveries } from './core/deliveries/routes/get-deliveries.ts'
 import { getEndpoint } from './core/endpoints/routes/get-endpoint.ts'
 import { getEvents } from './core/leads/routes/get-events.ts'

@@ -1,5 +1,5 @@
 import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
-import type { ErasureReview } from '../src/domain/erasure.ts'
+import type { ErasureReview } from '../src/capabilities/erasure/decisions/erasure.ts'
 import {
   announceErasure,
   checkErasure,

@@ -5,7 +5,7 @@ import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { apiPort, freePort } from './ports.ts'
-import { openJournal } from '../db/erasures/journal.ts'
+import { openJournal } from '../capabilities/erasure/statements/journal.ts'
 import { planDatabase, type ServerOptions } from './servers.ts'
 import { startServices } from './services.ts'
 
@@ -122,7 +122,7 @@ async function prepareDatabase(
         import('../core/record/statements/deployment.ts'),
         import('./demo-partner.ts'),
         import('../capabilities/sandbox/statements/sinks.ts'),
-        import('../db/erasures/apply-journal.ts'),
+        import('../capabilities/erasure/statements/apply-journal.ts'),
         start(),
       ])
     const orm = await connect(url)

@@ -3,7 +3,7 @@ import { raiseGeneration } from '../core/record/statements/generation.ts'
 import { listRestores, lossesOf } from '../db/restores.ts'
 import type { RestoreCause } from '../core/record/decisions/restore.ts'
 import { fields, table } from './answer.ts'
-import { eraseAgain } from './erasure-journal.ts'
+import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
 import type { Run, StaffContext } from './context.ts'
 
 export function addRecordCommands(program: Command, run: Run): void {

@@ -11,7 +11,7 @@ import {
 import { fields, table } from './answer.ts'
 import { oneOf, whole } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
-import { requireWholeJournal } from './erasure-journal.ts'
+import { requireWholeJournal } from '../capabilities/erasure/commands/erasure-journal.ts'
 import { Refusal } from './refusal.ts'
 
 export function addRetentionCommands(program: Command, run: Run): void {

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { erasureTools, type ErasureTools } from '../../src/db/erasures/journal.ts'
+import { erasureTools, type ErasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
 import { type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { runRetention } from '../../src/db/retention/runs.ts'

@@ -2,11 +2,15 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { checkErasures } from '../../src/db/erasures/check.ts'
-import { eraseLeads } from '../../src/db/erasures/erase.ts'
-import { erasureTools, type ErasureTools, openJournal } from '../../src/db/erasures/journal.ts'
-import { erasuresOf, reviewErasure } from '../../src/db/erasures/requests.ts'
-import { erase } from '../../src/staff/lead-erasure.ts'
+import { checkErasures } from '../../src/capabilities/erasure/statements/check.ts'
+import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
+import {
+  erasureTools,
+  type ErasureTools,
+  openJournal,
+} from '../../src/capabilities/erasure/statements/journal.ts'
+import { erasuresOf, reviewErasure } from '../../src/capabilities/erasure/statements/requests.ts'
+import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { contextOf } from '../staff/context.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'

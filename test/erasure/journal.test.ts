@@ -2,8 +2,8 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import path from 'node:path'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { openJournal } from '../../src/db/erasures/journal.ts'
-import type { JournalLine } from '../../src/domain/erasure.ts'
+import { openJournal } from '../../src/capabilities/erasure/statements/journal.ts'
+import type { JournalLine } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const lineOf = (lead: number): JournalLine => ({

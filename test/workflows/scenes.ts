@@ -5,10 +5,14 @@ import { requestCertification } from '../../src/capabilities/self-service/statem
 import { openChange, settleOpenChanges } from '../../src/capabilities/self-service/statements/changes.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
-import { holdLead, releaseLead } from '../../src/db/erasures/holds.ts'
-import { cancelErasure, requestErasure, reviewErasure } from '../../src/db/erasures/requests.ts'
-import { erasureId } from '../../src/domain/erasure.ts'
-import { createErasureStarter } from '../../src/temporal/erasures.ts'
+import { holdLead, releaseLead } from '../../src/capabilities/erasure/statements/holds.ts'
+import {
+  cancelErasure,
+  requestErasure,
+  reviewErasure,
+} from '../../src/capabilities/erasure/statements/requests.ts'
+import { erasureId } from '../../src/capabilities/erasure/decisions/erasure.ts'
+import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId, type ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'

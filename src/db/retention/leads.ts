@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { checkErasures } from '../erasures/check.ts'
-import { eraseLeads } from '../erasures/erase.ts'
+import { checkErasures } from '../../capabilities/erasure/statements/check.ts'
+import { eraseLeads } from '../../capabilities/erasure/statements/erase.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { counted, type Retained } from './retained.ts'
 

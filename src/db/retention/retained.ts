@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql as raw } from 'kysely'
-import type { ErasureTools } from '../erasures/journal.ts'
+import type { ErasureTools } from '../../capabilities/erasure/statements/journal.ts'
 import type { Sql } from '../../core/database/orm.ts'
 
 /** What a run would remove, counted up to `MOST_COUNTED`, and since when the oldest of it is there. */

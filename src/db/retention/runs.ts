@@ -6,7 +6,7 @@ import {
   type RetentionDays,
   retentionEveryMs,
 } from '../../domain/retention.ts'
-import type { ErasureTools } from '../erasures/journal.ts'
+import type { ErasureTools } from '../../capabilities/erasure/statements/journal.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { requireFewLeads, requireSameClock } from './brakes.ts'
 import { retained } from './classes.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { overdueAt } from '../../../db/erasures/requests.ts'
+import { overdueAt } from '../../../capabilities/erasure/statements/requests.ts'
 import { FAILING_AFTER_MS } from '../../temporal/statements/failing-workflows.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'

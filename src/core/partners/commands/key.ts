@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { openChangesBy } from '../../../capabilities/self-service/statements/changes.ts'
 import { auditName } from '../../../capabilities/self-service/statements/self-service.ts'
-import { leadsToEraseFor } from '../../../db/erasures/requests.ts'
+import { leadsToEraseFor } from '../../../capabilities/erasure/statements/requests.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { table } from '../../../staff/answer.ts'

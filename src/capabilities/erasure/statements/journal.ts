@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, type FileHandle, mkdir, open, readdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { type Certificate, type JournalLine, journalSteps } from '../../domain/erasure.ts'
+import { type Certificate, type JournalLine, journalSteps } from '../decisions/erasure.ts'
 
 /** Where a line is, and what it says. */
 export type Journaled = NonNullable<Certificate['journal']>

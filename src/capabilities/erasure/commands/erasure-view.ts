@@ -1,6 +1,6 @@
-import type { erasuresOf } from '../db/erasures/requests.ts'
-import type { Certificate } from '../domain/erasure.ts'
-import { fields, printable } from './answer.ts'
+import type { erasuresOf } from '../statements/requests.ts'
+import type { Certificate } from '../decisions/erasure.ts'
+import { fields, printable } from '../../../staff/answer.ts'
 
 type Erasure = Awaited<ReturnType<typeof erasuresOf>>[number]
 

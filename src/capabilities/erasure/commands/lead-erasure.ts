@@ -1,22 +1,22 @@
 import type { Command } from 'commander'
-import { eraseLeads } from '../db/erasures/erase.ts'
-import { holdLead, releaseLead } from '../db/erasures/holds.ts'
-import { reviewErasure } from '../db/erasures/requests.ts'
+import { eraseLeads } from '../statements/erase.ts'
+import { holdLead, releaseLead } from '../statements/holds.ts'
+import { reviewErasure } from '../statements/requests.ts'
 import {
   type ErasureReason,
   erasureReasons,
   type HoldReason,
   holdReasons,
   withReference,
-} from '../core/leads/decisions/reasons.ts'
-import { leadId } from './arguments.ts'
-import type { Run, StaffContext } from './context.ts'
+} from '../../../core/leads/decisions/reasons.ts'
+import { leadId } from '../../../staff/arguments.ts'
+import type { Run, StaffContext } from '../../../staff/context.ts'
 import { requireWholeJournal } from './erasure-journal.ts'
-import { requireMayAct } from './permission.ts'
-import { addReason, detailOf, type Given } from '../core/leads/commands/reason-options.ts'
-import { failureOf, Refusal } from './refusal.ts'
-import { requireLead } from '../core/leads/commands/require-lead.ts'
-import { soon } from './soon.ts'
+import { requireMayAct } from '../../../staff/permission.ts'
+import { addReason, detailOf, type Given } from '../../../core/leads/commands/reason-options.ts'
+import { failureOf, Refusal } from '../../../staff/refusal.ts'
+import { requireLead } from '../../../core/leads/commands/require-lead.ts'
+import { soon } from '../../../staff/soon.ts'
 
 export function addErasureCommandsOfALead(lead: Command, run: Run): void {
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)

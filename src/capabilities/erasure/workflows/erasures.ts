@@ -1,12 +1,12 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
-import { closeSignal, lookSignal, wakeSignal } from '../../workflows/messages.ts'
-import { markErasureStarted } from '../db/erasures/requests.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { erasureId } from '../domain/erasure.ts'
-import { advanceId } from '../capabilities/sandbox/decisions/lead-clock.ts'
-import { scenarioId } from '../capabilities/sandbox/decisions/scenarios.ts'
-import { ensureRunning } from '../core/temporal/ensure-running.ts'
-import { referralId } from '../core/temporal/names.ts'
+import { closeSignal, lookSignal, wakeSignal } from '../../../../workflows/messages.ts'
+import { markErasureStarted } from '../statements/requests.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { erasureId } from '../decisions/erasure.ts'
+import { advanceId } from '../../sandbox/decisions/lead-clock.ts'
+import { scenarioId } from '../../sandbox/decisions/scenarios.ts'
+import { ensureRunning } from '../../../core/temporal/ensure-running.ts'
+import { referralId } from '../../../core/temporal/names.ts'
 
 const CALL_LIMIT_MS = 10_000
 

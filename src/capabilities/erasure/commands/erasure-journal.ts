@@ -1,10 +1,10 @@
-import { applyJournal } from '../db/erasures/apply-journal.ts'
-import { endIntents, unknownIntents } from '../db/erasures/intents.ts'
-import { IncompleteJournal, rebuildLines, requireNamedLines } from '../db/erasures/journal-lines.ts'
-import type { Journal } from '../db/erasures/journal.ts'
-import type { StaffContext } from './context.ts'
-import { requireMayAct } from './permission.ts'
-import { Refusal } from './refusal.ts'
+import { applyJournal } from '../statements/apply-journal.ts'
+import { endIntents, unknownIntents } from '../statements/intents.ts'
+import { IncompleteJournal, rebuildLines, requireNamedLines } from '../statements/journal-lines.ts'
+import type { Journal } from '../statements/journal.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import { requireMayAct } from '../../../staff/permission.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 
 export async function apply(context: StaffContext) {
   const { folder } = journalOf(context)

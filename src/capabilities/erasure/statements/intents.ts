@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { intentOutcome, type JournalLine } from '../../domain/erasure.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { intentOutcome, type JournalLine } from '../decisions/erasure.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import type { Journal } from './journal.ts'
 import { forgetIntents } from './with-intent.ts'
 

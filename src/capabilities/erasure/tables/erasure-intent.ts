@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../core/database/columns.ts'
+import { instant } from '../../../core/database/columns.ts'
 
 /**
  * An erasure that is about to begin, by the id that its lines in the journal have. Committed before its transaction, which

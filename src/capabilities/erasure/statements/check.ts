@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import { LEASE_MS } from '../../core/deliveries/decisions/delivery.ts'
-import type { Certificate } from '../../domain/erasure.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { LEASE_MS } from '../../../core/deliveries/decisions/delivery.ts'
+import type { Certificate } from '../decisions/erasure.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { countLeft, emptyAddresses, emptyAttempts, NO_ROWS } from './empty.ts'
 
 const HOW = 'the rows of each table were read again and counted after every request in flight had ended'

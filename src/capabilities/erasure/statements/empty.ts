@@ -1,9 +1,9 @@
 import { sql as raw } from 'kysely'
-import type { RowCounts } from '../../domain/erasure.ts'
-import type { AnyCloseReason } from '../../core/leads/decisions/reasons.ts'
-import { canceled } from '../../core/deliveries/statements/cancel-open.ts'
-import { leadsNow } from '../../core/leads/statements/leads-now.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { RowCounts } from '../decisions/erasure.ts'
+import type { AnyCloseReason } from '../../../core/leads/decisions/reasons.ts'
+import { canceled } from '../../../core/deliveries/statements/cancel-open.ts'
+import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** A lead's columns that hold personal data, with nothing in them. */
 const emptied = {

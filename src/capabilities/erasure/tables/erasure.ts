@@ -1,12 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { Certificate } from '../../domain/erasure.ts'
+import type { Certificate } from '../decisions/erasure.ts'
 import {
   type AnyErasureReason,
   anyErasureReasonNames,
   REFERENCE,
-} from '../../core/leads/decisions/reasons.ts'
-import { instant, like, oneOf } from '../../core/database/columns.ts'
-import { Lead } from '../../core/leads/tables/lead.ts'
+} from '../../../core/leads/decisions/reasons.ts'
+import { instant, like, oneOf } from '../../../core/database/columns.ts'
+import { Lead } from '../../../core/leads/tables/lead.ts'
 
 /** A request to erase a lead's personal data, and what became of it: one for each lead, apart from canceled ones. */
 export const Erasure = defineEntity({

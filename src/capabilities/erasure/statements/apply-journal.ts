@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { JournalLine } from '../../domain/erasure.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { JournalLine } from '../decisions/erasure.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { checkErasures } from './check.ts'
 import { eraseLeads } from './erase.ts'
 import { settleIntents } from './intents.ts'

@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely'
-import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../../domain/erasure.ts'
-import type { ErasureReason, Hold } from '../../core/leads/decisions/reasons.ts'
-import { recordAudit } from '../../core/audit/statements/audit.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
+import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.ts'
+import { recordAudit } from '../../../core/audit/statements/audit.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** What became of a request: `held` says why the lead must be kept. */
 export type Requested =

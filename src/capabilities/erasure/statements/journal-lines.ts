@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import type { Certificate, JournalLine } from '../../domain/erasure.ts'
-import type { Sql } from '../../core/database/orm.ts'
-import { pages } from '../../core/database/pages.ts'
+import type { Certificate, JournalLine } from '../decisions/erasure.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { pages } from '../../../core/database/pages.ts'
 import type { ErasureTools, Journal, Journaled } from './journal.ts'
 
 const PAGE = 1000

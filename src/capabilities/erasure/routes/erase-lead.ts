@@ -1,23 +1,23 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { auditName } from '../capabilities/self-service/statements/self-service.ts'
-import { requestErasure } from '../db/erasures/requests.ts'
-import type { Sql } from '../core/database/orm.ts'
-import type { Environment } from '../core/values/environment.ts'
-import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../domain/erasure.ts'
+import { auditName } from '../../self-service/statements/self-service.ts'
+import { requestErasure } from '../statements/requests.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import type { Environment } from '../../../core/values/environment.ts'
+import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
 import {
   erasureReasonNames,
   erasureReasons,
   type Hold,
   holdReasons,
   withReference,
-} from '../core/leads/decisions/reasons.ts'
-import { formatTimestamp } from '../core/values/timestamps.ts'
-import { ApiError, retryLater, unknownLead } from '../core/http/errors.ts'
-import { leadId, oneOf, timestamp } from '../core/leads/routes/fields.ts'
-import { operation } from '../core/http/openapi/operation.ts'
-import { leadErrors, strictBody } from '../core/http/schemas.ts'
-import { ofLead, success } from '../core/leads/routes/response-fields.ts'
+} from '../../../core/leads/decisions/reasons.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import { ApiError, retryLater, unknownLead } from '../../../core/http/errors.ts'
+import { leadId, oneOf, timestamp } from '../../../core/leads/routes/fields.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
+import { ofLead, success } from '../../../core/leads/routes/response-fields.ts'
 
 interface Options {
   sql: Sql

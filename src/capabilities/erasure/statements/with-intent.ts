@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { JournalLine, JournalStep } from '../../domain/erasure.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { JournalLine, JournalStep } from '../decisions/erasure.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import type { Journal, Journaled } from './journal.ts'
 
 /** A lead that is about to be erased, as its lines in the journal name it. */
