@@ -11,7 +11,7 @@ import {
   retentionBrakes,
   type RetentionClass,
   retentionClasses,
-} from '../domain/retention.ts'
+} from '../capabilities/retention/decisions/retention.ts'
 import { registerBacklog } from './backlog.ts'
 
 /** Counts and logs what happens in the worker. It never throws and waits for nothing. */

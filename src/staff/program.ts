@@ -14,7 +14,7 @@ import { addLeadCommands } from '../core/leads/commands/lead.ts'
 import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
 import { addRecordCommands } from './record.ts'
-import { addRetentionCommands } from './retention.ts'
+import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width

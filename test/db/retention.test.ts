@@ -7,13 +7,17 @@ import { erasureTools, type ErasureTools } from '../../src/capabilities/erasure/
 import { erasuresOf } from '../../src/capabilities/erasure/statements/requests.ts'
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
-import { confirmLeads } from '../../src/db/retention/brakes.ts'
-import { runRetention, showRetention } from '../../src/db/retention/runs.ts'
-import { keepRetention } from '../../src/jobs/retention-loop.ts'
+import { confirmLeads } from '../../src/capabilities/retention/statements/brakes.ts'
+import { runRetention, showRetention } from '../../src/capabilities/retention/statements/runs.ts'
+import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
-import { type RetentionClass, retentionClasses, type RetentionDays } from '../../src/domain/retention.ts'
-import { runNow, show } from '../../src/staff/retention.ts'
+import {
+  type RetentionClass,
+  retentionClasses,
+  type RetentionDays,
+} from '../../src/capabilities/retention/decisions/retention.ts'
+import { runNow, show } from '../../src/capabilities/retention/commands/retention.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'

@@ -1,6 +1,9 @@
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
-import { type RetentionClass, retentionClasses } from '../../src/domain/retention.ts'
+import {
+  type RetentionClass,
+  retentionClasses,
+} from '../../src/capabilities/retention/decisions/retention.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 

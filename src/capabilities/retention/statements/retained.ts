@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql as raw } from 'kysely'
-import type { ErasureTools } from '../../capabilities/erasure/statements/journal.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { ErasureTools } from '../../erasure/statements/journal.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** What a run would remove, counted up to `MOST_COUNTED`, and since when the oldest of it is there. */
 interface Counted {

@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
-import { confirmLeads, RetentionHeld } from '../db/retention/brakes.ts'
-import { MOST_COUNTED } from '../db/retention/retained.ts'
-import { runRetention, showRetention } from '../db/retention/runs.ts'
+import { confirmLeads, RetentionHeld } from '../statements/brakes.ts'
+import { MOST_COUNTED } from '../statements/retained.ts'
+import { runRetention, showRetention } from '../statements/runs.ts'
 import {
   type RetentionClass,
   retentionClasses,
   retentionDays,
   retentionMeanings,
-} from '../domain/retention.ts'
-import { fields, table } from './answer.ts'
-import { oneOf, whole } from './arguments.ts'
-import type { Run, StaffContext } from './context.ts'
-import { requireWholeJournal } from '../capabilities/erasure/commands/erasure-journal.ts'
-import { Refusal } from './refusal.ts'
+} from '../decisions/retention.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import { oneOf, whole } from '../../../staff/arguments.ts'
+import type { Run, StaffContext } from '../../../staff/context.ts'
+import { requireWholeJournal } from '../../erasure/commands/erasure-journal.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 
 export function addRetentionCommands(program: Command, run: Run): void {
   const meanings = retentionClasses.map((name) => `  ${name.padEnd(18)}${retentionMeanings[name]}`)

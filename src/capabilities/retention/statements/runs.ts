@@ -5,9 +5,9 @@ import {
   retentionClasses,
   type RetentionDays,
   retentionEveryMs,
-} from '../../domain/retention.ts'
-import type { ErasureTools } from '../../capabilities/erasure/statements/journal.ts'
-import type { Sql } from '../../core/database/orm.ts'
+} from '../decisions/retention.ts'
+import type { ErasureTools } from '../../erasure/statements/journal.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { requireFewLeads, requireSameClock } from './brakes.ts'
 import { retained } from './classes.ts'
 

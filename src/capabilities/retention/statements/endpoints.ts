@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely'
-import type { Sql } from '../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { counted, type Retained } from './retained.ts'
 
 const BATCH = 500

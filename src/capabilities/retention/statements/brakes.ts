@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { type RetentionBrake, retentionCeiling } from '../../domain/retention.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { type RetentionBrake, retentionCeiling } from '../decisions/retention.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { countEndedLeads } from './leads.ts'
 
 /** Clocks of servers that are kept right differ by less than a second. */

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import { checkErasures } from '../../capabilities/erasure/statements/check.ts'
-import { eraseLeads } from '../../capabilities/erasure/statements/erase.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { checkErasures } from '../../erasure/statements/check.ts'
+import { eraseLeads } from '../../erasure/statements/erase.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { counted, type Retained } from './retained.ts'
 
 /** Each has about ten webhooks with their attempts: a batch holds its locks for a tenth of a second. */

@@ -1,5 +1,5 @@
-import { freshSince } from '../../core/leads/statements/new-lead.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import { freshSince } from '../../../core/leads/statements/new-lead.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 import { counted, type Retained } from './retained.ts'
 
 const BATCH = 500

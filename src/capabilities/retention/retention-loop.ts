@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { leadsOf } from '../capabilities/erasure/statements/apply-journal.ts'
-import { settleIntents } from '../capabilities/erasure/statements/intents.ts'
-import type { ErasureTools } from '../capabilities/erasure/statements/journal.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { RetentionHeld } from '../db/retention/brakes.ts'
-import { dueClasses, runRetention } from '../db/retention/runs.ts'
-import { alone } from '../core/database/alone.ts'
-import type { RetentionDays } from '../domain/retention.ts'
-import type { WorkerObserver } from '../metrics/worker.ts'
+import { leadsOf } from '../erasure/statements/apply-journal.ts'
+import { settleIntents } from '../erasure/statements/intents.ts'
+import type { ErasureTools } from '../erasure/statements/journal.ts'
+import type { Sql } from '../../core/database/orm.ts'
+import { RetentionHeld } from './statements/brakes.ts'
+import { dueClasses, runRetention } from './statements/runs.ts'
+import { alone } from '../../core/database/alone.ts'
+import type { RetentionDays } from './decisions/retention.ts'
+import type { WorkerObserver } from '../../metrics/worker.ts'
 
 /** How soon a run that was interrupted goes on. */
 const INTERVAL_MS = 60_000

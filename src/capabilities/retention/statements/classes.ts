@@ -1,4 +1,4 @@
-import type { RetentionClass } from '../../domain/retention.ts'
+import type { RetentionClass } from '../decisions/retention.ts'
 import { oldAttempts } from './attempts.ts'
 import { expiredSecrets, oldCertifications, oldChanges, oldPings } from './endpoints.ts'
 import { oldIdempotencyKeys } from './idempotency-keys.ts'
