@@ -4,7 +4,7 @@ import { latestAttempts } from '../../src/core/deliveries/statements/attempts.ts
 import { findDeliveries } from '../../src/core/deliveries/statements/list.ts'
 import { readHealth } from '../../src/core/endpoints/statements/health.ts'
 import { deliveryStates, type DeliveryStatus } from '../../src/core/deliveries/decisions/delivery.ts'
-import { deliveriesOf } from '../../src/db/export/pages.ts'
+import { deliveriesOf } from '../../src/capabilities/access/statements/export-pages.ts'
 import { EVENTS_AT_ONCE, findEvents } from '../../src/core/leads/statements/partner-reads.ts'
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'

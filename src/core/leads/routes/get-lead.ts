@@ -7,7 +7,7 @@ import { formatTimestamp } from '../../values/timestamps.ts'
 import { unknownLead } from '../../http/errors.ts'
 import { id, timestamp } from './fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
-import type { NoteRead } from '../../../api/read-log.ts'
+import type { NoteRead } from '../../../capabilities/access/routes/read-log.ts'
 import { leadBody, leadErrors, leadStatus, whatClosed } from '../../http/schemas.ts'
 import { leadFieldMeanings, ofLead, ofPartner, success } from './response-fields.ts'
 

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../core/database/columns.ts'
-import { Partner } from '../../core/partners/tables/partner.ts'
+import { instant } from '../../../core/database/columns.ts'
+import { Partner } from '../../../core/partners/tables/partner.ts'
 
 /** The export of a lead that a partner reads, or read last: one at a time for each. */
 export const Export = defineEntity({

@@ -1,26 +1,26 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { exportedLead } from '../db/export/lead.ts'
+import { exportedLead } from '../statements/exported-lead.ts'
 import {
   beginExport,
   endExport,
   EXPORT_LEASE_SECONDS,
   type ExportLease,
   renewExport,
-} from '../db/export/lease.ts'
-import { findWholeLead } from '../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { exportedParts } from '../domain/exported-lead.ts'
-import { jsonPieces } from '../core/values/json-pieces.ts'
-import { referralId } from '../core/temporal/names.ts'
-import { retryLater, unknownLead } from '../core/http/errors.ts'
-import { leadId } from '../core/leads/routes/fields.ts'
+} from '../statements/export-lease.ts'
+import { findWholeLead } from '../../../core/leads/statements/partner-reads.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { exportedParts } from '../decisions/exported-lead.ts'
+import { jsonPieces } from '../../../core/values/json-pieces.ts'
+import { referralId } from '../../../core/temporal/names.ts'
+import { retryLater, unknownLead } from '../../../core/http/errors.ts'
+import { leadId } from '../../../core/leads/routes/fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
-import { operation } from '../core/http/openapi/operation.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
 import type { NoteRead } from './read-log.ts'
-import { leadErrors, strictBody } from '../core/http/schemas.ts'
-import { success } from '../core/leads/routes/response-fields.ts'
-import { streamed } from '../core/http/streamed.ts'
+import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
+import { success } from '../../../core/leads/routes/response-fields.ts'
+import { streamed } from '../../../core/http/streamed.ts'
 
 const RENEW_MS = (EXPORT_LEASE_SECONDS * 1000) / 4
 const RETRY_SECONDS = 5

@@ -1,6 +1,6 @@
 import { sql as raw, type RawBuilder } from 'kysely'
-import type { ReadKind } from '../entities/personal-read.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { ReadKind } from '../tables/personal-read.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** Reads by a key, of a lead, or of a partner's leads; those from `from` on, before `to`. */
 export type ReadFilter = ({ keyId: number } | { leadId: number } | { partnerId: number }) & {

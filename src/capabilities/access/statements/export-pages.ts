@@ -1,9 +1,9 @@
 import { sql as raw } from 'kysely'
-import { wanted } from '../../core/deliveries/statements/attempts.ts'
-import { waitsFor } from '../../core/deliveries/statements/first-open.ts'
-import { nextAttemptAt, shownState } from '../../core/deliveries/statements/list.ts'
-import type { Sql } from '../../core/database/orm.ts'
-import { pages } from '../../core/database/pages.ts'
+import { wanted } from '../../../core/deliveries/statements/attempts.ts'
+import { waitsFor } from '../../../core/deliveries/statements/first-open.ts'
+import { nextAttemptAt, shownState } from '../../../core/deliveries/statements/list.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { pages } from '../../../core/database/pages.ts'
 
 /** What is kept of a lead in other tables, page by page: each page is a statement of its own, so none takes long. */
 

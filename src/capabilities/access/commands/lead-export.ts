@@ -1,10 +1,10 @@
-import { exportedLead } from '../db/export/lead.ts'
-import { findWholeLead } from '../core/leads/statements/partner-reads.ts'
-import { jsonPieces } from '../core/values/json-pieces.ts'
-import { referralId } from '../core/temporal/names.ts'
-import type { Printed } from './answer.ts'
-import type { StaffContext } from './context.ts'
-import { noSuchLead } from '../core/leads/commands/require-lead.ts'
+import { exportedLead } from '../statements/exported-lead.ts'
+import { findWholeLead } from '../../../core/leads/statements/partner-reads.ts'
+import { jsonPieces } from '../../../core/values/json-pieces.ts'
+import { referralId } from '../../../core/temporal/names.ts'
+import type { Printed } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import { noSuchLead } from '../../../core/leads/commands/require-lead.ts'
 
 /** Prints everything that is kept of a lead as one JSON document, with `--json` or without. */
 export async function exportLead({ sql, ownKeys, noteRead }: StaffContext, id: number): Promise<Printed> {

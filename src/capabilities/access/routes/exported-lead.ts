@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { auditOutcomes } from '../core/audit/tables/audit-entry.ts'
-import { mailRefusals } from '../core/leads/tables/onboarding-mail.ts'
-import { readKinds } from '../db/entities/personal-read.ts'
-import { type ExportedPart, exportedParts } from '../domain/exported-lead.ts'
-import { eachField, optionalFieldNames, requiredFields } from '../core/leads/decisions/lead-fields.ts'
-import { attemptTrigger, deliveryState } from '../core/deliveries/routes/deliveries.ts'
-import { event, tellApart } from '../core/leads/routes/events.ts'
-import { timestamp } from '../core/leads/routes/fields.ts'
-import { leadStatus, stringMap } from '../core/http/schemas.ts'
+import { auditOutcomes } from '../../../core/audit/tables/audit-entry.ts'
+import { mailRefusals } from '../../../core/leads/tables/onboarding-mail.ts'
+import { readKinds } from '../tables/personal-read.ts'
+import { type ExportedPart, exportedParts } from '../decisions/exported-lead.ts'
+import { eachField, optionalFieldNames, requiredFields } from '../../../core/leads/decisions/lead-fields.ts'
+import { attemptTrigger, deliveryState } from '../../../core/deliveries/routes/deliveries.ts'
+import { event, tellApart } from '../../../core/leads/routes/events.ts'
+import { timestamp } from '../../../core/leads/routes/fields.ts'
+import { leadStatus, stringMap } from '../../../core/http/schemas.ts'
 import {
   attemptNumber,
   errorCode,
@@ -18,7 +18,7 @@ import {
   ofPartner,
   eventPosition,
   webhookSequence,
-} from '../core/leads/routes/response-fields.ts'
+} from '../../../core/leads/routes/response-fields.ts'
 
 /** An exported lead on the wire, as a partner gets it. */
 
