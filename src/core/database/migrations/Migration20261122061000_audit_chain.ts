@@ -7,7 +7,7 @@ const BEGINNING = String.raw`'\x${'00'.repeat(32)}'::bytea`
 
 /**
  * The audit only grows, and each row holds the hash of the one before. The rule is in docs/operations.md, and the code in
- * src/db/audit-chain.ts computes the same outside PostgreSQL; whoever changes one changes what rows from before hash to.
+ * src/capabilities/audit/statements/audit-chain.ts computes the same outside PostgreSQL; whoever changes one changes what rows from before hash to.
  */
 export class Migration20261122061000_audit_chain extends Migration {
   override async up(): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { auditLines, idsOfTime } from '../db/audit-chain.ts'
-import { type AuditFilter, findAudit } from '../core/audit/statements/audit.ts'
-import { type Printed, table } from './answer.ts'
-import { leadId, moment, partnerId, rows } from './arguments.ts'
+import { auditLines, idsOfTime } from '../statements/audit-chain.ts'
+import { type AuditFilter, findAudit } from '../../../core/audit/statements/audit.ts'
+import { type Printed, table } from '../../../staff/answer.ts'
+import { leadId, moment, partnerId, rows } from '../../../staff/arguments.ts'
 import { addHead, verify } from './audit-verify.ts'
-import type { Run, StaffContext } from './context.ts'
+import type { Run, StaffContext } from '../../../staff/context.ts'
 
 export function addAuditCommands(program: Command, run: Run): void {
   const audit = program

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { auditHead } from '../db/audit-chain.ts'
-import type { Sql } from '../core/database/orm.ts'
+import { auditHead } from './statements/audit-chain.ts'
+import type { Sql } from '../../core/database/orm.ts'
 
 /** So that the log of each day has it. */
 const EVERY_MS = 24 * 60 * 60 * 1000

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander'
-import { type AuditLine, auditLines, BEGINNING, hashOf, idOfHash } from '../db/audit-chain.ts'
-import type { Sql } from '../core/database/orm.ts'
-import { fields } from './answer.ts'
-import type { StaffContext } from './context.ts'
+import { type AuditLine, auditLines, BEGINNING, hashOf, idOfHash } from '../statements/audit-chain.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { fields } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
 
 /** Where the audit's end was, as it was logged. */
 interface Head {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import type { Sql } from '../core/database/orm.ts'
-import { pages } from '../core/database/pages.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { pages } from '../../../core/database/pages.ts'
 
 /** Rows that are in memory at a time. */
 const PAGE = 1000
