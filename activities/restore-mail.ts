@@ -1,4 +1,4 @@
-import type { lossesOf, readRestore } from '../src/db/restores.ts'
+import type { lossesOf, readRestore } from '../src/capabilities/restore/statements/restores.ts'
 import { SEQUENCES_LEFT_OUT } from '../src/core/leads/decisions/recording-decision.ts'
 import { formatTimestamp } from '../src/core/values/timestamps.ts'
 

@@ -11,7 +11,7 @@ import {
   partnersToTell,
   readRestore,
   restoredUntil,
-} from '../src/db/restores.ts'
+} from '../src/capabilities/restore/statements/restores.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { again } from './again.ts'
 import { mailBoth } from './mail-both.ts'

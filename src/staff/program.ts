@@ -13,7 +13,7 @@ import { addKeyCommands } from '../core/partners/commands/key.ts'
 import { addLeadCommands } from '../core/leads/commands/lead.ts'
 import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
-import { addRecordCommands } from './record.ts'
+import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
-import { lossesOf, listRestores } from '../../src/db/restores.ts'
+import { lossesOf, listRestores } from '../../src/capabilities/restore/statements/restores.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownPostgres } from '../support/own-postgres.ts'

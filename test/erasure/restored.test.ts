@@ -11,7 +11,7 @@ import { erasuresOf, requestErasure } from '../../src/capabilities/erasure/state
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { apply } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
-import { restored } from '../../src/staff/record.ts'
+import { restored } from '../../src/capabilities/restore/commands/record.ts'
 import { contextOf, withoutTemporal } from '../staff/context.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'

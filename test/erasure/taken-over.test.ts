@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { erasuresOf } from '../../src/capabilities/erasure/statements/requests.ts'
-import { lossesOf } from '../../src/db/restores.ts'
+import { lossesOf } from '../../src/capabilities/restore/statements/restores.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { contextOf } from '../staff/context.ts'
 import { temporaryFolder } from '../support/folder.ts'

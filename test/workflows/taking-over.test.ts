@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { ReferralView } from '../../workflows/messages.ts'
-import { lossesOf } from '../../src/db/restores.ts'
+import { lossesOf } from '../../src/capabilities/restore/statements/restores.ts'
 import { findEvents } from '../../src/core/leads/statements/partner-reads.ts'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import { forget } from '../support/forget.ts'

@@ -10,7 +10,7 @@ import { unstartedLeads } from '../leads/statements/workflow-starts.ts'
 import type { Sql } from '../database/orm.ts'
 import { partnersWithScenarios, runsToLookAfter } from '../../capabilities/sandbox/statements/sandbox-runs.ts'
 import { erasuresToStart } from '../../capabilities/erasure/statements/requests.ts'
-import { noteAlive, openRestores } from '../../db/restores.ts'
+import { noteAlive, openRestores } from '../../capabilities/restore/statements/restores.ts'
 import { partnersWithResends } from '../deliveries/statements/resend-marks.ts'
 import type { WorkerObserver } from '../../metrics/worker.ts'
 import type { StartErasure } from '../../capabilities/erasure/workflows/erasures.ts'
@@ -22,7 +22,7 @@ import { rememberFailures } from './remembered-failures.ts'
 import type { Referrals } from '../leads/workflows/referrals.ts'
 import type { StartResends } from '../deliveries/workflows/resend.ts'
 import type { Scenarios } from '../../capabilities/sandbox/workflows/scenarios.ts'
-import type { StartRestore } from '../../temporal/restores.ts'
+import type { StartRestore } from '../../capabilities/restore/workflows/restores.ts'
 
 const INTERVAL_MS = 1000
 /** Younger leads are being started by the API that took them. */

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { type RestoreCause, restoreCauses } from '../../core/record/decisions/restore.ts'
-import { instant, oneOf } from '../../core/database/columns.ts'
+import { type RestoreCause, restoreCauses } from '../../../core/record/decisions/restore.ts'
+import { instant, oneOf } from '../../../core/database/columns.ts'
 
 /** A time when the record may have gone back, by the generation that began with it. */
 export const Restore = defineEntity({

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
-import { ensureRunning } from '../core/temporal/ensure-running.ts'
-import { restoreId } from '../core/temporal/names.ts'
+import { ensureRunning } from '../../../core/temporal/ensure-running.ts'
+import { restoreId } from '../../../core/temporal/names.ts'
 
 export type StartRestore = ReturnType<typeof createRestoreStarter>
 

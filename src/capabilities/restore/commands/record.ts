@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { raiseGeneration } from '../core/record/statements/generation.ts'
-import { listRestores, lossesOf } from '../db/restores.ts'
-import type { RestoreCause } from '../core/record/decisions/restore.ts'
-import { fields, table } from './answer.ts'
-import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
-import type { Run, StaffContext } from './context.ts'
+import { raiseGeneration } from '../../../core/record/statements/generation.ts'
+import { listRestores, lossesOf } from '../statements/restores.ts'
+import type { RestoreCause } from '../../../core/record/decisions/restore.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import { eraseAgain } from '../../erasure/commands/erasure-journal.ts'
+import type { Run, StaffContext } from '../../../staff/context.ts'
 
 export function addRecordCommands(program: Command, run: Run): void {
   const record = program

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
-import type { LostMilestone } from '../core/record/decisions/restore.ts'
-import { currentGeneration, noteCluster } from '../core/record/statements/generation.ts'
-import type { Sql } from '../core/database/orm.ts'
+import type { LostMilestone } from '../../../core/record/decisions/restore.ts'
+import { currentGeneration, noteCluster } from '../../../core/record/statements/generation.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** Writes down that a worker is at work: a record that went back says by this how far it reaches. */
 export async function noteAlive(sql: Sql): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
-import { dayOf } from '../core/leads/decisions/search-attributes.ts'
-import { listWorkflows } from '../core/temporal/list-workflows.ts'
-import { leadOf } from '../core/temporal/names.ts'
-import { attributeKeys } from '../core/temporal/search-attributes.ts'
+import { dayOf } from '../../../core/leads/decisions/search-attributes.ts'
+import { listWorkflows } from '../../../core/temporal/list-workflows.ts'
+import { leadOf } from '../../../core/temporal/names.ts'
+import { attributeKeys } from '../../../core/temporal/search-attributes.ts'
 
 export interface ActiveLead {
   leadId: number
