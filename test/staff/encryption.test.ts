@@ -15,7 +15,7 @@ import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/seal
 import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { keyId, sealing } from '../../src/core/sealing/seal.ts'
-import { forget, rewrite, show } from '../../src/staff/encryption.ts'
+import { forget, rewrite, show } from '../../src/capabilities/encryption/commands/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'

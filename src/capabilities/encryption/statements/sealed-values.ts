@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../core/database/orm.ts'
+import type { Sql } from '../../../core/database/orm.ts'
 
 /** A table with sealed values. */
 export interface SealedTable {

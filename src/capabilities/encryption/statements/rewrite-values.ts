@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../core/database/orm.ts'
-import { keyId, open, type Place, seal, SealError } from '../core/sealing/seal.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { keyId, open, type Place, seal, SealError } from '../../../core/sealing/seal.ts'
 import {
   eachValue,
   keyOfValue,

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { keysInUse, retireKeys } from '../core/sealing/statements/encryption-keys.ts'
-import { rewriteValues } from '../db/rewrite-values.ts'
-import { keyId } from '../core/sealing/seal.ts'
-import { countValues, type KeyUse } from '../db/sealed-values.ts'
-import { table } from './answer.ts'
-import { matching } from './arguments.ts'
-import type { StaffContext, Run } from './context.ts'
-import { Refusal } from './refusal.ts'
+import { keysInUse, retireKeys } from '../../../core/sealing/statements/encryption-keys.ts'
+import { rewriteValues } from '../statements/rewrite-values.ts'
+import { keyId } from '../../../core/sealing/seal.ts'
+import { countValues, type KeyUse } from '../statements/sealed-values.ts'
+import { table } from '../../../staff/answer.ts'
+import { matching } from '../../../staff/arguments.ts'
+import type { StaffContext, Run } from '../../../staff/context.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 
 export function addEncryptionCommands(program: Command, run: Run): void {
   const encryption = program
