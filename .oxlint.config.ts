@@ -38,131 +38,6 @@ const withoutWorker = {
     'Only src/worker.ts, its requirements, its failed tasks, its bundle and the replay (and tests) import the worker.',
 }
 
-type Row = {
-  /** A folder, or the path of one file. */
-  at: string
-  /** Project modules that it may import besides its own folder, as globs from the repository's root. */
-  may: string[]
-  /** Where it may import types from, as prefixes of paths from the repository's root. */
-  types?: string[]
-  /** The packages that it may import, if these are limited too. */
-  packages?: string[]
-}
-
-const db = ['src/db/*.ts', 'src/db/*/*.ts']
-const domain = ['src/domain/*.ts']
-const config = ['src/config.ts']
-
-/** What each folder may import, and nothing else. */
-const importTable: Row[] = [
-  { at: 'src/domain', may: [], packages: [] },
-  { at: 'src/config.ts', may: ['src/config/*.ts'] },
-  { at: 'src/config', may: domain },
-  { at: 'src/core/deliveries/webhooks', may: domain },
-  { at: 'src/db', may: domain },
-  {
-    at: 'src/temporal',
-    // what a worker reads of a message, for histories
-    may: [
-      ...domain,
-      ...db,
-      'workflows/messages.ts',
-      'workflows/arguments.ts',
-      'workflows/payload-converter.ts',
-    ],
-    types: [
-      ...config,
-      'workflows/journey.ts',
-      'workflows/advance.ts',
-      'workflows/scenario.ts',
-      'workflows/endpoint.ts',
-      'workflows/replay.ts',
-      'workflows/resend.ts',
-    ],
-  },
-  {
-    at: 'src/jobs',
-    may: [...domain, ...db, 'src/temporal/*.ts', 'workflows/messages.ts'],
-    types: ['src/metrics/'],
-  },
-  { at: 'src/metrics', may: [...domain, ...db] },
-  {
-    at: 'src/api',
-    may: [...domain, ...db, 'src/core/values/nearest.ts', 'src/temporal/*.ts', 'src/core/deliveries/webhooks/*.ts'],
-    types: ['src/metrics/'],
-  },
-  {
-    at: 'src/staff',
-    may: [
-      'src/core/values/nearest.ts',
-      ...domain,
-      ...db,
-      'src/jobs/*.ts',
-      'src/temporal/*.ts',
-      'src/core/deliveries/webhooks/*.ts',
-      'workflows/messages.ts',
-    ],
-    types: config,
-  },
-  {
-    at: 'src/embedded',
-    may: [...domain, ...db, ...config, 'src/core/deliveries/webhooks/*.ts'],
-  },
-  {
-    at: 'workflows',
-    may: domain,
-    types: ['activities/'],
-    packages: ['@temporalio/workflow', '@temporalio/common'],
-  },
-  {
-    at: 'activities',
-    may: [...domain, ...db, 'src/core/deliveries/webhooks/*.ts'],
-    types: ['src/metrics/'],
-  },
-]
-
-/** The row as overrides: one for the files in its folder, one for those in subfolders. */
-function restrictImports({ at, may, types = [], packages }: Row) {
-  const isFile = at.endsWith('.ts')
-  const depths = isFile ? [at.split('/').length - 1] : [at.split('/').length, at.split('/').length + 1]
-  return depths.map((depth, nested) => {
-    const relative = (path: string) =>
-      path.startsWith('src/') && at.startsWith('src/')
-        ? ('../'.repeat(depth - 1) || './') + path.slice('src/'.length)
-        : '../'.repeat(depth) + path
-    const own = nested === 0 ? ['./**'] : ['./**', '../*.ts', '../[a-z]*/*.ts']
-    const allowed = [...(isFile ? [] : own), ...[...may, ...types.map((path) => `${path}**`)].map(relative)]
-    return {
-      files: [isFile ? at : `${at}/${'*/'.repeat(nested)}*.ts`],
-      rules: {
-        'no-restricted-imports': [
-          'error',
-          {
-            // Regular expressions first: oxlint stops at the first group with a `!`.
-            patterns: [
-              ...everywhere,
-              withoutWorker,
-              ...(at === 'src/config.ts' ? [] : [withoutProcess]),
-              ...types.map((path) => ({
-                regex: `^${relative(path).replaceAll('.', String.raw`\.`)}`,
-                allowTypeImports: true,
-                message: `${at} may import types from there, nothing else.`,
-              })),
-              {
-                group: [
-                  ...(packages === undefined ? ['./**', '../**'] : ['**']),
-                  ...[...allowed, ...(packages ?? [])].map((path) => `!${path}`),
-                ],
-                message: `${at} may not import this: see the import table in .oxlint.config.ts.`,
-              },
-            ],
-          },
-        ] satisfies ['error', object],
-      },
-    }
-  })
-}
-
 const unsafeAllowed = {
   'typescript/no-unsafe-argument': 'off',
   'typescript/no-unsafe-assignment': 'off',
@@ -173,7 +48,7 @@ const unsafeAllowed = {
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],
-  jsPlugins: ['.oxlint.patterns.ts'],
+  jsPlugins: ['./.oxlint.patterns.ts', './.oxlint.rooms.ts'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // JavaScript without types, because it runs on whatever Node a machine has.
@@ -227,26 +102,15 @@ export default defineConfig({
   },
   overrides: [
     {
-      files: ['src/*.ts'],
+      files: ['{src,workflows,activities}/**/*.ts'],
       rules: {
-        'no-restricted-imports': [
-          'error',
-          {
-            patterns: [
-              ...everywhere,
-              withoutProcess,
-              withoutWorker,
-              {
-                group: ['../**'],
-                message:
-                  'Workflows and activities are known to entry points, and to src/temporal by messages.',
-              },
-            ],
-          },
-        ],
+        'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutWorker] }],
       },
     },
-    ...importTable.flatMap(restrictImports),
+    {
+      files: ['src/*/**/*.ts', 'workflows/*.ts', 'activities/*.ts'],
+      rules: { 'rooms/imports': 'error' },
+    },
     {
       files: entryPoints.map((name) => `src/${name}.ts`),
       rules: {
@@ -290,7 +154,13 @@ export default defineConfig({
       files: ['{src,workflows,activities}/**/*.{ts,js}'],
       rules: { 'patterns/linear': 'error', 'patterns/literal': 'error' },
     },
-    { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
+    {
+      files: ['src/config.ts'],
+      rules: {
+        'node/no-process-env': 'off',
+        'no-restricted-imports': ['error', { patterns: [...everywhere, withoutWorker] }],
+      },
+    },
     // It ends entry points that cannot start.
     { files: ['src/fail.ts'], rules: { 'unicorn/no-process-exit': 'off' } },
     { files: ['test/support/**/*.ts'], rules: { 'no-console': 'off' } },
