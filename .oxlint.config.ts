@@ -132,7 +132,7 @@ export default defineConfig({
     },
     {
       // The browser gets these files as they are: they import each other, and nothing from a package.
-      files: ['src/console/**/*.js'],
+      files: ['src/console/browser/**/*.js'],
       rules: {
         'no-restricted-imports': [
           'error',
@@ -140,7 +140,7 @@ export default defineConfig({
             patterns: [
               {
                 regex: String.raw`^(?!\.{1,2}/(?:views/)?[a-z-]+\.js$)`,
-                message: 'src/console may import only its own files.',
+                message: 'src/console/browser may import only its own files.',
               },
             ],
           },

@@ -42,7 +42,11 @@ const outgoing: Part[] = [...data, 'webhooks', 'workflows']
 const partTable: Record<Part, Row> = {
   decisions: { parts: ['decisions'], also: [values], packages: [] },
   tables: { parts: ['decisions', 'tables'], also: [values, 'src/core/database/columns.ts'] },
-  statements: { parts: data, rooms: ['core/database', 'core/sealing', 'core/record'], also: [values] },
+  statements: {
+    parts: data,
+    rooms: ['core/database', 'core/sealing', 'core/record'],
+    also: [values, 'src/tables.ts'],
+  },
   webhooks: { parts: ['decisions', 'webhooks'], also: [values] },
   workflows: {
     parts: [...data, 'workflows', 'own'],
@@ -51,7 +55,11 @@ const partTable: Record<Part, Row> = {
   },
   routes: { parts: [...outgoing, 'routes', 'own'], also: [values], types: ['src/metrics/'] },
   commands: { parts: [...outgoing, 'commands', 'own'], also: [values, 'src/staff/', ...messages] },
-  own: { parts: [...outgoing, 'own'], also: [values, ...messages], types: ['src/metrics/', 'src/config.ts'] },
+  own: {
+    parts: [...outgoing, 'own'],
+    also: [values, 'src/tables.ts', ...messages],
+    types: ['src/metrics/', 'src/config.ts'],
+  },
 }
 
 /** What each folder outside the rooms may import. */
@@ -74,30 +82,34 @@ const folderTable: Record<string, Row> = {
   activities: { parts: [...data, 'webhooks', 'own'], also: [values, 'activities/'], types: ['src/metrics/'] },
 }
 
-/** Capabilities that stand on others. */
-const needs: Record<string, readonly string[]> = {}
+/** The lists, in which a capability has a line or two: nothing else knows all of them. */
+const lists = ['src/tables.ts', 'src/staff/program.ts', 'activities/index.ts', 'workflows/index.ts']
 
 /** Where a file is; `undefined` for what is in no room and has no row: entry points, tests, tools. */
 export function placeOf(file: string): Place | undefined {
-  const [top = '', second = '', third = '', fourth = ''] = file.split('/')
+  const [top = '', second = '', third = '', ...rest] = file.split('/')
   if (top === 'workflows' || top === 'activities') return { room: top, part: 'own' }
   if (top !== 'src' || third === '') return undefined
   if (second !== 'core' && second !== 'capabilities') return { room: `src/${second}`, part: 'own' }
-  return { room: `${second}/${third}`, part: parts.find((part) => part === fourth) ?? 'own' }
+  return { room: `${second}/${third}`, part: parts.find((part) => rest.slice(0, -1).includes(part)) ?? 'own' }
 }
 
 /** Why a file may not import another one, both as paths from the repository's root; `undefined` if it may. */
 export function refusal(file: string, target: string, isType: boolean): string | undefined {
   const from = placeOf(file)
-  if (from === undefined) return undefined
+  if (from === undefined || lists.includes(file)) return undefined
   const row = folderTable[from.room] ?? partTable[from.part]
   const begins = (prefix: string) => target.startsWith(prefix)
   if (row.also?.some(begins) || (isType && row.types?.some(begins))) return undefined
   const to = placeOf(target)
   if (to === undefined || !isRoom(to.room)) return `${nameOf(from)} may not import from there`
   const isOwn = to.room === from.room
-  if (!isOwn && isCapability(to.room) && !mayKnow(from.room, to.room))
-    return `${from.room} may not know of ${to.room}: the core knows no capability, and a capability those that it needs`
+  if (!isOwn && isCapability(to.room)) {
+    // what a capability does with another one is in a folder of that one's name, and goes with either
+    if (file.startsWith(`src/${from.room}/${path.basename(to.room)}/`)) return undefined
+    if (from.room !== 'workflows' && from.room !== 'activities')
+      return `${from.room} may not know of ${to.room}: only a folder of its name there may`
+  }
   if (row.parts.includes(to.part)) return undefined
   if (row.rooms?.includes(to.room) && to.part !== 'routes' && to.part !== 'commands') return undefined
   return `${nameOf(from)} may not import ${to.part === 'own' ? `what ${to.room} does itself` : to.part}`
@@ -114,11 +126,6 @@ export function packageRefusal(file: string, name: string): string | undefined {
 const isRoom = (room: string) => /^(?:core|capabilities)\//.test(room)
 const isCapability = (room: string) => room.startsWith('capabilities/')
 const nameOf = ({ room, part }: Place) => (part === 'own' ? room : `${part} of ${room}`)
-
-/** Workflows and activities are of all rooms: their lists have a line for each. */
-function mayKnow(from: string, to: string): boolean {
-  return from === 'workflows' || from === 'activities' || (needs[from]?.includes(to) ?? false)
-}
 
 interface Import {
   source: { value: unknown } | null

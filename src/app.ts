@@ -3,11 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { certifyEndpoint } from './capabilities/self-service/routes/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
+import { scenarioCompanion } from './capabilities/sandbox/companion.ts'
+import { setUpGuide } from './capabilities/self-service/guide.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
 import { eraseLead } from './capabilities/erasure/routes/erase-lead.ts'
 import { getDeliveries } from './core/deliveries/routes/get-deliveries.ts'
-import { getEndpoint } from './core/endpoints/routes/get-endpoint.ts'
+import { getEndpoint } from './capabilities/self-service/routes/get-endpoint.ts'
 import { getEvents } from './core/leads/routes/get-events.ts'
 import { getLead } from './core/leads/routes/get-lead.ts'
 import { type ConnectionLimits, connectionLimits, createHttpServer } from './core/http/http-server.ts'
@@ -25,11 +27,12 @@ import { jsonBody } from './core/http/plugins/json-body.ts'
 import { rateLimits } from './core/http/plugins/rate-limits.ts'
 import { requestLog } from './core/http/plugins/request-log.ts'
 import { securityHeaders } from './core/http/plugins/security-headers.ts'
-import type { NoteRead } from './capabilities/access/routes/read-log.ts'
+import type { NoteRead } from './core/audit/read-log.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
 import type { StartRequest } from './capabilities/self-service/routes/self-service.ts'
-import { sandboxRoutes } from './capabilities/sandbox/routes/routes.ts'
+import { sandboxRoutes, sinkRoutes } from './capabilities/sandbox/routes/routes.ts'
+import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
 import { sink } from './capabilities/sandbox/routes/sink.ts'
 import { setEndpoint } from './capabilities/self-service/routes/set-endpoint.ts'
 import { testEndpoint } from './capabilities/self-service/routes/test-endpoint.ts'
@@ -106,7 +109,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(failures)
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
-  await app.register(openapi, { environment })
+  await app.register(openapi, {
+    environment,
+    setUp: [setUpGuide],
+  })
   const {
     startReferral,
     noteRead,
@@ -132,7 +138,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
         environment,
         webhookBody: body,
         startReferral,
-        startScenarios: (partnerId) => scenarios.offer(partnerId),
+        companion: environment === 'sandbox' ? scenarioCompanion(scenarios) : undefined,
       })
       await withKey.register(named(getLead), { sql, encryptionKeys, noteRead })
       await withKey.register(named(getEvents), { sql })
@@ -151,14 +157,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(named(eraseLead), { sql, environment, startErasure })
       if (environment === 'sandbox') {
         const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
-        await withKey.register(named(sandboxRoutes), {
-          ...lead,
-          simulate,
-          clocks,
-          scenarios,
-          selfService,
-          sinkBase,
-        })
+        await withKey.register(named(sandboxRoutes), { ...lead, simulate, clocks, scenarios })
+      }
+      if (environment === 'sandbox' && sinkBase !== undefined) {
+        await withKey.register(named(useSink), { ...selfService, sinkBase })
+        await withKey.register(named(sinkRoutes), { sql, sinkBase })
       }
     }),
     { prefix: '/v1' },

@@ -7,7 +7,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { milestoneNames, milestones } from '../core/leads/decisions/milestones.ts'
 import { DAY_MS, SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
 
-const files = path.join(import.meta.dirname, '.')
+const files = path.join(import.meta.dirname, 'browser')
 
 const { resolve } = createRequire(import.meta.url)
 /** Preact and htm as their packages have them; the page's import map names them. */

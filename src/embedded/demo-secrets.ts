@@ -1,4 +1,4 @@
-import { openChangeStates } from '../capabilities/self-service/decisions/endpoint-change.ts'
+import { openChangeStates } from '../core/endpoints/decisions/endpoint-change.ts'
 
 /**
  * Reads the signing secrets of whoever has its webhooks sent to `endpointUrl`, or wants to: a partner may replace the one
@@ -28,7 +28,7 @@ async function connect(databaseUrl: string) {
   const [orm, { signingSecrets }, { openSecretOf }] = await Promise.all([
     import('../core/database/orm.ts'),
     import('../core/endpoints/statements/secrets.ts'),
-    import('../capabilities/self-service/statements/changes.ts'),
+    import('../core/endpoints/statements/changes.ts'),
   ])
   return { sql: orm.sqlOf(await orm.connect(databaseUrl)), signingSecrets, openSecretOf }
 }

@@ -4,10 +4,8 @@ import { lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
 import { backgroundPatience } from '../core/database/mikro-orm.config.ts'
 import { erasureTools } from '../capabilities/erasure/statements/journal.ts'
 import { connect, sqlOf } from '../core/database/orm.ts'
-import { insertStaffRead, type StaffRead } from '../capabilities/access/statements/write-reads.ts'
-import { createClocks } from '../capabilities/sandbox/workflows/clocks.ts'
+import { insertStaffRead, type StaffRead } from '../core/audit/statements/write-reads.ts'
 import { createTemporalClient } from '../core/temporal/client.ts'
-import { createEndpointRequests } from '../capabilities/self-service/workflows/endpoint-requests.ts'
 import { createErasureStarter } from '../capabilities/erasure/workflows/erasures.ts'
 import { createEndpointStarter } from '../core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from '../core/leads/workflows/referrals.ts'
@@ -67,11 +65,9 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
       insertStaffRead(sql, { ...read, staff: actor.name, osUser: actor.osUser }),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
-    clocks: createClocks({ client, sql }),
     startEndpoint: createEndpointStarter(client),
     startErasure: createErasureStarter({ client, sql }),
     startResends: createResendStarter(client),
-    endpointRequests: createEndpointRequests(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
   }

@@ -13,6 +13,8 @@ import { addKeyCommands } from '../core/partners/commands/key.ts'
 import { addLeadCommands } from '../core/leads/commands/lead.ts'
 import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
+import { addSandboxCommands } from '../capabilities/sandbox/commands/lead-advance.ts'
+import { addSelfServiceCommands } from '../capabilities/self-service/commands/commands.ts'
 import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
@@ -58,6 +60,8 @@ export function staffProgram(run: Run): Command {
   addAccessCommands(program, run)
   addErasureCommands(program, run)
   addRetentionCommands(program, run)
+  addSelfServiceCommands(program, run)
+  addSandboxCommands(program, run)
   return program
 }
 

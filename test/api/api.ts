@@ -2,7 +2,7 @@ import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
-import { createReadLog } from '../../src/capabilities/access/routes/read-log.ts'
+import { createReadLog } from '../../src/core/audit/read-log.ts'
 import {
   candidateOf,
   endCertification,
@@ -14,7 +14,7 @@ import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { watchReadiness } from '../../src/core/database/readiness.ts'
-import { insertKeyReads } from '../../src/capabilities/access/statements/write-reads.ts'
+import { insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
 import { olderSchema } from '../../src/core/database/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'

@@ -6,7 +6,7 @@ import { exportedLeadSchema } from '../../src/capabilities/access/routes/exporte
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { recordAudit } from '../../src/core/audit/statements/audit.ts'
-import { insertStaffRead } from '../../src/capabilities/access/statements/write-reads.ts'
+import { insertStaffRead } from '../../src/core/audit/statements/write-reads.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { exportLead } from '../../src/capabilities/access/commands/lead-export.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'

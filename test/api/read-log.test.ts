@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { createReadLog } from '../../src/capabilities/access/routes/read-log.ts'
-import { type AgedRead, insertKeyReads } from '../../src/capabilities/access/statements/write-reads.ts'
+import { createReadLog } from '../../src/core/audit/read-log.ts'
+import { type AgedRead, insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { partnerCalls, prepareService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { applyChange, openChange } from '../../src/capabilities/self-service/statements/changes.ts'
+import { applyChange, openChange } from '../../src/core/endpoints/statements/changes.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { readHealth } from '../../src/core/endpoints/statements/health.ts'
 import { reviewEndpoint, setNextProbe } from '../../src/core/endpoints/statements/review.ts'

@@ -4,10 +4,10 @@ import {
   endCertification,
   requestCertification,
 } from '../../src/capabilities/self-service/statements/certifications.ts'
-import { openChange } from '../../src/capabilities/self-service/statements/changes.ts'
+import { openChange } from '../../src/core/endpoints/statements/changes.ts'
 import { set } from '../../src/core/endpoints/commands/endpoint.ts'
-import { cancelChange } from '../../src/capabilities/self-service/commands/endpoint-changes.ts'
-import { selfService } from '../../src/core/partners/commands/partner.ts'
+import { cancelChange } from '../../src/capabilities/self-service/commands/cancel-change.ts'
+import { selfService } from '../../src/capabilities/self-service/commands/self-service.ts'
 import {
   certificationChecks,
   judgeCheck,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Sql } from '../../src/core/database/orm.ts'
-import { insertKeyReads } from '../../src/capabilities/access/statements/write-reads.ts'
+import { insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { report } from '../../src/capabilities/access/commands/access.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { openChange } from '../../src/capabilities/self-service/statements/changes.ts'
+import { openChange } from '../../src/core/endpoints/statements/changes.ts'
 import { findKeyOwner, hashOf } from '../../src/core/partners/statements/keys.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/core/partners/commands/key.ts'

@@ -6,7 +6,7 @@ import { giveKeys } from './migration-keys.ts'
 import { connect, type Orm, sqlOf } from './orm.ts'
 import { codeOf } from './role-rights.ts'
 import type { Patience } from './session-options.ts'
-import type { Sql } from './tables.ts'
+import type { Sql } from '../../tables.ts'
 
 const APPLICATION = 'migrate'
 /**

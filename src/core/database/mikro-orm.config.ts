@@ -5,7 +5,7 @@ import { type Connection, noteCluster } from '../record/statements/generation.ts
 import { LOCK_TABLES } from './locks.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
-import { entities } from './tables.ts'
+import { entities } from '../../tables.ts'
 
 export const migrationsFolder = `${import.meta.dirname}/migrations`
 

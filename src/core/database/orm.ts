@@ -2,9 +2,9 @@ import { type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import { sql as raw } from 'kysely'
 import { ormOptions } from './mikro-orm.config.ts'
 import type { Patience } from './session-options.ts'
-import type { Sql, Tables } from './tables.ts'
+import type { Sql, Tables } from '../../tables.ts'
 
-export type { Sql } from './tables.ts'
+export type { Sql } from '../../tables.ts'
 
 /** Connects lazily: the first query opens the first connection. */
 export async function connect(databaseUrl: string, patience?: Patience) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FeedPosition } from '../leads/statements/event-feed.ts'
 import { LARGEST_ID } from '../leads/statements/ids.ts'
-import { EVENT_ID } from '../leads/routes/fields.ts'
+import { EVENT_ID } from './fields.ts'
 
 /**
  * The places at which lists go on: what `next` of a response holds, and `after` of the next request takes. Only what a

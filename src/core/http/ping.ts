@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Environment } from '../values/environment.ts'
 import { formatTimestamp } from '../values/timestamps.ts'
-import { timestamp } from '../leads/routes/fields.ts'
+import { timestamp } from './fields.ts'
 import { operation } from './openapi/operation.ts'
 import { environment as environmentField, messageResponse } from './schemas.ts'
 

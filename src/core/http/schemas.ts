@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { environments } from '../values/environment.ts'
 import { statuses } from '../leads/decisions/milestones.ts'
 import { invalidPayload, unknownLead } from './errors.ts'
-import { integer, leadId } from '../leads/routes/fields.ts'
+import { integer, leadId } from './fields.ts'
 import { notFields } from './unknown-fields.ts'
-import { message, success } from '../leads/routes/response-fields.ts'
+import { message, success } from './response-fields.ts'
 
 /** What several routes take or answer. What only one does is in that route's file. */
 

@@ -8,6 +8,8 @@ import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { Printed, Write } from '../../../staff/answer.ts'
 import { leadId, matching, moment, partnerId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
+import { nounOf } from '../../../staff/noun.ts'
+import { exportLead } from './lead-export.ts'
 import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
@@ -41,6 +43,11 @@ export function addAccessCommands(program: Command, run: Run): void {
     .option('--from <time>', 'reads from this time on', moment)
     .option('--to <time>', 'reads before this time', moment)
     .action(run(report))
+  nounOf(program, 'lead')
+    .command('export')
+    .argument('<lead>', 'its id', leadId)
+    .description('everything that is kept of a borrower, as JSON')
+    .action(run(exportLead))
 }
 
 export async function report({ sql, config }: StaffContext, options: Options): Promise<Printed> {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { auditOutcomes } from '../../../core/audit/tables/audit-entry.ts'
 import { mailRefusals } from '../../../core/leads/tables/onboarding-mail.ts'
-import { readKinds } from '../tables/personal-read.ts'
+import { readKinds } from '../../../core/audit/tables/personal-read.ts'
 import { type ExportedPart, exportedParts } from '../decisions/exported-lead.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../../../core/leads/decisions/lead-fields.ts'
 import { attemptTrigger, deliveryState } from '../../../core/deliveries/routes/deliveries.ts'
-import { event, tellApart } from '../../../core/leads/routes/events.ts'
-import { timestamp } from '../../../core/leads/routes/fields.ts'
+import { event, tellApart } from '../../../core/http/events.ts'
+import { timestamp } from '../../../core/http/fields.ts'
 import { leadStatus, stringMap } from '../../../core/http/schemas.ts'
 import {
   attemptNumber,
@@ -18,7 +18,7 @@ import {
   ofPartner,
   eventPosition,
   webhookSequence,
-} from '../../../core/leads/routes/response-fields.ts'
+} from '../../../core/http/response-fields.ts'
 
 /** An exported lead on the wire, as a partner gets it. */
 

@@ -1,5 +1,5 @@
 import { sql as raw, type RawBuilder } from 'kysely'
-import type { ReadKind } from '../tables/personal-read.ts'
+import type { ReadKind } from '../../../core/audit/tables/personal-read.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** Reads by a key, of a lead, or of a partner's leads; those from `from` on, before `to`. */

@@ -14,10 +14,10 @@ import {
 } from '../../../core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { ApiError, retryLater, unknownLead } from '../../../core/http/errors.ts'
-import { leadId, oneOf, timestamp } from '../../../core/leads/routes/fields.ts'
+import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
-import { ofLead, success } from '../../../core/leads/routes/response-fields.ts'
+import { ofLead, success } from '../../../core/http/response-fields.ts'
 
 interface Options {
   sql: Sql

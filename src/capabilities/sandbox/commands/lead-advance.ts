@@ -2,10 +2,11 @@ import { type Command, Option } from 'commander'
 import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from '../decisions/lead-clock.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
-import type { Advanced } from '../workflows/clocks.ts'
+import { type Advanced, createClocks } from '../workflows/clocks.ts'
 import { fields, table } from '../../../staff/answer.ts'
-import { oneOf, whole } from '../../../staff/arguments.ts'
+import { leadId, oneOf, whole } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
+import { nounOf } from '../../../staff/noun.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { requireLead } from '../../../core/leads/commands/require-lead.ts'
 
@@ -14,9 +15,11 @@ interface Options {
   to?: ClockStop
 }
 
-export function addAdvanceCommand(command: Command, run: Run): void {
+export function addSandboxCommands(program: Command, run: Run): void {
   const days = whole(1, MOST_DAYS)
-  command
+  nounOf(program, 'lead')
+    .command('advance')
+    .argument('<lead>', 'its id', leadId)
     .description('move the lead’s clock forward, in a sandbox: what falls due on the way happens')
     .addOption(new Option('--days <n>', `how many days, 1 to ${MOST_DAYS}`).argParser(days).conflicts('to'))
     .option('--to <what>', `until what is due: ${clockStops.join(', ')}`, oneOf(clockStops))
@@ -32,8 +35,9 @@ export async function advance(context: StaffContext, lead: number, { days, to }:
   if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed: its clock stays where it is.`)
   const target = to === undefined ? { days: days ?? 0 } : { to }
   const action = { action: 'lead.advance', partnerId, leadId: lead, detail: target }
+  const clocks = createClocks(context)
   const advanced = await context.act(action, async () => {
-    const result = orRefusal(lead, await context.clocks.advance(lead, target))
+    const result = orRefusal(lead, await clocks.advance(lead, target))
     return { result, detail: { outcome: result.kind, offset_seconds: result.clock.offsetSeconds } }
   })
   const { kind, clock, happened, stopped } = advanced

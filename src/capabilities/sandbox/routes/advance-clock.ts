@@ -8,11 +8,11 @@ import { statuses } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import type { Clocks } from '../workflows/clocks.ts'
 import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
-import { leadId, oneOf, timestamp } from '../../../core/leads/routes/fields.ts'
+import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
-import { ofLead, success } from '../../../core/leads/routes/response-fields.ts'
+import { ofLead, success } from '../../../core/http/response-fields.ts'
 
 export interface ClockOptions {
   sql: Sql

@@ -3,8 +3,8 @@ import { nextDue } from '../statements/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../decisions/lead-clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { ApiError } from '../../../core/http/errors.ts'
-import { eventName } from '../../../core/leads/routes/events.ts'
-import { timestamp } from '../../../core/leads/routes/fields.ts'
+import { eventName } from '../../../core/http/events.ts'
+import { timestamp } from '../../../core/http/fields.ts'
 import {
   attemptNumber,
   errorCode,
@@ -12,7 +12,7 @@ import {
   ofEvent,
   webhookSequence,
   webhookSequenceOrNone,
-} from '../../../core/leads/routes/response-fields.ts'
+} from '../../../core/http/response-fields.ts'
 
 export const leadClosed = () => new ApiError('LEAD_CLOSED')
 

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
 import { unavailable, unknownLead } from '../../../core/http/errors.ts'
-import { leadId, timestamp } from '../../../core/leads/routes/fields.ts'
+import { leadId, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadErrors, leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import type { ClockOptions } from './advance-clock.ts'
 import { dueOf, dueView, leadTime } from './clock-view.ts'
-import { ofLead, success } from '../../../core/leads/routes/response-fields.ts'
+import { ofLead, success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'getClock',

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import type { Sql } from '../../../core/database/orm.ts'
 import { findSink, readArrivals } from '../statements/sinks.ts'
 import { isTooDeep } from '../../../core/values/json-depth.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { invalidPayload } from '../../../core/http/errors.ts'
-import { timestamp } from '../../../core/leads/routes/fields.ts'
+import { timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { stringMap, strictBody } from '../../../core/http/schemas.ts'
 import { noSink } from './set-sink.ts'
-import type { SinkOptions } from './use-sink.ts'
 import { sinkPath } from './sink.ts'
-import { attemptNumber, success } from '../../../core/leads/routes/response-fields.ts'
+import { attemptNumber, success } from '../../../core/http/response-fields.ts'
 
 const webhook = z
   .object({
@@ -29,6 +29,12 @@ const webhook = z
 
 /** How a sink answers that was told nothing else, or no longer. */
 const USUAL = { status: 200, times: null, delay_ms: 0 }
+
+export interface SinkOptions {
+  sql: Sql
+  /** Where the worker reaches this API, with `/v1`. */
+  sinkBase: () => string
+}
 
 const schema = operation({
   operationId: 'getSink',
@@ -82,10 +88,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/get-sink: what arrived at the sink. */
-export const getSink: FastifyPluginAsyncZod<Pick<SinkOptions, 'sql' | 'sinkBase'>> = async (
-  app,
-  { sql, sinkBase },
-) => {
+export const getSink: FastifyPluginAsyncZod<SinkOptions> = async (app, { sql, sinkBase }) => {
   app.post('/sandbox/get-sink', {
     schema,
     handler: async ({ partnerId }) => {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { scenarioNames, scenarios, webhooksOf } from '../decisions/scenarios.ts'
-import { eventName } from '../../../core/leads/routes/events.ts'
+import { eventName } from '../../../core/http/events.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
-import { success } from '../../../core/leads/routes/response-fields.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const all = scenarioNames.map((name) => ({
   scenario: name,

@@ -5,20 +5,20 @@ import { insertLead, type WebhookBody } from '../../../core/leads/statements/new
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { requestScenario, withRoom } from '../statements/sandbox-runs.ts'
+import { playing, requestScenario, withRoom } from '../statements/sandbox-runs.ts'
 import { eachField, optionalFieldNames } from '../../../core/leads/decisions/lead-fields.ts'
 import { newReferralState, type ReferralState } from '../../../core/leads/decisions/referral.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import { type ScenarioName, scenarioNames, webhooksOf } from '../decisions/scenarios.ts'
 import type { Scenarios } from '../workflows/scenarios.ts'
 import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
-import { eventName } from '../../../core/leads/routes/events.ts'
-import { leadId, oneOf } from '../../../core/leads/routes/fields.ts'
+import { eventName } from '../../../core/http/events.ts'
+import { leadId, oneOf } from '../../../core/http/fields.ts'
 import { scenarioName } from './list-scenarios.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
-import { ofLead, success } from '../../../core/leads/routes/response-fields.ts'
+import { ofLead, success } from '../../../core/http/response-fields.ts'
 
 export interface ScenarioOptions {
   sql: Sql
@@ -114,7 +114,9 @@ export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, o
     const made = await withRoom(sql, partnerId, 'scenario', async (trx) => {
       // on the same connection: whoever holds the lock must not wait for another one
       const reserved = await leadIds(trx)()
-      await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, { scenario })
+      await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, {
+        also: playing(scenario),
+      })
       return reserved
     })
     if (made === 'too_many') throw tooManyScenarios()

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Sql } from '../../../core/database/orm.ts'
 import { setSink as change } from '../statements/sinks.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
-import { integer } from '../../../core/leads/routes/fields.ts'
+import { integer } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { messageResponse, strictBody } from '../../../core/http/schemas.ts'
 

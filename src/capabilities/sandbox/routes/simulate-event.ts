@@ -10,19 +10,14 @@ import { parseScoreGains, type ScoreGains } from '../../../core/leads/decisions/
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { Referrals } from '../../../core/leads/workflows/referrals.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../../../core/http/errors.ts'
-import { leadId } from '../../../core/leads/routes/fields.ts'
+import { leadId } from '../../../core/http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../../../core/leads/routes/idempotency-key.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
-import { event, simulatedKinds, tellApart } from '../../../core/leads/routes/events.ts'
+import { event, simulatedKinds, tellApart } from '../../../core/http/events.ts'
 import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
-import {
-  ofEvent,
-  ofLead,
-  webhookSequenceOrNone,
-  success,
-} from '../../../core/leads/routes/response-fields.ts'
+import { ofEvent, ofLead, webhookSequenceOrNone, success } from '../../../core/http/response-fields.ts'
 
 export interface SimulateOptions {
   sql: Sql

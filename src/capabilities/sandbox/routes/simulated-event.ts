@@ -7,7 +7,7 @@ import {
   unknownGains,
 } from '../../../core/leads/decisions/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../../core/leads/decisions/milestones.ts'
-import { oneOf } from '../../../core/leads/routes/fields.ts'
+import { oneOf } from '../../../core/http/fields.ts'
 import { refTo } from '../../../core/http/openapi/json-schema.ts'
 import { strictly } from '../../../core/http/schemas.ts'
 import { notFields } from '../../../core/http/unknown-fields.ts'

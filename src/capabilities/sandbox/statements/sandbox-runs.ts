@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { MOST_RUNS, type RunKind } from '../decisions/sandbox-runs.ts'
 import type { ScenarioName } from '../decisions/scenarios.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import type { WithLead } from '../../../core/leads/statements/new-lead.ts'
 
 /** A scenario that is to be played with a lead. */
 export interface RequestedScenario {
@@ -50,6 +51,14 @@ async function hasRoom(sql: Sql, partnerId: number, kind: RunKind): Promise<bool
 async function lockRuns(trx: Sql, partnerId: number): Promise<void> {
   await raw`select from partners where id = ${partnerId} for no key update`.execute(trx)
 }
+
+/** Requests a scenario with a new lead. */
+export const playing =
+  (scenario: ScenarioName): WithLead =>
+  (ids) => raw`, run as (
+      insert into sandbox_runs (lead_id, partner_id, kind, scenario)
+      select ${ids}, 'scenario', ${scenario}::text from key
+    )`
 
 /** Requests a scenario. @returns false if one of the lead waits or is played already. */
 export async function requestScenario(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import { openSecretOf } from '../../self-service/statements/changes.ts'
+import { openSecretOf } from '../../../core/endpoints/statements/changes.ts'
 import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { nextRevision } from '../../../core/endpoints/statements/states.ts'
 import type { Sql } from '../../../core/database/orm.ts'

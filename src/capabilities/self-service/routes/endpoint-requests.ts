@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { requestsOf } from '../statements/own-endpoint.ts'
 import { certificationChecks, certificationResults, checkResults } from '../decisions/certification.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
-import { timestamp } from '../../../core/leads/routes/fields.ts'
-import { errorCode, httpStatus } from '../../../core/leads/routes/response-fields.ts'
+import { timestamp } from '../../../core/http/fields.ts'
+import { errorCode, httpStatus } from '../../../core/http/response-fields.ts'
 
 const settled = timestamp.nullable()
 

@@ -4,7 +4,7 @@ import { hasRetries } from '../../../core/deliveries/statements/retries.ts'
 import { pauseOrResume } from '../../../core/endpoints/statements/states.ts'
 import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../statements/self-service.ts'
 import { describeReason, isFailing } from '../../../core/endpoints/decisions/endpoint.ts'
-import { endpointView, exampleView, viewOf } from '../../../core/endpoints/routes/endpoint-view.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
@@ -15,7 +15,7 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { success } from '../../../core/leads/routes/response-fields.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
 const shared = {

@@ -1,18 +1,14 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { openChange } from '../statements/changes.ts'
+import { openChange } from '../../../core/endpoints/statements/changes.ts'
 import { rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
-import { OVERLAP_HOURS } from '../decisions/endpoint-change.ts'
-import {
-  endpointWithSecret,
-  EXAMPLE_SECRET,
-  exampleView,
-  viewOf,
-} from '../../../core/endpoints/routes/endpoint-view.ts'
+import { OVERLAP_HOURS } from '../../../core/endpoints/decisions/endpoint-change.ts'
+import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
-import { integer } from '../../../core/leads/routes/fields.ts'
+import { integer } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import {
@@ -23,7 +19,7 @@ import {
   tooManyActions,
 } from './self-service.ts'
 import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
-import { success } from '../../../core/leads/routes/response-fields.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 

@@ -1,7 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { type SelfServiceActor, SelfServiceRefusal } from '../statements/self-service.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { type EndpointLimit, endpointLimits, MOST_CHANGES_A_DAY } from '../decisions/endpoint-change.ts'
+import {
+  type EndpointLimit,
+  endpointLimits,
+  MOST_CHANGES_A_DAY,
+} from '../../../core/endpoints/decisions/endpoint-change.ts'
 import type { Environment } from '../../../core/values/environment.ts'
 import type { EndpointRequests } from '../workflows/endpoint-requests.ts'
 import type { EndpointPolicy } from '../../../core/deliveries/webhooks/endpoint-url.ts'

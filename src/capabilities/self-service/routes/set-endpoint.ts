@@ -1,18 +1,14 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { openChange } from '../statements/changes.ts'
+import { openChange } from '../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint } from '../statements/self-service.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
 import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
-import { exampleUnusedHealth } from '../../../core/endpoints/routes/endpoint-health.ts'
-import {
-  endpointWithSecret,
-  EXAMPLE_SECRET,
-  exampleView,
-  viewOf,
-} from '../../../core/endpoints/routes/endpoint-view.ts'
+import { exampleUnusedHealth } from './endpoint-health.ts'
+import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { invalidPayload } from '../../../core/http/errors.ts'
-import { requiredOr } from '../../../core/leads/routes/fields.ts'
+import { requiredOr } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import {
@@ -23,7 +19,7 @@ import {
   tooManyActions,
 } from './self-service.ts'
 import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
-import { success } from '../../../core/leads/routes/response-fields.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'setEndpoint',

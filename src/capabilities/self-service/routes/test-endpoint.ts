@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { requestPing } from '../statements/pings.ts'
 import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
-import { endpointView, exampleView, viewOf } from '../../../core/endpoints/routes/endpoint-view.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
@@ -13,7 +13,7 @@ import {
   selfServiceOff,
   tooManyActions,
 } from './self-service.ts'
-import { success } from '../../../core/leads/routes/response-fields.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'testEndpoint',

@@ -1,6 +1,9 @@
 import { sql as raw } from 'kysely'
-import { CHANGE_DELAY_HOURS, type EndpointChangeKind } from '../decisions/endpoint-change.ts'
-import { applyChange, auditChange, lockEndpointOf } from './changes.ts'
+import {
+  CHANGE_DELAY_HOURS,
+  type EndpointChangeKind,
+} from '../../../core/endpoints/decisions/endpoint-change.ts'
+import { applyChange, auditChange, lockEndpointOf } from '../../../core/endpoints/statements/changes.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 // An announced change takes effect 24 hours after the emails about it, unless somebody settles it before.

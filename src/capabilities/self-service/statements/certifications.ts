@@ -6,7 +6,12 @@ import {
 } from '../decisions/certification.ts'
 import type { Environment } from '../../../core/values/environment.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
-import { applyChange, auditChange, lockEndpointOf, openSecretOf } from './changes.ts'
+import {
+  applyChange,
+  auditChange,
+  lockEndpointOf,
+  openSecretOf,
+} from '../../../core/endpoints/statements/changes.ts'
 import { jsonb } from '../../../core/database/jsonb.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 

@@ -1,7 +1,7 @@
 import { certificationChecks, type CheckReport } from '../decisions/certification.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { latestCertification } from './certifications.ts'
-import { openChanges } from './changes.ts'
+import { openChanges } from '../../../core/endpoints/statements/changes.ts'
 import { latestPing } from './pings.ts'
 
 /** What a partner has asked for its endpoint, and what came of it. */

@@ -5,7 +5,7 @@ import {
   type EndpointLimit,
   endpointLimits,
   MOST_CHANGES_A_DAY,
-} from '../decisions/endpoint-change.ts'
+} from '../../../core/endpoints/decisions/endpoint-change.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { spend } from '../../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'

@@ -6,7 +6,7 @@ import {
   type CheckReport,
 } from '../decisions/certification.ts'
 import { instant, oneOf } from '../../../core/database/columns.ts'
-import { EndpointChange } from './endpoint-change.ts'
+import { EndpointChange } from '../../../core/endpoints/tables/endpoint-change.ts'
 
 /** Whether a candidate verifies what it takes: the checks that were made, and what came of them. */
 export const Certification = defineEntity({

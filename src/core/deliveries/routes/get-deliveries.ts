@@ -11,8 +11,8 @@ import { unknownLead } from '../../http/errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { eventCursor } from '../../http/cursors.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
-import { eventName } from '../../leads/routes/events.ts'
-import { leadId, oneOf, timestamp } from '../../leads/routes/fields.ts'
+import { eventName } from '../../http/events.ts'
+import { leadId, oneOf, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../http/schemas.ts'
 import {
@@ -23,7 +23,7 @@ import {
   ofLead,
   webhookSequence,
   success,
-} from '../../leads/routes/response-fields.ts'
+} from '../../http/response-fields.ts'
 
 const body = strictBody({
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),

@@ -5,7 +5,7 @@ import type { Sql } from '../../database/orm.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import { ApiError, invalidPayload, retryLater, unavailable } from '../../http/errors.ts'
 import type { ResendWebhook } from '../workflows/resend.ts'
-import { eventId as ofEvent } from '../../leads/routes/fields.ts'
+import { eventId as ofEvent } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { messageResponse, strictBody } from '../../http/schemas.ts'
 

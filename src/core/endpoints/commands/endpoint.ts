@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openChanges, settleOpenChanges } from '../../../capabilities/self-service/statements/changes.ts'
+import { openChanges, settleOpenChanges } from '../statements/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
@@ -12,7 +12,7 @@ import { fields } from '../../../staff/answer.ts'
 import { overlapOption, partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
 import { describeHealth } from './endpoint-health.ts'
-import { cancelChange, describeChange } from '../../../capabilities/self-service/commands/endpoint-changes.ts'
+import { describeChange } from './endpoint-change.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { orAllowIt, test } from './endpoint-test.ts'
 import { noSuchPartner, requirePartner } from '../../partners/commands/require-partner.ts'
@@ -37,9 +37,6 @@ export function addEndpointCommands(program: Command, run: Run): void {
   named('pause').description('hold all webhooks until a resume').action(run(pause))
   named('resume').description('send webhooks again, held ones first and in order').action(run(resume))
   named('test').description('send a signed request of type endpoint.ping').action(run(test))
-  named('cancel-change')
-    .description('cancel the new URL and the new secret that the partner asked for')
-    .action(run(cancelChange))
 }
 
 export async function set(

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { endpointTransitions } from '../decisions/endpoint.ts'
 import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open.ts'
-import { settleOpenChanges } from '../../../capabilities/self-service/statements/changes.ts'
+import { settleOpenChanges } from './changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../../database/orm.ts'

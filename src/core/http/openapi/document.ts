@@ -32,13 +32,19 @@ const tags = [
 const tagsOf = (environment: Environment) =>
   tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox')
 
+interface Options {
+  environment: Environment
+  /** How a partner sets its endpoint up: sections of the guide. */
+  setUp?: readonly string[]
+}
+
 /** What the document says beside the routes. */
-const baseOf = (environment: Environment) => ({
+const baseOf = ({ environment, setUp = [] }: Options) => ({
   openapi: '3.1.0',
   info: {
     title: 'Partner Referral Service',
     version: '1.0.0',
-    description: guide(environment, errorCodesOf(environment)),
+    description: guide(environment, errorCodesOf(environment), setUp),
   },
   servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
   tags: tagsOf(environment),
@@ -61,7 +67,8 @@ const zodToJsonConfig = { override: describeSchema }
 const addSchemas = createJsonSchemaTransformObject({ zodToJsonConfig })
 
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. */
-export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
+export const openapi = plugin<Options>(async (app, options) => {
+  const { environment } = options
   let text: string | undefined
   // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
@@ -72,7 +79,7 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
     },
   })
   await app.register(swagger, {
-    openapi: baseOf(environment) as object as OpenAPIV3_1.Document,
+    openapi: baseOf(options) as object as OpenAPIV3_1.Document,
     transform: createJsonSchemaTransform({ zodToJsonConfig }),
     transformObject: (found) =>
       complete(addSchemas(found) as object as Document, {

@@ -1,8 +1,5 @@
 import type { Environment } from '../../values/environment.ts'
-import {
-  endpointLimits,
-  MOST_CHANGES_A_DAY,
-} from '../../../capabilities/self-service/decisions/endpoint-change.ts'
+import { endpointLimits, MOST_CHANGES_A_DAY } from '../../endpoints/decisions/endpoint-change.ts'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { DAY_MS, LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../leads/decisions/score-dates.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
@@ -10,7 +7,11 @@ import { table } from './markdown.ts'
 import { webhookGuide } from './webhook-guide.ts'
 
 /** The guide at the top of the reference, in Markdown. What other files state as figures is taken from there. */
-export const guide = (environment: Environment, codes: readonly ErrorCode[]): string =>
+export const guide = (
+  environment: Environment,
+  codes: readonly ErrorCode[],
+  setUp: readonly string[],
+): string =>
   [
     introduction,
     authentication,
@@ -22,7 +23,7 @@ export const guide = (environment: Environment, codes: readonly ErrorCode[]): st
     paging,
     errors(codes),
     limits,
-    webhookGuide,
+    webhookGuide(setUp),
     changes,
   ].join('\n\n')
 

@@ -1,9 +1,4 @@
-import { certificationChecks } from '../../../capabilities/self-service/decisions/certification.ts'
 import { ENDPOINT_CAP, FAILING_AFTER, REQUEST_LIMIT_MS } from '../../deliveries/decisions/delivery.ts'
-import {
-  CHANGE_DELAY_HOURS,
-  OVERLAP_HOURS,
-} from '../../../capabilities/self-service/decisions/endpoint-change.ts'
 import { JITTER, PAUSE_AFTER_HOURS, RETRY_DELAYS_MS } from '../../deliveries/decisions/retry-schedule.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
 import { table } from './markdown.ts'
@@ -26,24 +21,9 @@ const [, ...retryDelays] = RETRY_DELAYS_MS
 const waits = new Intl.ListFormat('en-GB').format(retryDelays.map(duration))
 const limit = duration(REQUEST_LIMIT_MS)
 
-const setUp = `# Webhooks
+const introduction = `# Webhooks
 
-A webhook is a signed \`POST\` to your endpoint. Its format is that of [Standard Webhooks](https://www.standardwebhooks.com).
-
-## Set up your endpoint
-
-1. Call \`set-endpoint\` with your URL. The response has its signing secret (\`whsec_…\`), which is shown only once. In production \
-the URL must use \`https\`, on port 443 or 8443, at a public address; a sandbox on your own machine also calls \
-\`http://127.0.0.1\`.
-2. Give the secret to your receiver.
-3. Call \`certify-endpoint\`. We send ${certificationChecks.length} requests to the URL, some of which your receiver must accept and some refuse. \
-\`get-endpoint\` shows the result of each, and what to change.
-
-When all have passed, the URL and its secret take effect: at once in a sandbox, and in production ${CHANGE_DELAY_HOURS} hours after \
-we have emailed your contact. In production, our staff first turn this on for you.
-
-\`rotate-endpoint-secret\` replaces the secret; the previous one also signs for ${OVERLAP_HOURS.default} hours, or for up to \
-${OVERLAP_HOURS.max} if you say so.`
+A webhook is a signed \`POST\` to your endpoint. Its format is that of [Standard Webhooks](https://www.standardwebhooks.com).`
 
 const read = `## Read the request
 
@@ -154,4 +134,6 @@ Without a public address, call \`list-events\`: it returns the events of all you
 handled the page, and send it as \`after\` in the next request. With \`"wait": 25\`, the response comes as soon as there are \
 events.`
 
-export const webhookGuide = [setUp, read, verify, respond, order, pauses, poll].join('\n\n')
+/** @param setUp how a partner sets its endpoint up, if it can. */
+export const webhookGuide = (setUp: readonly string[]) =>
+  [introduction, ...setUp, read, verify, respond, order, pauses, poll].join('\n\n')

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
-import { event, kindsOf, laterName } from '../../leads/routes/events.ts'
+import { event, kindsOf, laterName } from '../events.ts'
 import { environment } from '../schemas.ts'
-import { ofLead, ofPartner, webhookSequence } from '../../leads/routes/response-fields.ts'
+import { ofLead, ofPartner, webhookSequence } from '../response-fields.ts'
 
 /** The schema of all requests to an endpoint. No operation refers to it: it is for receivers. */
 export const WEBHOOK_EVENT = 'WebhookEvent'

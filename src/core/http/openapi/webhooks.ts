@@ -3,7 +3,7 @@ import { type MilestoneName, milestones } from '../../leads/decisions/milestones
 import { webhookBody } from '../../deliveries/webhooks/body.ts'
 import { serviceCallBody } from '../../deliveries/webhooks/service-calls.ts'
 import { signedHeaders } from '../../deliveries/webhooks/signature.ts'
-import { EXAMPLE_SECRET } from '../../endpoints/routes/endpoint-view.ts'
+import { EXAMPLE_SECRET } from './example-secret.ts'
 import { refTo } from './json-schema.ts'
 import { milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
 

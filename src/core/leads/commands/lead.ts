@@ -5,9 +5,7 @@ import { type CloseReason, closeReasons } from '../decisions/reasons.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
-import { addAdvanceCommand } from '../../../capabilities/sandbox/commands/lead-advance.ts'
 import { addErasureCommandsOfALead } from '../../../capabilities/erasure/commands/lead-erasure.ts'
-import { exportLead } from '../../../capabilities/access/commands/lead-export.ts'
 import { show } from './lead-view.ts'
 import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
@@ -26,11 +24,9 @@ export function addLeadCommands(program: Command, run: Run): void {
         show(context, await requireLead(context.sql, id, { evenErased: true })),
       ),
     )
-  named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
   addReason(named('close'), closeReasons)
     .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
     .action(run(close))
-  addAdvanceCommand(named('advance'), run)
   addErasureCommandsOfALead(lead, run)
 }
 

@@ -1,7 +1,7 @@
 /**
  * The fields of a lead that partners send: the one table from which requests and responses of the API, the columns that
  * are written, and staff's view derive. A field's column is in `src/core/leads/tables/lead.ts`, its rule in
- * `src/core/leads/routes/fields.ts`; the compiler asks for both.
+ * `src/core/http/fields.ts`; the compiler asks for both.
  *
  * Source: interface specification, section 2.1.
  */

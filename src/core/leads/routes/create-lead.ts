@@ -3,18 +3,18 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { createLead as insert } from '../statements/create-lead.ts'
 import { leadIds } from '../statements/ids.ts'
+import type { Companion } from '../companion.ts'
 import type { Idempotency, NewLead, WebhookBody } from '../statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import type { Environment } from '../../values/environment.ts'
-import { scenarioOfEmail } from '../../../capabilities/sandbox/decisions/scenarios.ts'
 import { newReferralState, type ReferralState } from '../decisions/referral.ts'
 import { ApiError, invalidPayload } from '../../http/errors.ts'
-import { email, id, name, optionalRules, phone } from './fields.ts'
+import { email, id, name, optionalRules, phone } from '../../http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { ignoredIn, MOST_IGNORED } from '../../http/unknown-fields.ts'
-import { message, success } from './response-fields.ts'
+import { message, success } from '../../http/response-fields.ts'
 
 interface Options {
   sql: Sql
@@ -22,8 +22,7 @@ interface Options {
   environment: Environment
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
-  /** Called in a sandbox only. */
-  startScenarios: (partnerId: number) => void
+  companion?: Companion | undefined
 }
 
 /** An optional field; stored as `null` when it is absent. */
@@ -104,7 +103,7 @@ const schema = operation({
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, encryptionKeys, environment, webhookBody, startReferral, startScenarios },
+  { sql, encryptionKeys, environment, webhookBody, startReferral, companion },
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
@@ -117,7 +116,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
     handler: async (request, reply) => {
       const { body: lead, partnerId: partner, ignoredFields } = request
       const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
-      const scenario = isSandbox ? scenarioOfEmail(lead.email) : undefined
+      const also = companion?.of(lead)
       const result = await insert(
         { sql, takeLeadId, encryptionKeys },
         partner,
@@ -130,7 +129,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
           partner_lead_id: lead.partner_lead_id ?? undefined,
           ignored_fields: ignoredFields,
         }),
-        { idempotency, scenario },
+        { idempotency, also },
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
@@ -139,8 +138,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
         const { leadId, generation } = result
         startReferral(newReferralState(leadId, partner, { generation, now: Date.now(), isSandbox }))
       }
-      // a repeat, too: its scenario may not have been started
-      if (scenario !== undefined) startScenarios(partner)
+      if (also !== undefined) companion?.start(partner)
       return result.answer
     },
   })

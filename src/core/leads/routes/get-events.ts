@@ -6,10 +6,10 @@ import { pages } from '../../database/pages.ts'
 import { jsonPieces, type Pages } from '../../values/json-pieces.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { unknownLead } from '../../http/errors.ts'
-import { event } from './events.ts'
+import { event } from '../../http/events.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadBody, leadErrors } from '../../http/schemas.ts'
-import { success } from './response-fields.ts'
+import { success } from '../../http/response-fields.ts'
 import { streamed } from '../../http/streamed.ts'
 
 const schema = operation({

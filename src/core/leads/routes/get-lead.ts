@@ -5,11 +5,11 @@ import type { Sql } from '../../database/orm.ts'
 import { eachField, requiredFields, returnedFields } from '../decisions/lead-fields.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { unknownLead } from '../../http/errors.ts'
-import { id, timestamp } from './fields.ts'
+import { id, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
-import type { NoteRead } from '../../../capabilities/access/routes/read-log.ts'
+import type { NoteRead } from '../../audit/read-log.ts'
 import { leadBody, leadErrors, leadStatus, whatClosed } from '../../http/schemas.ts'
-import { leadFieldMeanings, ofLead, ofPartner, success } from './response-fields.ts'
+import { leadFieldMeanings, ofLead, ofPartner, success } from '../../http/response-fields.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })

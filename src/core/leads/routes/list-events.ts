@@ -12,12 +12,12 @@ import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
 import { ApiError, invalidPayload, retryLater } from '../../http/errors.ts'
-import { event, tellApart } from './events.ts'
-import { integer } from './fields.ts'
+import { event, tellApart } from '../../http/events.ts'
+import { integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../http/schemas.ts'
-import { ofEvent, ofLead, yourLeadId, eventPosition, success } from './response-fields.ts'
+import { ofEvent, ofLead, yourLeadId, eventPosition, success } from '../../http/response-fields.ts'
 
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25

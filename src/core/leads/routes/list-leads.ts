@@ -6,10 +6,10 @@ import { statuses } from '../decisions/milestones.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadCursor } from '../../http/cursors.ts'
 import { invalidPayload } from '../../http/errors.ts'
-import { id, oneOf, optionalRules, timestamp } from './fields.ts'
+import { id, oneOf, optionalRules, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadStatus, pageLimit, strictBody, whatClosed } from '../../http/schemas.ts'
-import { ofLead, yourLeadId, success } from './response-fields.ts'
+import { ofLead, yourLeadId, success } from '../../http/response-fields.ts'
 
 const leadSummary = z
   .object({

@@ -9,7 +9,7 @@ import {
   requiredFields,
 } from '../decisions/lead-fields.ts'
 import { unknownLead, invalidPayload } from '../../http/errors.ts'
-import { leadId, optionalRules, text } from './fields.ts'
+import { leadId, optionalRules, text } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadErrors, messageResponse } from '../../http/schemas.ts'
 

@@ -6,10 +6,10 @@ import {
   type NewLead,
   requestHashPlace,
   type WebhookBody,
+  type WithLead,
 } from './new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 import { open } from '../../sealing/seal.ts'
-import type { ScenarioName } from '../../../capabilities/sandbox/decisions/scenarios.ts'
 
 export interface LeadCreation {
   sql: Sql
@@ -35,10 +35,7 @@ export async function createLead<Answer>(
   lead: NewLead,
   toBody: WebhookBody,
   toAnswer: (leadId: number) => Answer,
-  {
-    idempotency,
-    scenario,
-  }: { idempotency?: Idempotency | undefined; scenario?: ScenarioName | undefined } = {},
+  { idempotency, also }: { idempotency?: Idempotency | undefined; also?: WithLead | undefined } = {},
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
   if (idempotency !== undefined) {
     const earlier = await findAnswer<Answer>(creation, partnerId, idempotency)
@@ -48,7 +45,7 @@ export async function createLead<Answer>(
   const { leadId, generation } = reserved
   const answer = toAnswer(leadId)
   const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
-  if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, scenario }))
+  if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }))
     return { kind: 'created', answer, leadId, generation }
   const twin = idempotency && (await findAnswer<Answer>(creation, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
-import type { ScenarioName } from '../../../capabilities/sandbox/decisions/scenarios.ts'
 import type { WebhookFacts } from '../../deliveries/decisions/webhook-facts.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import { jsonb } from '../../database/jsonb.ts'
@@ -31,6 +30,13 @@ export interface Idempotency {
   requestHash: string
 }
 
+/**
+ * What a capability inserts with a new lead, in the lead's own statement: a part of its `with`, which selects from `key`.
+ *
+ * @param ids the lead's id and its partner's, as two expressions.
+ */
+export type WithLead = (ids: RawBuilder<unknown>) => RawBuilder<unknown>
+
 /** A remembered key, with the answer that a repeat of the request gets. */
 interface KeptKey extends Idempotency {
   response: string
@@ -43,8 +49,8 @@ export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${l
 export const freshSince = raw<Date>`now() - interval '24 hours'`
 
 /**
- * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and the scenario
- * to play: all in one statement, to save round trips.
+ * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and what
+ * a capability adds: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
  * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
@@ -55,7 +61,7 @@ export async function insertLead(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  { kept, scenario }: { kept?: KeptKey | undefined; scenario?: ScenarioName | undefined } = {},
+  { kept, also }: { kept?: KeptKey | undefined; also?: WithLead | undefined } = {},
 ): Promise<boolean> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
@@ -88,19 +94,11 @@ export async function insertLead(
       select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz,
         ${currentGeneration}
       from key
-    )${scenario === undefined ? raw`` : requestScenario(ids, scenario)}
+    )${also === undefined ? raw`` : also(ids)}
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
     select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
     returning lead_id`.execute(sql)
   return rows.length > 0
-}
-
-/** It is played once the lead is committed: see `src/capabilities/sandbox/workflows/scenarios.ts`. */
-function requestScenario(ids: RawBuilder<unknown>, scenario: ScenarioName) {
-  return raw`, run as (
-      insert into sandbox_runs (lead_id, partner_id, kind, scenario)
-      select ${ids}, 'scenario', ${scenario}::text from key
-    )`
 }
 
 function keepKey(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openChangesBy } from '../../../capabilities/self-service/statements/changes.ts'
+import { openChangesBy } from '../../endpoints/statements/changes.ts'
 import { auditName } from '../../../capabilities/self-service/statements/self-service.ts'
 import { leadsToEraseFor } from '../../../capabilities/erasure/statements/requests.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'

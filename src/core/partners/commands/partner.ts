@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { settleOpenChanges } from '../../../capabilities/self-service/statements/changes.ts'
-import { lockEndpoint } from '../../endpoints/statements/endpoint.ts'
-import { addPartner, changePartner, findPartner } from '../statements/partner.ts'
+import { addPartner, changePartner } from '../statements/partner.ts'
 import { printable } from '../../../staff/answer.ts'
-import { oneOf, partnerId } from '../../../staff/arguments.ts'
+import { partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
 import { list, show } from './partner-view.ts'
 import { Refusal } from '../../../staff/refusal.ts'
@@ -26,12 +24,6 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .argument('<name>', 'the name that staff and borrowers know')
     .option('--contact <email>', 'receives mails about the endpoint')
     .action(run(add))
-  partner
-    .command('self-service')
-    .description('let a partner change its endpoint by API in production, or no longer')
-    .argument('<partner>', 'its id', partnerId)
-    .argument('<state>', 'on or off', oneOf(['on', 'off']))
-    .action(run(selfService))
   partner
     .command('contact')
     .description('set who receives mails about the endpoint')
@@ -85,40 +77,4 @@ async function setContact(context: StaffContext, partner: number, email: string)
     json: { partner_id: partner, contact_email: email },
     text: `Mails about the endpoint of ${name} go to ${email}.`,
   }
-}
-
-/** Whoever is told of a change must be there to object to it. Turned off, it cancels what has not taken effect. */
-export async function selfService(context: StaffContext, partner: number, state: 'on' | 'off') {
-  await requirePartner(context.sql, partner)
-  const canceled = await context.change(async ({ sql, audit }) => {
-    const endpoint = await lockEndpoint(sql, partner)
-    const found = await findPartner(sql, partner)
-    if (endpoint === undefined || found === undefined) throw new Refusal(`There is no partner ${partner}.`)
-    if (state === 'on' && found.contact_email === null) {
-      throw new Refusal(
-        `${printable(found.name)} has no contact, and changes take effect only after its contact was told: set one with "partner contact ${partner} EMAIL".`,
-      )
-    }
-    await changePartner(sql, partner, { self_service: state === 'on' })
-    const changes = state === 'off' ? await settleOpenChanges(sql, endpoint.id, 'canceled') : []
-    const detail = { state, canceled: changes.map(({ id }) => id) }
-    await audit({ action: 'partner.self_service', partnerId: partner, detail })
-    return changes
-  })
-  await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
-  return {
-    json: { partner_id: partner, self_service: state === 'on', canceled: canceled.map(({ id }) => id) },
-    text: [
-      selfServiceOf(context, partner, state),
-      ...(canceled.length > 0 ? [`Canceled ${canceled.length} that had not taken effect.`] : []),
-    ].join(' '),
-  }
-}
-
-function selfServiceOf({ config }: StaffContext, partner: number, state: 'on' | 'off'): string {
-  if (config.ENVIRONMENT === 'sandbox')
-    return `Stored, but this is a sandbox: here every partner changes its endpoint by API, at once. To stop partner ${partner}, revoke its keys.`
-  return state === 'on'
-    ? `Partner ${partner} changes its endpoint by API. Each change takes effect 24 hours after the emails about it.`
-    : `Partner ${partner} no longer changes its endpoint by API.`
 }

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { RestoreCause } from '../decisions/restore.ts'
-import type { Sql } from '../../database/tables.ts'
+import type { Sql } from '../../../tables.ts'
 import { codeOf, isDenied } from '../../database/role-rights.ts'
 
 /**

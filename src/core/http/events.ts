@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { LARGEST_GAIN, TIME_REMAINING } from '../decisions/event-payloads.ts'
-import { type MilestoneName, milestoneNames, milestones } from '../decisions/milestones.ts'
+import { LARGEST_GAIN, TIME_REMAINING } from '../leads/decisions/event-payloads.ts'
+import { type MilestoneName, milestoneNames, milestones } from '../leads/decisions/milestones.ts'
 import { timestamp } from './fields.ts'
 import { leadFieldMeanings } from './response-fields.ts'
 

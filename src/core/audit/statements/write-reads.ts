@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { ReadKind } from '../tables/personal-read.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../database/orm.ts'
 
 /** A key got a borrower's personal data. */
 export interface KeyRead {

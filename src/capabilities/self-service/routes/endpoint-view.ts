@@ -1,18 +1,14 @@
 import { z } from 'zod'
-import { findEndpoint } from '../statements/endpoint.ts'
-import { readHealth } from '../statements/health.ts'
-import { requestsOf } from '../../../capabilities/self-service/statements/own-endpoint.ts'
-import type { Sql } from '../../database/orm.ts'
-import { describeReason, endpointHealths, healthOf } from '../decisions/endpoint.ts'
-import { formatTimestamp } from '../../values/timestamps.ts'
+import { findEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
+import { readHealth } from '../../../core/endpoints/statements/health.ts'
+import { requestsOf } from '../statements/own-endpoint.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { describeReason, endpointHealths, healthOf } from '../../../core/endpoints/decisions/endpoint.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { exampleHealth, healthFields, healthToWire } from './endpoint-health.ts'
-import {
-  noRequests,
-  requestFields,
-  requestsToWire,
-} from '../../../capabilities/self-service/routes/endpoint-requests.ts'
-import { ApiError } from '../../http/errors.ts'
-import { timestamp } from '../../leads/routes/fields.ts'
+import { noRequests, requestFields, requestsToWire } from './endpoint-requests.ts'
+import { ApiError } from '../../../core/http/errors.ts'
+import { timestamp } from '../../../core/http/fields.ts'
 
 /** An endpoint as its partner sees it. */
 export const endpointView = z
@@ -60,9 +56,6 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
     ...requestsToWire(await requestsOf(sql, endpoint.id)),
   }
 }
-
-/** In examples only: what the reference signs its example webhooks with. */
-export const EXAMPLE_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 
 /** An endpoint in its simplest state, for examples. */
 export const exampleView: EndpointView = {

@@ -1,17 +1,9 @@
-import { type openChanges, settleOpenChanges } from '../statements/changes.ts'
-import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
-import { formatTimestamp } from '../../../core/values/timestamps.ts'
-import type { StaffContext } from '../../../staff/context.ts'
 import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
+import { settleOpenChanges } from '../../../core/endpoints/statements/changes.ts'
+import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
+import type { StaffContext } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
-
-/** A change that the partner asked for and that has not taken effect. */
-export function describeChange(change: Awaited<ReturnType<typeof openChanges>>[number]): string {
-  const { kind, url, state, takes_effect_at: at } = change
-  const what = kind === 'url' ? `the URL ${url}` : 'a new secret'
-  if (state === 'candidate') return `${what}, not certified`
-  return `${what}, which takes effect ${at === null ? '24 hours after the emails about it' : `on ${formatTimestamp(at)} UTC`}`
-}
+import { createEndpointRequests } from '../workflows/endpoint-requests.ts'
 
 /** What has not taken effect, never does. */
 export async function cancelChange(context: StaffContext, partner: number) {
@@ -24,8 +16,9 @@ export async function cancelChange(context: StaffContext, partner: number) {
     return changes
   })
   if (canceled.length === 0) throw new Refusal(`${name} has asked for no change that can still be canceled.`)
+  const requests = createEndpointRequests(context.client)
   // their workflows find out at their date anyway
-  await Promise.all(canceled.map(({ id }) => context.endpointRequests.change(id).catch(() => undefined)))
+  await Promise.all(canceled.map(({ id }) => requests.change(id).catch(() => undefined)))
   const kinds = canceled.map(({ kind }) => (kind === 'url' ? 'the new URL' : 'the new secret'))
   return {
     json: { partner_id: partner, canceled: canceled.map(({ id, kind }) => ({ change_id: id, kind })) },

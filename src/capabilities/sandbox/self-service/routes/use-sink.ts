@@ -1,23 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { latestCertification, requestCertification } from '../../self-service/statements/certifications.ts'
-import { openChange } from '../../self-service/statements/changes.ts'
-import { actOnOwnEndpoint } from '../../self-service/statements/self-service.ts'
-import { sealing } from '../../../core/sealing/seal.ts'
-import { provideSink } from '../statements/sinks.ts'
-import { endpointView, exampleView, viewOf } from '../../../core/endpoints/routes/endpoint-view.ts'
-import { invalidPayload, unavailable } from '../../../core/http/errors.ts'
-import { operation } from '../../../core/http/openapi/operation.ts'
-import { actorOf, orRefusal, type SelfServiceOptions } from '../../self-service/routes/self-service.ts'
-import { sinkPath } from './sink.ts'
-import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
-import { success } from '../../../core/leads/routes/response-fields.ts'
-
-export interface SinkOptions extends SelfServiceOptions {
-  /** Where the worker reaches this API, with `/v1`. */
-  sinkBase: () => string
-}
+import { latestCertification, requestCertification } from '../../../self-service/statements/certifications.ts'
+import { openChange } from '../../../../core/endpoints/statements/changes.ts'
+import { actOnOwnEndpoint } from '../../../self-service/statements/self-service.ts'
+import { sealing } from '../../../../core/sealing/seal.ts'
+import { provideSink } from '../../statements/sinks.ts'
+import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
+import { invalidPayload, unavailable } from '../../../../core/http/errors.ts'
+import { operation } from '../../../../core/http/openapi/operation.ts'
+import { actorOf, orRefusal, type SelfServiceOptions } from '../../../self-service/routes/self-service.ts'
+import type { SinkOptions } from '../../routes/get-sink.ts'
+import { sinkPath } from '../../routes/sink.ts'
+import { generateSecret } from '../../../../core/deliveries/webhooks/secrets.ts'
+import { success } from '../../../../core/http/response-fields.ts'
 
 const WAIT_MS = 10_000
 const POLL_MS = 50
@@ -47,7 +43,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
-export const useSink: FastifyPluginAsyncZod<SinkOptions> = async (app, options) => {
+export const useSink: FastifyPluginAsyncZod<SelfServiceOptions & SinkOptions> = async (app, options) => {
   const { sql, policy, encryptionKeys, startRequest, sinkBase } = options
   app.post('/sandbox/use-sink', {
     schema,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant, oneOf } from '../../../core/database/columns.ts'
+import { instant, oneOf } from '../../database/columns.ts'
 
 /** What returns a borrower's personal data: two calls of the API, and two commands of staff. */
 export const readKinds = ['get-lead', 'export-lead', 'lead show', 'lead export'] as const

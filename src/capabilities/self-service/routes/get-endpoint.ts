@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../../database/orm.ts'
-import { describeReason } from '../decisions/endpoint.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+import { describeReason } from '../../../core/endpoints/decisions/endpoint.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from '../../http/errors.ts'
-import { operation } from '../../http/openapi/operation.ts'
-import { strictBody } from '../../http/schemas.ts'
-import { success } from '../../leads/routes/response-fields.ts'
+import { invalidPayload } from '../../../core/http/errors.ts'
+import { operation } from '../../../core/http/openapi/operation.ts'
+import { strictBody } from '../../../core/http/schemas.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'getEndpoint',

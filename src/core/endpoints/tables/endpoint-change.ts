@@ -5,8 +5,8 @@ import {
   type EndpointChangeState,
   endpointChangeStates,
 } from '../decisions/endpoint-change.ts'
-import { instant, oneOf } from '../../../core/database/columns.ts'
-import { Endpoint } from '../../../core/endpoints/tables/endpoint.ts'
+import { instant, oneOf } from '../../database/columns.ts'
+import { Endpoint } from './endpoint.ts'
 
 /** A change of its endpoint that a partner asked for: at most one of a kind is open. */
 export const EndpointChange = defineEntity({

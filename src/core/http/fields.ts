@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { LARGEST_ID } from '../statements/ids.ts'
-import type { OptionalField } from '../decisions/lead-fields.ts'
-import { nearest } from '../../values/nearest.ts'
+import { LARGEST_ID } from '../leads/statements/ids.ts'
+import type { OptionalField } from '../leads/decisions/lead-fields.ts'
+import { nearest } from '../values/nearest.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { OptionalField, requiredFields } from '../decisions/lead-fields.ts'
+import type { OptionalField, requiredFields } from '../leads/decisions/lead-fields.ts'
 import { id } from './fields.ts'
 
 /** Fields that several responses and webhooks have, with what the reference says of each. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { EndpointReading } from '../statements/health.ts'
-import { formatTimestamp } from '../../values/timestamps.ts'
-import { diagnoseStatus } from '../../deliveries/webhooks/diagnosis.ts'
-import { eventName } from '../../leads/routes/events.ts'
-import { timestamp } from '../../leads/routes/fields.ts'
-import { errorCode, httpStatus, ofEvent, ofLead } from '../../leads/routes/response-fields.ts'
+import type { EndpointReading } from '../../../core/endpoints/statements/health.ts'
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import { diagnoseStatus } from '../../../core/deliveries/webhooks/diagnosis.ts'
+import { eventName } from '../../../core/http/events.ts'
+import { timestamp } from '../../../core/http/fields.ts'
+import { errorCode, httpStatus, ofEvent, ofLead } from '../../../core/http/response-fields.ts'
 
 const milliseconds = z.int().min(0).nullable()
 

@@ -1,11 +1,11 @@
 import { sql as raw } from 'kysely'
 import { openChangeStates, type EndpointChangeKind } from '../decisions/endpoint-change.ts'
-import { recordAudit } from '../../../core/audit/statements/audit.ts'
-import { columnsOf, columnsOfUrl, nextRevision } from '../../../core/endpoints/statements/states.ts'
-import { replaceSecrets, rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
-import { nextId } from '../../../core/database/next-id.ts'
-import type { Sql } from '../../../core/database/orm.ts'
-import { open, type Place, type SealAt, sealing } from '../../../core/sealing/seal.ts'
+import { recordAudit } from '../../audit/statements/audit.ts'
+import { columnsOf, columnsOfUrl, nextRevision } from './states.ts'
+import { replaceSecrets, rotateSecret } from './secrets.ts'
+import { nextId } from '../../database/next-id.ts'
+import type { Sql } from '../../database/orm.ts'
+import { open, type Place, type SealAt, sealing } from '../../sealing/seal.ts'
 
 const changePlace = (id: number): Place => `endpoint_changes:${id}:ciphertext`
 

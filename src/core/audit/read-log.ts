@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { AgedRead, KeyRead } from '../statements/write-reads.ts'
+import type { AgedRead, KeyRead } from './statements/write-reads.ts'
 
 /** How long a read waits to be written: what a crash can lose. */
 const EVERY_MS = 1000

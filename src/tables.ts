@@ -1,0 +1,87 @@
+import type { InferKyselyDB } from '@mikro-orm/postgresql'
+import type { Generated, Kysely } from 'kysely'
+import { ApiKey } from './core/partners/tables/api-key.ts'
+import { Attempt } from './core/deliveries/tables/attempt.ts'
+import { AuditEntry } from './core/audit/tables/audit-entry.ts'
+import { Certification } from './capabilities/self-service/tables/certification.ts'
+import { Delivery } from './core/deliveries/tables/delivery.ts'
+import { Deployment } from './core/record/tables/deployment.ts'
+import { EncryptionKey } from './core/sealing/tables/encryption-key.ts'
+import { EndpointChange } from './core/endpoints/tables/endpoint-change.ts'
+import { EndpointPing } from './capabilities/self-service/tables/endpoint-ping.ts'
+import { EndpointSecret } from './core/endpoints/tables/endpoint-secret.ts'
+import { Endpoint } from './core/endpoints/tables/endpoint.ts'
+import { ErasureIntent } from './capabilities/erasure/tables/erasure-intent.ts'
+import { Erasure } from './capabilities/erasure/tables/erasure.ts'
+import { Export } from './capabilities/access/tables/export.ts'
+import { FailingWorkflow } from './core/temporal/tables/failing-workflow.ts'
+import { IdempotencyKey } from './core/leads/tables/idempotency-key.ts'
+import { LeadEvent } from './core/leads/tables/lead-event.ts'
+import { Lead } from './core/leads/tables/lead.ts'
+import { Loss } from './capabilities/restore/tables/loss.ts'
+import { Notice } from './core/endpoints/tables/notice.ts'
+import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
+import { Partner } from './core/partners/tables/partner.ts'
+import { PersonalRead } from './core/audit/tables/personal-read.ts'
+import { Quota } from './core/partners/tables/quota.ts'
+import { Restore } from './capabilities/restore/tables/restore.ts'
+import { RetentionRun } from './capabilities/retention/tables/retention-run.ts'
+import { SandboxRun } from './capabilities/sandbox/tables/sandbox-run.ts'
+import { Sink } from './capabilities/sandbox/tables/sink.ts'
+import { SinkWebhook } from './capabilities/sandbox/tables/sink-webhook.ts'
+
+export const entities = [
+  Partner,
+  ApiKey,
+  Endpoint,
+  EndpointSecret,
+  EndpointChange,
+  EndpointPing,
+  Certification,
+  Lead,
+  LeadEvent,
+  Delivery,
+  Attempt,
+  IdempotencyKey,
+  Export,
+  Quota,
+  OnboardingMail,
+  Notice,
+  AuditEntry,
+  PersonalRead,
+  Deployment,
+  Restore,
+  Loss,
+  Sink,
+  SinkWebhook,
+  EncryptionKey,
+  Erasure,
+  ErasureIntent,
+  RetentionRun,
+  SandboxRun,
+  FailingWorkflow,
+] as const
+
+type Inferred = InferKyselyDB<(typeof entities)[number]>
+
+/** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
+export type Tables = Omit<Inferred, keyof Given> & {
+  [Table in keyof Given]: Omit<Inferred[Table], Given[Table]> & {
+    [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
+  }
+}
+interface Given {
+  leads: 'id'
+  endpoint_secrets: 'id'
+  endpoint_changes: 'id'
+  certifications: 'id'
+  endpoint_pings: 'id'
+  audit: 'id' | 'previous_hash' | 'hash'
+  personal_reads: 'id'
+  sink_webhooks: 'id'
+  erasures: 'id'
+  sandbox_runs: 'id'
+}
+
+/** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
+export type Sql = Kysely<Tables>
