@@ -3,7 +3,7 @@ import { LEASE_MS } from '../deliveries/decisions/delivery.ts'
 import { WAITING_QUEUE } from './decisions/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 
-const fileOf = (path: string) => new URL(`../../workflows/${path}`, import.meta.url).pathname
+const fileOf = (path: string) => new URL(`../../../workflows/${path}`, import.meta.url).pathname
 
 const payloadConverterPath = fileOf('payload-converter.ts')
 

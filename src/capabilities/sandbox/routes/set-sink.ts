@@ -48,7 +48,8 @@ export const setSink: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql })
       const { status, times, delay_ms: delayMs } = request.body
       if (!(await change(sql, request.partnerId, { status, times, delayMs }))) throw noSink()
       const after = delayMs === 0 ? '' : ` after ${delayMs} ms`
-      const what = times === null ? 'all webhooks' : `the next ${times} webhooks`
+      const what =
+        { null: 'all webhooks', 1: 'the next webhook' }[String(times)] ?? `the next ${times} webhooks`
       const then = times === null ? '' : ', then 200'
       return { success: true as const, message: `The sink answers ${status}${after} to ${what}${then}.` }
     },

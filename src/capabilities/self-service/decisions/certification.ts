@@ -18,17 +18,17 @@ const checks = {
   valid: {
     sends: 'a webhook with a valid signature',
     expects: 'accepted',
-    hint: 'Verify the signature with the secret that set-endpoint returned, over the raw bytes of the request body, and respond with 200.',
+    hint: 'Verify the signature with the secret that set-endpoint returned, over the raw bytes of the request body, and respond with 200. If it accepts other webhooks, it probably verifies JSON that was parsed and written again: the white space of this body would be lost.',
   },
   repeated: {
     sends: 'the same webhook again, with the same webhook-id',
     expects: 'accepted',
-    hint: 'If the check valid failed too, repair that first. Webhooks are delivered at least once: respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
+    hint: 'Webhooks are delivered at least once: respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
   },
   unknown_type: {
     sends: 'a webhook of an unknown type',
     expects: 'accepted',
-    hint: 'If the check valid failed too, repair that first. Respond with 200 to types that you do not know, and ignore them: new types may be added.',
+    hint: 'Respond with 200 to types that you do not know, and ignore them: new types may be added.',
   },
   forged_signature: {
     sends: 'a webhook that was signed with another secret',
@@ -77,6 +77,8 @@ const NO_ANSWER =
   'No response came, so the check says nothing yet. See what was received, repair that, and certify again.'
 
 const NOT_SENT = 'Repair the check that got no response, and certify again.'
+
+const REPAIR_VALID = 'The check valid failed too: repair that first. '
 
 const REFUSES_ALL =
   'Your endpoint did not accept the valid webhook, so a refusal does not show that it verifies. Repair that first, and certify again.'
@@ -129,7 +131,7 @@ export function judgeCheck(
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    hint: result === 'passed' ? null : hintFor(check, outcome, result, clock),
+    hint: result === 'passed' ? null : hintFor(check, outcome, { result, valid, clock }),
   }
 }
 
@@ -158,15 +160,24 @@ function judgeRefusal({ ok, status }: AttemptOutcome, valid: CheckResult | undef
 function hintFor(
   check: CertificationCheck,
   { status, hint }: AttemptOutcome,
-  result: CheckResult,
-  clock: string | undefined,
+  {
+    result,
+    valid,
+    clock,
+  }: { result: CheckResult; valid: CheckResult | undefined; clock: string | undefined },
 ): string {
   const { expects, hint: ofCheck } = checks[check]
   if (status === null) return NO_ANSWER
   if (hint !== null && isAnotherMatter(status)) return sentence(hint)
   if (result === 'not_judged') return REFUSES_ALL
   if (status >= 500) return ERRORS[expects]
-  return expects === 'accepted' && clock !== undefined ? sentence(clock) : ofCheck
+  if (expects === 'refused') return ofCheck
+  if (clock !== undefined) return sentence(clock)
+  if (valid === 'failed') return REPAIR_VALID + ofCheck
+  return hint !== null && isLogin(status) ? `${sentence(hint)} ${ofCheck}` : ofCheck
 }
+
+/** A receiver answers these for a signature, and a proxy before it for a login. */
+const isLogin = (status: number) => status === 401 || status === 403
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

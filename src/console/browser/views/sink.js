@@ -23,13 +23,19 @@ const complete = ({ status = 200, times = null, delay_ms: delay = 0 }) => ({ sta
 /** Whether both are the same answer. @param {Answer} one @param {Answer} other */
 const isSame = (one, other) => JSON.stringify(complete(one)) === JSON.stringify(complete(other))
 
+/** @param {number | null} times */
+function howMany(times) {
+  if (times === null) return ''
+  return times === 1 ? ' to the next webhook' : ` to the next ${counted(times, 'webhook')}`
+}
+
 /** What the sink answers now, in words. @param {Answer} answer */
 function describe(answer) {
   const { status, times, delay } = complete(answer)
   const known = answers.find(({ body }) => isSame(body, answer))
   if (known !== undefined) return known.label
   const after = delay === 0 ? '' : ` after ${duration(delay)}`
-  return `Answer ${status}${after}${times === null ? '' : ` to the next ${counted(times, 'webhook')}`}`
+  return `Answer ${status}${after}${howMany(times)}`
 }
 
 /** The part of an answer that set-sink takes. @param {Answer} answer */

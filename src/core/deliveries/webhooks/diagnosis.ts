@@ -21,7 +21,8 @@ const HINTS = {
   dns_error: 'the host name of your endpoint did not resolve: check its DNS records',
   blocked_address:
     'the host name of your endpoint resolves to an address that is not public: all its DNS records must be public',
-  tls_error: 'the TLS handshake with your endpoint failed: it must support TLS 1.2 or newer on that port',
+  tls_error:
+    'the TLS handshake with your endpoint failed: it must support TLS 1.2 or newer on that port, and not speak plain HTTP there',
   invalid_response: 'your endpoint sent a response that is not valid HTTP/1.1',
   canceled: 'we stopped this attempt on our side and will make it again',
   network_error: 'the request failed',
