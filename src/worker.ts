@@ -21,18 +21,23 @@ import { startHealthServer } from './health.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
 import { closeRequestedBy } from './core/leads/workflows/close-request.ts'
 import { createTemporalClient } from './core/temporal/client.ts'
-import { createEndpointRequests } from './capabilities/self-service/workflows/endpoint-requests.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
-import { createErasureStarter, createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
+import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './core/temporal/names.ts'
 import { isPolling } from './core/temporal/polling.ts'
 import { leadsActiveSince } from './capabilities/restore/workflows/active-leads.ts'
 import { recordedBefore } from './capabilities/restore/workflows/recorded-before.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
-import { createRunKeeper } from './capabilities/sandbox/workflows/sandbox-runs.ts'
-import { createRestoreStarter } from './capabilities/restore/workflows/restores.ts'
 import { createResendStarter } from './core/deliveries/workflows/resend.ts'
+import { aliveNote, restoresLeftOut } from './capabilities/restore/worker.ts'
+import { createAuditHeadLog } from './capabilities/audit/audit-head-log.ts'
+import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
+import { requestsLeftOut } from './capabilities/self-service/worker.ts'
+import { runsLeftOut } from './capabilities/sandbox/worker.ts'
+import { resendsLeftOut } from './core/deliveries/worker.ts'
+import { dueIncidents, endpointsLeftOut } from './core/endpoints/worker.ts'
+import { unstarted } from './core/leads/worker.ts'
 import { createScenarios } from './capabilities/sandbox/workflows/scenarios.ts'
 import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { watchFailing } from './core/temporal/failing-loop.ts'
@@ -122,16 +127,16 @@ const stopping = new AbortController()
 const health = await startHealthServer(config, { findFault, registry: metrics.registry })
 const sweeping = sweep({
   sql,
-  referrals,
-  startEndpoint,
-  startResends: createResendStarter(client),
-  endpointRequests: createEndpointRequests(client),
-  startRestore: createRestoreStarter(client),
-  startErasure: createErasureStarter({ client, sql }),
-  startScenarios: scenarios.startWaiting,
-  lookAfterRun: createRunKeeper({ client, sql }),
-  observe: metrics.observe,
-  startsInFlight: config.STARTS_IN_FLIGHT,
+  swept: [
+    unstarted(referrals, config.STARTS_IN_FLIGHT),
+    endpointsLeftOut(startEndpoint),
+    resendsLeftOut(createResendStarter(client)),
+    restoresLeftOut(client),
+    ...requestsLeftOut(client),
+    erasuresLeftOut({ client, sql }),
+    ...runsLeftOut({ client, sql }, scenarios),
+  ],
+  chores: [aliveNote(sql), createAuditHeadLog(sql, log), dueIncidents(sql, metrics.observe)],
   log,
   signal: stopping.signal,
 })

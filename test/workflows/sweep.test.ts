@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import { createLogger } from '../../src/logger.ts'
 import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
+import { unstarted } from '../../src/core/leads/worker.ts'
 import { sweep } from '../../src/core/temporal/sweep.ts'
 import { atEnd } from '../support/at-end.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
@@ -69,22 +70,18 @@ describe('the sweep', () => {
     const asked: number[] = []
     await sweep({
       sql: service.sql,
-      referrals: {
-        ...referrals,
-        startFromRecord: (leadId) => {
-          asked.push(leadId)
-          return referrals.startFromRecord(leadId)
-        },
-      },
-      startEndpoint: async () => {},
-      startResends: async () => {},
-      endpointRequests: { certify: async () => {}, ping: async () => {}, change: async () => {} },
-      startRestore: async () => {},
-      startErasure: async () => {},
-      startScenarios: async () => {},
-      lookAfterRun: async () => {},
-      startsInFlight: 8,
-      observe: { noticed: () => {} },
+      swept: [
+        unstarted(
+          {
+            startFirst: (leadId) => {
+              asked.push(leadId)
+              return referrals.startFirst(leadId)
+            },
+          },
+          8,
+        ),
+      ],
+      chores: [],
       log: createLogger('info', 'worker', {
         write: (line) => {
           lines.push(line)

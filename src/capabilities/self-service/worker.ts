@@ -1,0 +1,21 @@
+import type { Client } from '@temporalio/client'
+import type { Swept } from '../../core/temporal/sweep.ts'
+import { announcedChanges } from './statements/announced-changes.ts'
+import { runningCertifications } from './statements/certifications.ts'
+import { openPings } from './statements/pings.ts'
+import { createEndpointRequests } from './workflows/endpoint-requests.ts'
+
+/** What partners have asked for their endpoints and is not over. */
+export function requestsLeftOut(client: Client): Swept[] {
+  const { certify, change, ping } = createEndpointRequests(client)
+  return [
+    { what: 'a certification', idName: 'certification_id', find: runningCertifications, start: certify },
+    {
+      what: 'an endpoint’s change',
+      idName: 'change_id',
+      find: announcedChanges,
+      start: (id) => change(id, { quietly: true }),
+    },
+    { what: 'a test request', idName: 'ping_id', find: openPings, start: ping },
+  ]
+}

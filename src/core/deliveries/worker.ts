@@ -1,0 +1,11 @@
+import type { Swept } from '../temporal/sweep.ts'
+import { partnersWithResends } from './statements/resend-marks.ts'
+import type { StartResends } from './workflows/resend.ts'
+
+/** Partners with webhooks that are to be sent once more. */
+export const resendsLeftOut = (startResends: StartResends): Swept => ({
+  what: 'a partner’s resends',
+  idName: 'partner_id',
+  find: partnersWithResends,
+  start: (partnerId) => startResends(partnerId, { quietly: true }),
+})

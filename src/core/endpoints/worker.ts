@@ -1,0 +1,28 @@
+import type { Sql } from '../database/orm.ts'
+import type { WorkerObserver } from '../../metrics/worker.ts'
+import type { Chore, Swept } from '../temporal/sweep.ts'
+import { turnIncidents } from './statements/incidents.ts'
+import { endpointsAtWork } from './statements/states.ts'
+import type { StartEndpoint } from './workflows/endpoints.ts'
+
+/** Endpoints that are paused or drain, or owe somebody an email. One that drains is told to look at the record. */
+export function endpointsLeftOut(startEndpoint: StartEndpoint): Swept {
+  let draining = new Set<number>()
+  return {
+    what: 'an endpoint’s workflow',
+    idName: 'endpoint_id',
+    async find(sql, limit) {
+      const found = await endpointsAtWork(sql, limit)
+      draining = new Set(found.flatMap(({ id, isDraining }) => (isDraining ? id : [])))
+      return found.map(({ id }) => id)
+    },
+    start: (id) => startEndpoint(id, { quietly: !draining.has(id) }),
+  }
+}
+
+/** Notices that are owed because a trouble went on for long enough. */
+export function dueIncidents(sql: Sql, observe: Pick<WorkerObserver, 'noticed'>): Chore {
+  return async () => {
+    for (const notice of await turnIncidents(sql)) observe.noticed(notice)
+  }
+}

@@ -1,0 +1,15 @@
+import type { Swept } from '../temporal/sweep.ts'
+import { unstartedLeads } from './statements/workflow-starts.ts'
+import type { Referrals } from './workflows/referrals.ts'
+
+/** Younger leads are being started by the API that took them. */
+const MIN_AGE_MS = 1000
+
+/** Leads whose workflow was not started. */
+export const unstarted = (referrals: Pick<Referrals, 'startFirst'>, inFlight: number): Swept => ({
+  what: 'a lead’s workflow',
+  idName: 'lead_id',
+  find: (sql, limit, but) => unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but, limit: limit - but.length }),
+  start: (leadId) => referrals.startFirst(leadId),
+  urgent: { inFlight },
+})
