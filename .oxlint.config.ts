@@ -108,7 +108,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['src/*/**/*.ts', 'workflows/*.ts', 'activities/*.ts'],
+      files: ['src/*/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts'],
       rules: { 'rooms/imports': 'error' },
     },
     {

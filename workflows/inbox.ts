@@ -22,7 +22,7 @@ import {
   wakeSignal,
 } from './messages.ts'
 import { showSoon } from './show.ts'
-import { play } from './simulating.ts'
+import { play } from './sandbox/simulating.ts'
 
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
 const MOST_UNSCORED = 1000

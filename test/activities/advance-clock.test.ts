@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { clockActivities } from '../../activities/advance-clock.ts'
+import { clockActivities } from '../../activities/sandbox/advance-clock.ts'
 import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
 import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { prepareDelivering } from '../support/delivering.ts'

@@ -4,7 +4,7 @@ import {
   WorkflowFailedError,
   WorkflowNotFoundError,
 } from '@temporalio/client'
-import type { advance as advanceWorkflow } from '../../../../workflows/advance.ts'
+import type { advance as advanceWorkflow } from '../../../../workflows/sandbox/advance.ts'
 import { clockStart, happenedSince } from '../statements/move-clock.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import type { Sql } from '../../../core/database/orm.ts'

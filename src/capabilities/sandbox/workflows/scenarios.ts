@@ -1,5 +1,5 @@
 import { type Client, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client'
-import type { scenario, ScenarioEnd } from '../../../../workflows/scenario.ts'
+import type { scenario, ScenarioEnd } from '../../../../workflows/sandbox/scenario.ts'
 import { admitScenarios, isWaiting, type RequestedScenario } from '../statements/sandbox-runs.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { scenarioId } from '../decisions/scenarios.ts'

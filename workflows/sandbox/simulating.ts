@@ -5,10 +5,10 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow'
-import { simulatedItem } from '../src/core/leads/decisions/milestone-keys.ts'
-import { scenarioId } from '../src/capabilities/sandbox/decisions/scenarios.ts'
-import { isSimulation } from './arguments.ts'
-import { type Journey, note } from './journey.ts'
+import { simulatedItem } from '../../src/core/leads/decisions/milestone-keys.ts'
+import { scenarioId } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
+import { isSimulation } from '../arguments.ts'
+import { type Journey, note } from '../journey.ts'
 import {
   LEAD_CLOSED,
   type MilestoneAnswer,
@@ -16,9 +16,9 @@ import {
   playedSignal,
   type SimulateRequest,
   simulateUpdate,
-} from './messages.ts'
-import { showSoon } from './show.ts'
-import { takeAnswer } from './standing.ts'
+} from '../messages.ts'
+import { showSoon } from '../show.ts'
+import { takeAnswer } from '../standing.ts'
 
 /** Milestones that a partner simulates in a sandbox: recorded as others are, answered once all are. */
 export function receiveSimulations(journey: Journey): void {

@@ -1,6 +1,6 @@
 import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
-import { announceChange, applyChange, reviewChange } from './activities.ts'
-import { lookSignal } from './messages.ts'
+import { announceChange, applyChange, reviewChange } from '../activities.ts'
+import { lookSignal } from '../messages.ts'
 
 /**
  * Carries out a change of URL or secret that a partner asked for in production: id `endpoint-change-<change_id>`. Partner

@@ -5,12 +5,12 @@ import {
   changeToAnnounce,
   findAnnounced,
   setDate,
-} from '../src/capabilities/self-service/statements/announced-changes.ts'
-import type { Sql } from '../src/core/database/orm.ts'
-import { again } from './again.ts'
+} from '../../src/capabilities/self-service/statements/announced-changes.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import { again } from '../again.ts'
 import { describeChange } from './change-mail.ts'
-import { mailBoth } from './mail-both.ts'
-import type { Mailer } from './mailer.ts'
+import { mailBoth } from '../mail-both.ts'
+import type { Mailer } from '../mailer.ts'
 
 interface Dependencies {
   sql: Sql

@@ -1,5 +1,5 @@
 import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
-import type { ErasureReview } from '../src/capabilities/erasure/decisions/erasure.ts'
+import type { ErasureReview } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import {
   announceErasure,
   checkErasure,
@@ -7,8 +7,8 @@ import {
   eraseLead,
   reviewErasure,
   tellOfErasure,
-} from './activities.ts'
-import { lookSignal } from './messages.ts'
+} from '../activities.ts'
+import { lookSignal } from '../messages.ts'
 
 interface Memory {
   leadId: number

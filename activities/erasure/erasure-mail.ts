@@ -1,6 +1,6 @@
-import type { erasureToTell } from '../src/capabilities/erasure/statements/requests.ts'
-import { describeErasureReason } from '../src/core/leads/decisions/reasons.ts'
-import { formatTimestamp } from '../src/core/values/timestamps.ts'
+import type { erasureToTell } from '../../src/capabilities/erasure/statements/requests.ts'
+import { describeErasureReason } from '../../src/core/leads/decisions/reasons.ts'
+import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 
 type Facts = NonNullable<Awaited<ReturnType<typeof erasureToTell>>>
 

@@ -1,6 +1,6 @@
-import type { changeToAnnounce } from '../src/capabilities/self-service/statements/announced-changes.ts'
-import { CHANGE_DELAY_HOURS } from '../src/core/endpoints/decisions/endpoint-change.ts'
-import { formatTimestamp } from '../src/core/values/timestamps.ts'
+import type { changeToAnnounce } from '../../src/capabilities/self-service/statements/announced-changes.ts'
+import { CHANGE_DELAY_HOURS } from '../../src/core/endpoints/decisions/endpoint-change.ts'
+import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 
 type Change = NonNullable<Awaited<ReturnType<typeof changeToAnnounce>>>
 

@@ -1,10 +1,10 @@
 import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity'
-import { failingForMs } from '../src/capabilities/sandbox/statements/failing-for.ts'
-import { clockStart, happenedSince, moveClock } from '../src/capabilities/sandbox/statements/move-clock.ts'
-import { nextDue, readLeadClock } from '../src/capabilities/sandbox/statements/next-due.ts'
-import { endAdvance } from '../src/capabilities/sandbox/statements/sandbox-runs.ts'
-import type { Sql } from '../src/core/database/orm.ts'
-import type { Environment } from '../src/core/values/environment.ts'
+import { failingForMs } from '../../src/capabilities/sandbox/statements/failing-for.ts'
+import { clockStart, happenedSince, moveClock } from '../../src/capabilities/sandbox/statements/move-clock.ts'
+import { nextDue, readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
+import { endAdvance } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import type { Environment } from '../../src/core/values/environment.ts'
 import {
   type Advance,
   type ClockStart,
@@ -13,9 +13,9 @@ import {
   isBusy,
   type LeadClock,
   targetOf,
-} from '../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { PAUSE_AFTER_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
-import { again } from './again.ts'
+} from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { PAUSE_AFTER_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
+import { again } from '../again.ts'
 
 /** The longer it takes, the less often the record is read. */
 const POLL_MS = { first: 10, longest: 250 }

@@ -1,12 +1,12 @@
-import { recordAudit } from '../src/core/audit/statements/audit.ts'
-import { clockStart } from '../src/capabilities/sandbox/statements/move-clock.ts'
-import { readLeadClock } from '../src/capabilities/sandbox/statements/next-due.ts'
-import type { Sql } from '../src/core/database/orm.ts'
-import { beginScenario, endScenario } from '../src/capabilities/sandbox/statements/sandbox-runs.ts'
-import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
-import type { ClockStart } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
-import type { SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
-import type { CloseReason } from '../src/core/leads/decisions/reasons.ts'
+import { recordAudit } from '../../src/core/audit/statements/audit.ts'
+import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
+import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import { beginScenario, endScenario } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
+import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
+import type { ClockStart } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
+import type { CloseReason } from '../../src/core/leads/decisions/reasons.ts'
 
 interface Simulation {
   /** The same key counts once. */

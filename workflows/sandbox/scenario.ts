@@ -9,13 +9,17 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
-import { advanceId } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { type ScenarioName, scenarios, type Step } from '../src/capabilities/sandbox/decisions/scenarios.ts'
-import { DAY_MS } from '../src/core/leads/decisions/score-dates.ts'
-import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from './activities.ts'
+import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import {
+  type ScenarioName,
+  scenarios,
+  type Step,
+} from '../../src/capabilities/sandbox/decisions/scenarios.ts'
+import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from '../activities.ts'
 import type { advance } from './advance.ts'
-import { isRecord } from './arguments.ts'
-import { type Played, playedSignal, type SimulateRequest } from './messages.ts'
+import { isRecord } from '../arguments.ts'
+import { type Played, playedSignal, type SimulateRequest } from '../messages.ts'
 
 /** `stopped`: the endpoint refuses for so long that production would pause it. `closed`: the lead was closed. */
 export type ScenarioEnd = 'done' | 'stopped' | 'closed'

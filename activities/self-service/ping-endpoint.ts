@@ -1,10 +1,10 @@
-import { endpointToPing, finishPing } from '../src/capabilities/self-service/statements/pings.ts'
-import { signingSecrets } from '../src/core/endpoints/statements/secrets.ts'
-import type { Sql } from '../src/core/database/orm.ts'
-import type { PingOutcome } from '../src/core/endpoints/decisions/endpoint.ts'
-import type { Environment } from '../src/core/values/environment.ts'
-import { sendPing } from '../src/core/deliveries/webhooks/ping.ts'
-import type { SendWebhook } from './make-attempt.ts'
+import { endpointToPing, finishPing } from '../../src/capabilities/self-service/statements/pings.ts'
+import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import type { PingOutcome } from '../../src/core/endpoints/decisions/endpoint.ts'
+import type { Environment } from '../../src/core/values/environment.ts'
+import { sendPing } from '../../src/core/deliveries/webhooks/ping.ts'
+import type { SendWebhook } from '../make-attempt.ts'
 
 interface Dependencies {
   sql: Sql

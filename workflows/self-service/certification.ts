@@ -1,11 +1,11 @@
 import { setCurrentDetails, setDefaultSignalHandler, sleep } from '@temporalio/workflow'
-import { PACE_MS } from '../src/core/deliveries/decisions/delivery.ts'
+import { PACE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
 import {
   type CertificationCheck,
   certificationChecks,
   describeCheck,
-} from '../src/capabilities/self-service/decisions/certification.ts'
-import { type Activities, certify, endCertification } from './activities.ts'
+} from '../../src/capabilities/self-service/decisions/certification.ts'
+import { type Activities, certify, endCertification } from '../activities.ts'
 
 type Outcome = NonNullable<Awaited<ReturnType<Activities['certify']>>>
 

@@ -1,26 +1,26 @@
-import { generateSecret } from '../src/core/deliveries/webhooks/secrets.ts'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import {
   type CertificationCheck,
   type CheckReport,
   judgeCheck,
   notSent,
-} from '../src/capabilities/self-service/decisions/certification.ts'
-import type { Environment } from '../src/core/values/environment.ts'
+} from '../../src/capabilities/self-service/decisions/certification.ts'
+import type { Environment } from '../../src/core/values/environment.ts'
 import {
   candidateOf,
   endCertification,
   writeReports,
-} from '../src/capabilities/self-service/statements/certifications.ts'
-import type { Sql } from '../src/core/database/orm.ts'
-import { clockAdvice } from '../src/core/deliveries/webhooks/diagnosis.ts'
+} from '../../src/capabilities/self-service/statements/certifications.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import { clockAdvice } from '../../src/core/deliveries/webhooks/diagnosis.ts'
 import {
   CERTIFICATION_TYPE,
   certificationBody,
   UNKNOWN_TYPE,
   withOneByteChanged,
-} from '../src/core/deliveries/webhooks/service-calls.ts'
-import { signedHeaders } from '../src/core/deliveries/webhooks/signature.ts'
-import type { SendWebhook } from './make-attempt.ts'
+} from '../../src/core/deliveries/webhooks/service-calls.ts'
+import { signedHeaders } from '../../src/core/deliveries/webhooks/signature.ts'
+import type { SendWebhook } from '../make-attempt.ts'
 
 interface Dependencies {
   sql: Sql
