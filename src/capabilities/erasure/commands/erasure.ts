@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { auditName } from '../../self-service/statements/self-service.ts'
+import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { unknownIntents } from '../statements/intents.ts'
 import { cancelErasure, cancelErasuresOf, erasuresOf, openErasures } from '../statements/requests.ts'
 import type { JournalLine } from '../decisions/erasure.ts'

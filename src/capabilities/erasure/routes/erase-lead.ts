@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { auditName } from '../../self-service/statements/self-service.ts'
+import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { requestErasure } from '../statements/requests.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import type { Environment } from '../../../core/values/environment.ts'

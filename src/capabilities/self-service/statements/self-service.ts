@@ -6,6 +6,7 @@ import {
   endpointLimits,
   MOST_CHANGES_A_DAY,
 } from '../../../core/endpoints/decisions/endpoint-change.ts'
+import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { spend } from '../../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
@@ -52,9 +53,6 @@ export interface SelfServiceActor {
 
 /** A partner's endpoint, locked. */
 type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
-
-/** The audit's name of a key. */
-export const auditName = (keyId: number) => `key ${keyId}`
 
 /**
  * Lets a partner do something to its endpoint, in one transaction with its audit row.

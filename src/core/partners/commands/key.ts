@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { auditName } from '../../audit/decisions/audit-name.ts'
 import { openChangesBy } from '../../endpoints/statements/changes.ts'
-import { auditName } from '../../../capabilities/self-service/statements/self-service.ts'
 import { leadsToEraseFor } from '../../../capabilities/erasure/statements/requests.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
