@@ -1,7 +1,5 @@
 import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
-import { applyJournal } from '../src/capabilities/erasure/statements/apply-journal.ts'
-import type { ErasureTools } from '../src/capabilities/erasure/statements/journal.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import {
   addLostLead,
@@ -12,7 +10,6 @@ import {
   readRestore,
   restoredUntil,
 } from '../src/capabilities/restore/statements/restores.ts'
-import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { again } from './again.ts'
 import { mailBoth } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'
@@ -21,8 +18,6 @@ import { describeRestore } from './restore-mail.ts'
 /** Workflows that take over at a time: below live traffic. */
 const IN_FLIGHT = 8
 const PAGE = 200
-const HELD =
-  'leads that were erased are held in the restored record: release them and run staff erasure apply, or keep them'
 
 export interface RestoreDependencies {
   sql: Sql
@@ -32,10 +27,10 @@ export interface RestoreDependencies {
   ) => AsyncIterable<{ leadId: number; partnerId: number | undefined }>
   /** Has a lead's workflow go on with what the record has. False when there is neither. */
   takeOver: (leadId: number) => Promise<boolean>
-  erasure: ErasureTools
+  /** What rooms do before any workflow goes on with the record; each calls back now and then. */
+  onceRestored: readonly ((onPage: () => void) => Promise<void>)[]
   mailer: Mailer
   staffEmail: string | undefined
-  observe: Pick<WorkerObserver, 'unknownErasures'>
   log: Logger
 }
 
@@ -44,21 +39,11 @@ export function restoreActivities({
   sql,
   leadsActiveSince,
   takeOver,
-  erasure,
+  onceRestored,
   mailer,
   staffEmail,
-  observe,
   log,
 }: RestoreDependencies) {
-  /** Before any workflow goes on with a lead that was erased. */
-  async function eraseAgain(): Promise<void> {
-    const { erased, held, unknown } = await applyJournal(sql, erasure, () => heartbeat())
-    if (erased.length > 0)
-      log.warn({ lead_ids: erased }, 'erased leads again that the restored record still had')
-    if (held.length > 0) log.error({ lead_ids: held }, HELD)
-    observe.unknownErasures(unknown)
-  }
-
   async function* leadsToTakeOver() {
     yield* leadsActiveSince(await restoredUntil(sql))
     for (let page = await leadsWithDueWebhooks(sql, 0, PAGE); page.length > 0;) {
@@ -73,7 +58,7 @@ export function restoreActivities({
      * when it does: its next recording tells it.
      */
     takeOverLeads: async (): Promise<{ looked: number; unanswered: number }> => {
-      await eraseAgain()
+      for (const step of onceRestored) await step(() => heartbeat())
       const leads = leadsToTakeOver()
       const seen = new Set<number>()
       let unanswered = 0

@@ -4,8 +4,6 @@ import { retryFor } from '../activities/retry-for.ts'
 import type { Config, TemporalSettings } from './config.ts'
 import { requireDeployment } from './core/record/statements/deployment.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
-import { requireNamedLines } from './capabilities/erasure/statements/journal-lines.ts'
-import type { ErasureTools } from './capabilities/erasure/statements/journal.ts'
 import { isReachable, type Sql } from './core/database/orm.ts'
 import { olderSchema } from './core/database/schema-version.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
@@ -52,17 +50,17 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
   return id
 }
 
-/** Nothing is erased that a restored backup could bring back unnoticed. */
-export async function requireJournal(sql: Sql, tools: ErasureTools): Promise<void> {
-  const { journal } = tools
-  await journal
-    ?.prepare()
-    .catch((error: unknown) =>
-      fail(
-        `The erasure journal cannot be written in ${journal.folder}: correct ERASURE_JOURNAL (${reasonOf(error)})`,
-      ),
-    )
-  await requireNamedLines(sql, tools).catch((error: unknown) => fail(reasonOf(error)))
+/** Rejects with one line that says what to do. */
+type Requirement = (sql: Sql, config: Config<'worker'>) => Promise<void>
+
+/** What rooms need. */
+export async function requireForRooms(
+  sql: Sql,
+  config: Config<'worker'>,
+  requirements: readonly Requirement[],
+): Promise<void> {
+  for (const requirement of requirements)
+    await requirement(sql, config).catch((error: unknown) => fail(reasonOf(error)))
 }
 
 /** Requires a namespace that belongs to this deployment and has every search attribute. */

@@ -10,15 +10,23 @@ import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from 
 import { misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { readBacklog } from './core/deliveries/statements/backlog.ts'
 import { workerPatience } from './core/database/mikro-orm.config.ts'
+import {
+  eraseRestored,
+  erasuresLeftOut,
+  overdueErasures,
+  requireJournal,
+} from './capabilities/erasure/worker.ts'
+import { keepSettled } from './capabilities/erasure/settle-loop.ts'
 import { erasureTools } from './capabilities/erasure/statements/journal.ts'
 import { connect, sqlOf } from './core/database/orm.ts'
 import { createPartnerGate } from './core/endpoints/statements/partner-gate.ts'
-import { retentionDays } from './capabilities/retention/decisions/retention.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { createLogger } from './logger.ts'
 import { startHealthServer } from './health.ts'
+import { registerWaiting } from './metrics/waiting.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
+import { retained } from './retained.ts'
 import { closeRequestedBy } from './core/leads/workflows/close-request.ts'
 import { createTemporalClient } from './core/temporal/client.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
@@ -29,10 +37,11 @@ import { isPolling } from './core/temporal/polling.ts'
 import { leadsActiveSince } from './capabilities/restore/workflows/active-leads.ts'
 import { recordedBefore } from './capabilities/restore/workflows/recorded-before.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
+import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
+import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
 import { createResendStarter } from './core/deliveries/workflows/resend.ts'
 import { aliveNote, restoresLeftOut } from './capabilities/restore/worker.ts'
 import { createAuditHeadLog } from './capabilities/audit/audit-head-log.ts'
-import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { requestsLeftOut } from './capabilities/self-service/worker.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
 import { resendsLeftOut } from './core/deliveries/worker.ts'
@@ -52,7 +61,7 @@ import { createSender } from './core/deliveries/webhooks/send.ts'
 import {
   connectToTemporal,
   requireDatabase,
-  requireJournal,
+  requireForRooms,
   requireNamespace,
 } from './worker-requirements.ts'
 
@@ -72,9 +81,11 @@ const bundle = await workflowBundle()
 const connection = await connectToTemporal(temporal)
 const orm = await connect(config.DATABASE_URL, workerPatience)
 const sql = sqlOf(orm)
-const erasure = erasureTools(config)
 const deploymentId = await requireDatabase(sql, config)
-await requireJournal(sql, erasure)
+await requireForRooms(sql, config, [
+  // that nothing is erased which a restored backup could bring back unnoticed
+  requireJournal,
+])
 const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
 const onCutOff = (facts: Record<string, unknown>) =>
   log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
@@ -90,6 +101,26 @@ const sender = createSender({
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
 })
 const metrics = createWorkerMetrics(log, () => readBacklog(sql))
+registerWaiting(metrics.registry, sql, [
+  // by room
+  overdueErasures,
+])
+const stopping = new AbortController()
+/** What rooms work with in this process. */
+const shared = {
+  client,
+  sql,
+  config,
+  log,
+  registry: metrics.registry,
+  signal: stopping.signal,
+  retained,
+  besideLead: [
+    // what moves its clock
+    scenarioId,
+    advanceId,
+  ],
+}
 await requireNamespace(client, guard)
 const attempting = {
   sql,
@@ -123,7 +154,6 @@ const waitingWorker = await createWorker({
   ...waitingWorkerOptions(config),
   activities: { advanceClock, findRetry, takeOverLeads },
 })
-const stopping = new AbortController()
 const health = await startHealthServer(config, { findFault, registry: metrics.registry })
 const sweeping = sweep({
   sql,
@@ -140,16 +170,12 @@ const sweeping = sweep({
   log,
   signal: stopping.signal,
 })
-const reconciling = keepReconciled({ client, sql, referrals, log, signal: stopping.signal })
-const retaining = keepRetention({
-  sql,
-  days: retentionDays(config),
-  mostLeadsADay: config.RETENTION_LEADS_MOST_A_DAY,
-  tools: erasure,
-  observe: metrics.observe,
-  log,
-  signal: stopping.signal,
-})
+const reconciling = keepReconciled({ ...shared, referrals })
+const keeping: Promise<void>[] = [
+  // by room
+  keepRetention(shared),
+  keepSettled(shared),
+]
 const watchingTasks = watchFailing({ client, sql, failed, build, log, signal: stopping.signal })
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })
 stopOnSignals()
@@ -164,7 +190,7 @@ process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
 const settled = [firstAttempts.settled(), onboardingMails.settled()]
-await Promise.all([sweeping, reconciling, retaining, watchingTasks, watching, ...settled])
+await Promise.all([sweeping, reconciling, ...keeping, watchingTasks, watching, ...settled])
 await Promise.all([
   sender.close(),
   health.close(),
@@ -193,8 +219,12 @@ function dependencies(): ActivityDependencies {
     firstAttempts,
     log,
     startEndpoint,
-    erasure,
-    endWorkflows: createLeadEnder(client),
+    erasure: erasureTools(config),
+    endWorkflows: createLeadEnder(shared),
+    onceRestored: [
+      // before any workflow goes on with a lead that was erased
+      eraseRestored(shared),
+    ],
     play: (leadId, milestones) => referrals.play(leadId, milestones),
     close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
     closeRequestedBy: (leadId) => closeRequestedBy(client, leadId),

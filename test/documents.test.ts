@@ -2,6 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { CommanderError } from 'commander'
+import { createUnknownErasures } from '../src/capabilities/erasure/unknown-erasures.ts'
+import { overdueErasures } from '../src/capabilities/erasure/worker.ts'
+import { createRetentionMetrics } from '../src/capabilities/retention/metrics.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import { errorCatalogue } from '../src/core/http/errors.ts'
 import { certificationChecks } from '../src/capabilities/self-service/decisions/certification.ts'
 import { milestoneNames, milestones } from '../src/core/leads/decisions/milestones.ts'
@@ -9,6 +13,7 @@ import { closeReasonNames, erasureReasonNames, holdReasonNames } from '../src/co
 import { RETRY_DELAYS_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
+import { registerWaiting } from '../src/metrics/waiting.ts'
 import { createWorkerMetrics } from '../src/metrics/worker.ts'
 import { staffProgram } from '../src/staff/program.ts'
 
@@ -47,9 +52,11 @@ describe('docs/operations.md', () => {
   })
 
   it('lists each metric of API and worker with its type and labels, and no other', async () => {
-    const worker = createWorkerMetrics(createLogger('silent', 'worker'), () =>
-      Promise.reject(new Error('away')),
-    )
+    const log = createLogger('silent', 'worker')
+    const worker = createWorkerMetrics(log, () => Promise.reject(new Error('away')))
+    createRetentionMetrics(worker.registry, log, [])
+    createUnknownErasures(worker.registry, log)
+    registerWaiting(worker.registry, {} as Sql, [overdueErasures])
     // its types leave the labels out
     const metrics = [createApiMetrics(async () => true).registry, worker.registry].flatMap(
       (registry) => registry.getMetricsAsArray() as unknown as Metric[],

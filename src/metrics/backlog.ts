@@ -1,10 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { Backlog } from '../core/deliveries/statements/backlog.ts'
-
-const CACHE_MS = 5000
-/** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */
-const READ_LIMIT_MS = 2000
+import { cached, registerGauge } from './waiting.ts'
 
 /**
  * Registers the gauges of what waits. They are read on a scrape, at most once in five seconds, and have no value while
@@ -12,18 +8,11 @@ const READ_LIMIT_MS = 2000
  */
 export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
   const latest = cached(read)
-  const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) => {
-    const made: Gauge = new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        const backlog = await latest()
-        if (backlog === undefined) made.remove()
-        else made.set(valueOf(backlog))
-      },
+  const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) =>
+    registerGauge(registry, name, help, async () => {
+      const backlog = await latest()
+      return backlog && valueOf(backlog)
     })
-  }
   gauge('referrals_deliveries_due', 'Webhooks that should be sent now', ({ due }) => due)
   gauge('referrals_deliveries_held', 'Open webhooks to paused endpoints', ({ held }) => held)
   gauge(
@@ -49,16 +38,6 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     ({ oldestUnstartedSeconds }) => oldestUnstartedSeconds,
   )
   gauge(
-    'referrals_erasures_overdue',
-    'Erasures that should have been carried out, or announced by email',
-    ({ erasuresOverdue }) => erasuresOverdue,
-  )
-  gauge(
-    'referrals_erasure_oldest_overdue_seconds',
-    'How long the oldest overdue erasure has been overdue',
-    ({ oldestErasureOverdueSeconds }) => oldestErasureOverdueSeconds,
-  )
-  gauge(
     'referrals_workflows_failing',
     'Workflows whose task has failed for a minute',
     ({ failing }) => failing,
@@ -74,18 +53,4 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
       for (const [state, count] of Object.entries(backlog?.endpoints ?? {})) endpoints.set({ state }, count)
     },
   })
-}
-
-/** What `read` answers, for everyone who asks within five seconds; `undefined` when it fails or takes too long. */
-function cached(read: () => Promise<Backlog>): () => Promise<Backlog | undefined> {
-  let answer: Promise<Backlog | undefined> | undefined
-  let readAt = 0
-  return () => {
-    if (answer === undefined || performance.now() - readAt > CACHE_MS) {
-      readAt = performance.now()
-      const tooLate = delay(READ_LIMIT_MS, undefined, { ref: false })
-      answer = Promise.race([read(), tooLate]).catch(() => undefined)
-    }
-    return answer
-  }
 }

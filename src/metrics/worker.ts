@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../core/deliveries/decisions/attempt-outcome.ts'
 import type { Backlog } from '../core/deliveries/statements/backlog.ts'
@@ -6,12 +6,6 @@ import type { EndpointNotice } from '../core/endpoints/statements/incidents.ts'
 import { FAILING_AFTER } from '../core/deliveries/decisions/delivery.ts'
 import type { EndpointPauser } from '../core/endpoints/decisions/endpoint.ts'
 import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
-import {
-  type RetentionBrake,
-  retentionBrakes,
-  type RetentionClass,
-  retentionClasses,
-} from '../capabilities/retention/decisions/retention.ts'
 import { registerBacklog } from './backlog.ts'
 
 /** Counts and logs what happens in the worker. It never throws and waits for nothing. */
@@ -19,12 +13,6 @@ export interface WorkerObserver {
   attempted(outcome: Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>): void
   recorded(event: MilestoneName): void
   noticed(notice: EndpointNotice): void
-  /** Rows of that class were removed because they are old. */
-  retained(name: RetentionClass, removed: number): void
-  /** What keeps retention from removing something; logged when it begins. */
-  retentionHeld(held: readonly { brake: RetentionBrake; message: string }[]): void
-  /** Leads of which nobody knows, after a restore, whether they were erased; none once staff have decided. */
-  unknownErasures(leadIds: readonly number[]): void
   /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
   unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
 }
@@ -66,28 +54,9 @@ export function createWorkerMetrics(
     'referrals_webhook_secrets_unreadable_total',
     'Webhooks not sent because a signing secret cannot be decrypted',
   )
-  const retained = counter(
-    'referrals_retention_removed_total',
-    'Rows that were erased, emptied or deleted because they are old',
-    'class',
-  )
-  const heldRetention = new Gauge({
-    name: 'referrals_retention_held',
-    help: '1 while retention removes nothing of a class: the clock is wrong, or it is more than a day’s most',
-    labelNames: ['reason'],
-    registers: [registry],
-  })
-  const unknownErasures = new Gauge({
-    name: 'referrals_erasures_unknown',
-    help: 'Leads of which nobody knows, after a restore, whether they were erased',
-    registers: [registry],
-  })
   registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
-  for (const reason of retentionBrakes) heldRetention.set({ reason }, 0)
-  let heldBefore: string[] = []
-  for (const name of retentionClasses) retained.inc({ class: name }, 0)
   return {
     registry,
     observe: {
@@ -105,19 +74,6 @@ export function createWorkerMetrics(
         const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
         const level = kind === 'recovered' ? 'info' : 'warn'
         log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
-      },
-      retained: (name, removed) => retained.inc({ class: name }, removed),
-      retentionHeld(held) {
-        for (const reason of retentionBrakes)
-          heldRetention.set({ reason }, held.some(({ brake }) => brake === reason) ? 1 : 0)
-        const news = held.filter(({ brake }) => !heldBefore.includes(brake))
-        for (const { brake, message } of news) log.error({ reason: brake }, message)
-        heldBefore = held.map(({ brake }) => brake)
-      },
-      unknownErasures(leadIds) {
-        unknownErasures.set(leadIds.length)
-        if (leadIds.length > 0)
-          log.error({ lead_ids: leadIds }, 'nobody knows whether leads were erased: see staff erasure list')
       },
       unreadable({ endpointId, partnerId, reason }) {
         unreadable.inc()

@@ -18,6 +18,7 @@ import { addSelfServiceCommands } from '../capabilities/self-service/commands/co
 import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
+import { retained } from '../retained.ts'
 
 // each paragraph on one line: commander wraps them to the terminal's width
 const introduction = [
@@ -59,7 +60,7 @@ export function staffProgram(run: Run): Command {
   addAuditCommands(program, run)
   addAccessCommands(program, run)
   addErasureCommands(program, run)
-  addRetentionCommands(program, run)
+  addRetentionCommands(program, run, retained)
   addSelfServiceCommands(program, run)
   addSandboxCommands(program, run)
   return program

@@ -38,8 +38,6 @@ describe('what waits', () => {
       held: 0,
       retrying: 0,
       resends: 0,
-      erasuresOverdue: 0,
-      oldestErasureOverdueSeconds: 0,
       endpoints: { active: 1, failing: 0, paused: 0, draining: 0 },
       unstarted: 2,
       failing: 0,

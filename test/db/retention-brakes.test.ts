@@ -1,34 +1,36 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { erasureTools, type ErasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
+import { Registry } from 'prom-client'
 import { type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { runRetention } from '../../src/capabilities/retention/statements/runs.ts'
-import type { RetentionClass, RetentionDays } from '../../src/capabilities/retention/decisions/retention.ts'
 import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
-import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { confirm, runNow } from '../../src/capabilities/retention/commands/retention.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { fillEndedLeads } from '../support/ended-leads.ts'
-import { KEEP_ALL, ownedDatabase } from '../support/retention.ts'
+import { KEEP_ALL, ownedDatabase, retainedAs } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
-const DAYS: RetentionDays = { ...KEEP_ALL, leads: 730, attempts: 30 }
-const LIMITS = { days: DAYS, mostLeadsADay: 50 }
+const LIMITS = {
+  ...KEEP_ALL,
+  RETENTION_LEADS_DAYS: 730,
+  RETENTION_ATTEMPTS_DAYS: 30,
+  RETENTION_LEADS_MOST_A_DAY: 50,
+}
 const TWO_YEARS_MS = 2 * 365 * 86_400_000
 
 describe('the brakes of retention', () => {
   let owner: Orm
   let sql: Sql
   let url: string
-  let tools: ErasureTools
+  let settings: typeof LIMITS & { ERASURE_JOURNAL: string }
   let partnerId: number
 
   beforeAll(async () => {
     ;({ url, owner, sql } = await ownedDatabase())
-    tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
+    settings = { ...LIMITS, ERASURE_JOURNAL: temporaryFolder() }
   })
 
   beforeEach(async () => {
@@ -39,12 +41,8 @@ describe('the brakes of retention', () => {
   const fill = (count: number, daysAgo: number) => fillEndedLeads(sql, partnerId, count, daysAgo)
   const erased = async () =>
     (await sql.selectFrom('leads').select('id').where('erased_at', 'is not', null).execute()).length
-  const run = (
-    options: { now?: () => number; mostLeadsADay?: number } = {},
-    name: RetentionClass = 'leads',
-  ) => {
-    return runRetention({ sql, ...LIMITS, tools, ...options }, name)
-  }
+  const run = (options: { now?: () => number; config?: typeof settings } = {}, name = 'leads') =>
+    runRetention({ sql, config: settings, ...options }, retainedAs(name))
   const twoYearsEarlier = () => Date.now() - TWO_YEARS_MS
 
   it('erases and deletes nothing while the clock of PostgreSQL is two years ahead', async () => {
@@ -67,7 +65,7 @@ describe('the brakes of retention', () => {
       /^Retention would erase 51 leads within 24 hours, and 50 are the most/,
     )
     expect(await erased()).toBe(0)
-    expect(await run({ mostLeadsADay: 51 })).toBe(51)
+    expect(await run({ config: { ...settings, RETENTION_LEADS_MOST_A_DAY: 51 } })).toBe(51)
   })
 
   it('erases at most a twentieth of the leads, if that is less', async () => {
@@ -90,13 +88,13 @@ describe('the brakes of retention', () => {
 
   it('goes on once staff have confirmed it, up to what they confirmed', async () => {
     await fill(120, 731)
-    const context = await contextOf({ ...withoutTemporal(url), ERASURE_JOURNAL: tools.journal?.folder ?? '' })
-    await expect(runNow(context, { class: 'leads' })).rejects.toThrow(
+    const context = await contextOf({ ...withoutTemporal(url), ERASURE_JOURNAL: settings.ERASURE_JOURNAL })
+    await expect(runNow(context, [retainedAs('leads')])).rejects.toThrow(
       'if they are to be erased: npm run staff -- retention confirm 120',
     )
-    await confirm(context, 100)
+    await confirm(context, retainedAs('leads'), 100)
     await expect(run()).rejects.toThrow('and 100 are the most')
-    expect((await confirm(context, 120)).json).toMatchObject({ most: 120 })
+    expect((await confirm(context, retainedAs('leads'), 120)).json).toMatchObject({ most: 120 })
     expect(await run()).toBe(120)
     expect(await auditOf(context)).toContainEqual(
       expect.objectContaining({ action: 'retention.confirm', detail: { class: 'leads', most: 120 } }),
@@ -109,9 +107,10 @@ describe('the brakes of retention', () => {
   it('is counted and logged by a worker, which goes on with the other classes', async () => {
     await fill(60, 731)
     const log = createLogger('silent', 'worker')
-    const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
+    const registry = new Registry()
     const stopping = new AbortController()
-    const loop = keepRetention({ sql, ...LIMITS, tools, observe, log, signal: stopping.signal })
+    const retained = ['leads', 'attempts'].map(retainedAs)
+    const loop = keepRetention({ sql, config: settings, retained, registry, log, signal: stopping.signal })
     const metric = () => registry.getSingleMetricAsString('referrals_retention_held')
     await until(async () => !(await metric()).includes('{reason="ceiling"} 0'))
     const hasRun = () =>

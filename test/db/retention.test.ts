@@ -1,42 +1,35 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { sql as raw } from 'kysely'
+import { Registry } from 'prom-client'
 import { v7 as uuidv7 } from 'uuid'
 import { holdLead } from '../../src/capabilities/erasure/statements/holds.ts'
-import { erasureTools, type ErasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
 import { erasuresOf } from '../../src/capabilities/erasure/statements/requests.ts'
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
-import { confirmLeads } from '../../src/capabilities/retention/statements/brakes.ts'
+import { confirmLeads } from '../../src/capabilities/erasure/statements/retention-ceiling.ts'
 import { runRetention, showRetention } from '../../src/capabilities/retention/statements/runs.ts'
 import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
-import { createWorkerMetrics } from '../../src/metrics/worker.ts'
-import {
-  type RetentionClass,
-  retentionClasses,
-  type RetentionDays,
-} from '../../src/capabilities/retention/decisions/retention.ts'
 import { runNow, show } from '../../src/capabilities/retention/commands/retention.ts'
+import { retained } from '../../src/retained.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
-import { ownedDatabase } from '../support/retention.ts'
+import { ownedDatabase, retainedAs } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
-const DAYS: RetentionDays = {
-  leads: 730,
-  attempts: 30,
-  idempotency_keys: 1,
-  notices: 90,
-  pings: 365,
-  certifications: 365,
-  changes: 365,
-  secrets: 365,
-  reads: 400,
+const SETTINGS = {
+  RETENTION_LEADS_DAYS: 730 as number | null,
+  RETENTION_ATTEMPTS_DAYS: 30,
+  RETENTION_NOTICES_DAYS: 90,
+  RETENTION_ENDPOINTS_DAYS: 365,
+  RETENTION_READS_DAYS: 400,
+  RETENTION_LEADS_MOST_A_DAY: 1000,
 }
+const classes = retained.map(({ name }) => name)
 const DAY_MS = 86_400_000
 
 describe('retention', () => {
@@ -45,12 +38,12 @@ describe('retention', () => {
   let ownerSql: Sql
   let url: string
   let partnerId: number
-  let tools: ErasureTools
+  let settings: typeof SETTINGS & { ERASURE_JOURNAL: string }
   let count = 0
 
   beforeAll(async () => {
     ;({ url, owner, ownerSql, sql } = await ownedDatabase())
-    tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
+    settings = { ...SETTINGS, ERASURE_JOURNAL: temporaryFolder() }
   })
 
   beforeEach(async () => {
@@ -75,7 +68,7 @@ describe('retention', () => {
   }
 
   /** Writes one row of each class that is so old, and answers whether each is there still. */
-  const writers: Record<RetentionClass, (days: number) => Promise<() => Promise<boolean>>> = {
+  const writers: Record<string, (days: number) => Promise<() => Promise<boolean>>> = {
     async leads(days) {
       const id = await endedLead(days)
       return async () => {
@@ -197,13 +190,13 @@ describe('retention', () => {
   const stillIn = (table: string, id: number) => async () =>
     (await raw`select from ${raw.table(table)} where id = ${id}`.execute(sql)).rows.length > 0
 
-  const run = (name: RetentionClass, days = DAYS, on = sql) =>
-    runRetention({ sql: on, days, tools, mostLeadsADay: 1000 }, name)
+  const run = (name: string, { on = sql, config = settings } = {}) =>
+    runRetention({ sql: on, config }, retainedAs(name))
 
-  it.each(retentionClasses)(
+  it.each(classes)(
     'removes of %s what is older than its limit and nothing younger, though it is interrupted',
     async (name) => {
-      const limit = DAYS[name] ?? 0
+      const limit = retainedAs(name).days(settings) ?? 0
       // attempts may be an hour over it: their ids come from workers' clocks
       const age = fc.double({ min: -limit, max: limit, noNaN: true }).filter((days) => Math.abs(days) > 0.05)
       const scene = fc.record({
@@ -214,10 +207,10 @@ describe('retention', () => {
         fc.asyncProperty(scene, async ({ ages, dies }) => {
           const rows = []
           for (const over of ages.toSorted((one, other) => other - one))
-            rows.push({ over, isThere: await writers[name](limit + over) })
+            rows.push({ over, isThere: await writers[name]!(limit + over) })
           // a run of the class looks at each attempt once, oldest first
           await sql.updateTable('retention_runs').set({ done_up_to: '' }).execute()
-          await run(name, DAYS, dyingBefore(sql, dies).sql).catch(() => undefined)
+          await run(name, { on: dyingBefore(sql, dies).sql }).catch(() => undefined)
           await run(name)
           for (const { over, isThere } of rows) expect([over, await isThere()]).toEqual([over, over < 0])
         }),
@@ -272,18 +265,20 @@ describe('retention', () => {
   })
 
   it('keeps reads of personal data for a year, whatever the service asks for', async () => {
-    const there = await writers.reads(364)
-    await expect(run('reads', { ...DAYS, reads: 300 })).rejects.toThrow('are kept for a year')
+    const there = await writers.reads!(364)
+    await expect(run('reads', { config: { ...settings, RETENTION_READS_DAYS: 300 } })).rejects.toThrow(
+      'are kept for a year',
+    )
     await expect(sql.deleteFrom('personal_reads').execute()).rejects.toThrow('permission denied')
     expect(await there()).toBe(true)
   })
 
   it('removes nothing of a class that is off, and never anything of the audit', async () => {
-    const isThere = await writers.leads(9000)
+    const isThere = await writers.leads!(9000)
     const before = await auditOf({ sql })
-    expect(await run('leads', { ...DAYS, leads: null })).toBeUndefined()
+    expect(await run('leads', { config: { ...settings, RETENTION_LEADS_DAYS: null } })).toBeUndefined()
     expect(await isThere()).toBe(true)
-    for (const name of retentionClasses) await run(name)
+    for (const name of classes) await run(name)
     const after = await auditOf({ sql })
     expect(after.slice(0, before.length)).toEqual(before)
     expect(after.slice(before.length).map(({ action }) => action)).toEqual(['lead.erase'])
@@ -300,19 +295,17 @@ describe('retention', () => {
 
   it('says before what a run removes, and runs when staff say so', async () => {
     const context = await contextOf({ ...withoutTemporal(url), RETENTION_READS_DAYS: '400' })
-    for (const name of retentionClasses) for (const days of [900, 800, 0]) await writers[name](days)
-    const before = await showRetention(sql, DAYS)
-    expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(
-      retentionClasses.map((name) => [name, 2]),
-    )
-    expect((await show(context)).text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +30 +2 /)
-    const { json } = await runNow(context, { class: 'leads' })
+    for (const name of classes) for (const days of [900, 800, 0]) await writers[name]!(days)
+    const before = await showRetention(sql, retained, settings)
+    expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(classes.map((name) => [name, 2]))
+    expect((await show(context, retained)).text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +30 +2 /)
+    const { json } = await runNow(context, [retainedAs('leads')])
     expect(json).toEqual({ removed: { leads: 2 } })
-    expect((await runNow(context)).json).toEqual({
-      removed: Object.fromEntries(retentionClasses.map((name) => [name, name === 'leads' ? 0 : 2])),
+    expect((await runNow(context, retained)).json).toEqual({
+      removed: Object.fromEntries(classes.map((name) => [name, name === 'leads' ? 0 : 2])),
     })
-    const after = await showRetention(sql, DAYS)
-    expect(after.map(({ rows }) => rows)).toEqual(retentionClasses.map(() => 0))
+    const after = await showRetention(sql, retained, settings)
+    expect(after.map(({ rows }) => rows)).toEqual(classes.map(() => 0))
     expect((await auditOf(context)).map(({ actor, action }) => [actor, action])).toContainEqual([
       'tester',
       'retention.run',
@@ -320,29 +313,31 @@ describe('retention', () => {
   })
 
   it('is done once by workers that look at the same time, and again when it is due', async () => {
-    for (const name of retentionClasses) await writers[name](900)
+    for (const name of classes) await writers[name]!(900)
     const log = createLogger('silent', 'worker')
-    const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
+    const registries = [new Registry(), new Registry(), new Registry()]
     const stopping = new AbortController()
-    const loop = () =>
-      keepRetention({ sql, days: DAYS, mostLeadsADay: 1000, tools, observe, log, signal: stopping.signal })
-    const loops = [loop(), loop(), loop()]
+    const loops = registries.map((registry) =>
+      keepRetention({ sql, config: settings, retained, registry, log, signal: stopping.signal }),
+    )
     const isDone = async () => {
       const rows = await sql
         .selectFrom('retention_runs')
         .select('class')
         .where('ran_at', 'is not', null)
         .execute()
-      return rows.length === retentionClasses.length
+      return rows.length === classes.length
     }
     await until(isDone)
     stopping.abort()
     await Promise.all(loops)
-    const counter = registry.getSingleMetric('referrals_retention_removed_total')
-    const { values } = (await counter?.get()) ?? { values: [] }
-    expect(Object.fromEntries(values.map(({ labels, value }) => [labels.class, value]))).toEqual(
-      Object.fromEntries(retentionClasses.map((name) => [name, 1])),
-    )
+    const removed: Record<string, number> = {}
+    for (const registry of registries) {
+      const counter = registry.getSingleMetric('referrals_retention_removed_total')
+      for (const { labels, value } of (await counter?.get())?.values ?? [])
+        removed[`${labels.class}`] = (removed[`${labels.class}`] ?? 0) + value
+    }
+    expect(removed).toEqual(Object.fromEntries(classes.map((name) => [name, 1])))
   })
 
   it('reads a few pages for a batch, however many rows it keeps', async () => {

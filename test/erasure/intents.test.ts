@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { Registry } from 'prom-client'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { applyJournal } from '../../src/capabilities/erasure/statements/apply-journal.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
@@ -11,9 +12,8 @@ import { takeLock } from '../../src/core/database/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import type { JournalLine } from '../../src/capabilities/erasure/decisions/erasure.ts'
-import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { createLogger } from '../../src/logger.ts'
-import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
+import { keepSettled } from '../../src/capabilities/erasure/settle-loop.ts'
 import { list } from '../../src/capabilities/erasure/commands/erasure.ts'
 import { dismiss } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
@@ -24,7 +24,6 @@ import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
-import { KEEP_ALL } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
 const ERASING = { by: 'tester', reason: 'borrower_request' as const }
@@ -171,10 +170,10 @@ describe('an erasure of which only the intent is known', () => {
     forgetLines(1)
     await goBack()
     const log = createLogger('silent', 'worker')
-    const { registry, observe } = createWorkerMetrics(log, () => Promise.reject(new Error('not asked')))
+    const registry = new Registry()
     const stopping = new AbortController()
-    const limits = { days: KEEP_ALL, mostLeadsADay: 10 }
-    const loop = keepRetention({ sql, ...limits, tools, observe, log, signal: stopping.signal })
+    const config = { ERASURE_JOURNAL: folder }
+    const loop = keepSettled({ sql, config, registry, log, signal: stopping.signal })
     const metric = () => registry.getSingleMetricAsString('referrals_erasures_unknown')
     await until(async () => !(await metric()).endsWith('referrals_erasures_unknown 0'))
     expect(await metric()).toMatch(/^referrals_erasures_unknown 1$/m)

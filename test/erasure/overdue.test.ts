@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { readBacklog } from '../../src/core/deliveries/statements/backlog.ts'
 import { checkErasures } from '../../src/capabilities/erasure/statements/check.ts'
 import { countLeft } from '../../src/capabilities/erasure/statements/empty.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { holdLead } from '../../src/capabilities/erasure/statements/holds.ts'
+import { countOverdue } from '../../src/capabilities/erasure/statements/overdue.ts'
 import { erasuresToStart, markErasureStarted } from '../../src/capabilities/erasure/statements/requests.ts'
 import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
@@ -61,8 +61,8 @@ describe('erasures that are overdue', () => {
 
   it('are counted, with how long the oldest is', async () => {
     const overdue = async () => {
-      const { erasuresOverdue, oldestErasureOverdueSeconds } = await readBacklog(sql)
-      return [erasuresOverdue, Math.round(oldestErasureOverdueSeconds / 900)]
+      const { count, oldestSeconds } = await countOverdue(sql)
+      return [count, Math.round(oldestSeconds / 900)]
     }
     expect(await overdue()).toEqual([0, 0])
     await requested(0.2)

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { confirmLeads } from '../../src/capabilities/retention/statements/brakes.ts'
-import { erasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
+import { confirmLeads } from '../../src/capabilities/erasure/statements/retention-ceiling.ts'
 import { runRetention } from '../../src/capabilities/retention/statements/runs.ts'
-import { KEEP_ALL } from '../support/retention.ts'
+import { KEEP_ALL, retainedAs } from '../support/retention.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 
@@ -81,13 +80,16 @@ describe(`${LEADS} leads that ended long ago`, () => {
       const quietUntil = performance.now() + QUIET_MS
       const before = await traffic(() => performance.now() > quietUntil)
       let isOver = false
-      const tools = erasureTools({ ERASURE_JOURNAL: temporaryFolder() })
-      const days = { ...KEEP_ALL, leads: 730 }
-      const limits = { days, mostLeadsADay: LEADS }
+      const config = {
+        ...KEEP_ALL,
+        RETENTION_LEADS_DAYS: 730,
+        RETENTION_LEADS_MOST_A_DAY: LEADS,
+        ERASURE_JOURNAL: temporaryFolder(),
+      }
       // all of them are old
       await confirmLeads(service.sql, LEADS)
       const began = performance.now()
-      const erasing = runRetention({ sql: service.sql, ...limits, tools }, 'leads').finally(
+      const erasing = runRetention({ sql: service.sql, config }, retainedAs('leads')).finally(
         () => (isOver = true),
       )
       const during = await traffic(() => isOver)

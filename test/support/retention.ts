@@ -1,17 +1,25 @@
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
-import {
-  type RetentionClass,
-  retentionClasses,
-} from '../../src/capabilities/retention/decisions/retention.ts'
+import { retained } from '../../src/retained.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 
-/** Every class off. */
-export const KEEP_ALL = Object.fromEntries(retentionClasses.map((name) => [name, null])) as Record<
-  RetentionClass,
-  null
->
+/** Every class off that can be. */
+export const KEEP_ALL = {
+  RETENTION_LEADS_DAYS: null,
+  RETENTION_ATTEMPTS_DAYS: null,
+  RETENTION_NOTICES_DAYS: null,
+  RETENTION_ENDPOINTS_DAYS: null,
+  RETENTION_READS_DAYS: null,
+  RETENTION_LEADS_MOST_A_DAY: 1000,
+}
+
+/** A class of what is removed when it is old. */
+export function retainedAs(name: string) {
+  const found = retained.find((each) => each.name === name)
+  if (found === undefined) throw new Error(`there is no class ${name}`)
+  return found
+}
 
 /** A database of a sandbox, as its owner and as the service, with its rights. */
 export async function ownedDatabase() {

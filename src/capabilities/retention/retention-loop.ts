@@ -1,47 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { leadsOf } from '../erasure/statements/apply-journal.ts'
-import { settleIntents } from '../erasure/statements/intents.ts'
-import type { ErasureTools } from '../erasure/statements/journal.ts'
-import type { Sql } from '../../core/database/orm.ts'
-import { RetentionHeld } from './statements/brakes.ts'
-import { dueClasses, runRetention } from './statements/runs.ts'
+import type { Registry } from 'prom-client'
 import { alone } from '../../core/database/alone.ts'
-import type { RetentionDays } from './decisions/retention.ts'
-import type { WorkerObserver } from '../../metrics/worker.ts'
+import type { Sql } from '../../core/database/orm.ts'
+import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
+import { createRetentionMetrics } from './metrics.ts'
+import { dueAmong, runRetention } from './statements/runs.ts'
 
 /** How soon a run that was interrupted goes on. */
 const INTERVAL_MS = 60_000
-/** How often intents without an end are looked at: it reads the whole journal. */
-const SETTLE_EVERY_MS = 60 * 60 * 1000
 
-interface Options {
+interface Options<Settings> {
   sql: Sql
-  days: RetentionDays
-  mostLeadsADay: number
-  tools: ErasureTools
-  observe: Pick<WorkerObserver, 'retained' | 'retentionHeld' | 'unknownErasures'>
+  config: Settings
+  retained: readonly Retained<Settings>[]
+  registry: Registry
   log: Logger
   signal: AbortSignal
 }
 
 /**
  * Removes what is old, until `signal` aborts: each class once a day, keys once an hour, by one process at a time. It needs
- * no Temporal; when a class ran last is in the record. It also ends erasures of which the journal has only the intent.
+ * no Temporal; when a class ran last is in the record.
  */
-export async function keepRetention(options: Options): Promise<void> {
-  const { sql, days, tools, observe, log, signal } = options
+export async function keepRetention<Settings>(options: Options<Settings>): Promise<void> {
+  const { sql, config, retained, registry, log, signal } = options
+  const names = retained.map(({ name }) => name)
+  const metrics = createRetentionMetrics(registry, log, names)
   let failing = false
-  let settledAt = -Infinity
   while (!signal.aborted) {
     try {
-      if (tools.journal !== undefined && performance.now() - settledAt > SETTLE_EVERY_MS) {
-        observe.unknownErasures(leadsOf(await settleIntents(sql, tools.journal)))
-        settledAt = performance.now()
-      }
-      const due = await dueClasses(sql, days)
-      if (due.length === 0) observe.retentionHeld([])
-      else await alone(sql, 'retention', () => runDue(options))
+      const due = await dueAmong(sql, retained, config)
+      if (due.length === 0) metrics.held([])
+      else await alone(sql, 'retention', () => runDue(options, metrics))
       failing = false
     } catch (error) {
       if (!failing) log.warn({ err: error }, 'cannot remove what is old; trying again every minute')
@@ -52,16 +43,20 @@ export async function keepRetention(options: Options): Promise<void> {
 }
 
 /** Looks again, under the lock: another process may have just done it. */
-async function runDue({ observe, log, ...options }: Options): Promise<number> {
+async function runDue<Settings>(
+  { retained, log, ...options }: Options<Settings>,
+  metrics: ReturnType<typeof createRetentionMetrics>,
+): Promise<number> {
+  const { sql, config } = options
   let total = 0
   const held: RetentionHeld[] = []
-  const run = { ...options, onRemoved: observe.retained }
-  for (const name of await dueClasses(options.sql, options.days)) {
-    const removed = (await runRetention(run, name).catch(unlessHeld(held))) ?? 0
-    if (removed > 0) log.info({ class: name, removed, days: options.days[name] }, 'removed what was old')
+  const run = { ...options, onRemoved: metrics.removed }
+  for (const each of await dueAmong(sql, retained, config)) {
+    const removed = (await runRetention(run, each).catch(unlessHeld(held))) ?? 0
+    if (removed > 0) log.info({ class: each.name, removed, days: each.days(config) }, 'removed what was old')
     total += removed
   }
-  observe.retentionHeld(held)
+  metrics.held(held)
   return total
 }
 

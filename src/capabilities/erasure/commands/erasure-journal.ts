@@ -1,6 +1,6 @@
 import { applyJournal } from '../statements/apply-journal.ts'
 import { endIntents, unknownIntents } from '../statements/intents.ts'
-import { IncompleteJournal, rebuildLines, requireNamedLines } from '../statements/journal-lines.ts'
+import { lackingLines, rebuildLines } from '../statements/journal-lines.ts'
 import type { Journal } from '../statements/journal.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { requireMayAct } from '../../../staff/permission.ts'
@@ -40,9 +40,8 @@ async function applied(context: StaffContext) {
 
 /** @throws {Refusal} if this is not the journal that the deployment's certificates name, or a part of it is missing. */
 export async function requireWholeJournal({ sql, erasure }: StaffContext): Promise<void> {
-  await requireNamedLines(sql, erasure).catch((error: unknown) => {
-    throw error instanceof IncompleteJournal ? new Refusal(error.message) : error
-  })
+  const remedy = await lackingLines(sql, erasure)
+  if (remedy !== undefined) throw new Refusal(remedy)
 }
 
 /** Ends intents that nobody can decide about: the lead is kept. */

@@ -5,7 +5,7 @@ import { checkErasures } from './check.ts'
 import { eraseLeads } from './erase.ts'
 import { settleIntents } from './intents.ts'
 import type { ErasureTools, Journaled } from './journal.ts'
-import { requireNamedLines } from './journal-lines.ts'
+import { lackingLines } from './journal-lines.ts'
 
 /** Leads that are looked up, and erased, at a time. */
 const PAGE = 200
@@ -35,7 +35,8 @@ export async function applyJournal(
   onPage: () => void = () => {},
 ): Promise<AppliedJournal> {
   const applied: AppliedJournal = { lines: 0, erased: [], held: [], unknown: [] }
-  await requireNamedLines(sql, tools)
+  const remedy = await lackingLines(sql, tools)
+  if (remedy !== undefined) throw new Error(remedy)
   const { journal } = tools
   const own = await sql.selectFrom('deployment').select('id').executeTakeFirst()
   if (journal === undefined || own === undefined) return applied

@@ -13,25 +13,20 @@ export interface NamedLines {
   missing: { erasureId: number; leadId: number }[]
 }
 
-/** In one line that says what to do. */
-export class IncompleteJournal extends Error {}
-
 /**
  * Compares the certificates with the journal. Without a line that a certificate names, an erasure could not be repeated
  * after a restore, and nobody would notice.
  *
- * @throws {IncompleteJournal}
+ * @returns one line that says what to do; `undefined` if the journal has them all.
  */
-export async function requireNamedLines(sql: Sql, { journal }: ErasureTools): Promise<void> {
+export async function lackingLines(sql: Sql, { journal }: ErasureTools): Promise<string | undefined> {
   const { named, missing } = await compareLines(sql, journal)
-  if (missing.length === 0) return
+  if (missing.length === 0) return undefined
   const where =
     journal === undefined
       ? 'ERASURE_JOURNAL is not set'
       : `The erasure journal in ${journal.folder} is not complete`
-  throw new IncompleteJournal(
-    `${where}: it lacks ${missing.length} of the ${named} lines that certificates of erasures name. Correct ERASURE_JOURNAL, or put the missing files back; if they are lost, run npm run staff -- erasure rebuild`,
-  )
+  return `${where}: it lacks ${missing.length} of the ${named} lines that certificates of erasures name. Correct ERASURE_JOURNAL, or put the missing files back; if they are lost, run npm run staff -- erasure rebuild`
 }
 
 async function compareLines(sql: Sql, journal: Journal | undefined): Promise<NamedLines> {

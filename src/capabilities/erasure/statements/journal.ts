@@ -8,12 +8,16 @@ import { type Certificate, type JournalLine, journalSteps } from '../decisions/e
 /** Where a line is, and what it says. */
 export type Journaled = NonNullable<Certificate['journal']>
 
-/** What erasing needs beside the database, as the settings name it. */
-export function erasureTools(settings: {
+export interface ErasureSettings {
   ERASURE_JOURNAL?: string | undefined
   BACKUP_RETENTION_DAYS?: number | undefined
-}) {
-  const { ERASURE_JOURNAL: folder, BACKUP_RETENTION_DAYS: backupDays } = settings
+}
+
+/** What erasing needs beside the database, as the settings name it. */
+export function erasureTools({
+  ERASURE_JOURNAL: folder,
+  BACKUP_RETENTION_DAYS: backupDays,
+}: ErasureSettings) {
   return { journal: folder === undefined ? undefined : openJournal(folder), backupDays }
 }
 

@@ -207,11 +207,6 @@ export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]
   return rows.map(({ lead_id: leadId }) => leadId)
 }
 
-/** From when on an erasure is overdue: it takes seconds, its workflow is looked at each minute, and emails take their time. */
-export const overdueAt = raw<Date>`case when erasures.erased_at is not null then erasures.erased_at + interval '15 minutes'
-  when is_announced and told_at is null
-  then requested_at + interval '1 day' else due_at + interval '15 minutes' end`
-
 /** What staff are shown of a request. */
 const requestColumns = [
   'lead_id',

@@ -3,8 +3,6 @@ import { closeSignal, lookSignal, wakeSignal } from '../../../../workflows/messa
 import { markErasureStarted } from '../statements/requests.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { erasureId } from '../decisions/erasure.ts'
-import { advanceId } from '../../sandbox/decisions/lead-clock.ts'
-import { scenarioId } from '../../sandbox/decisions/scenarios.ts'
 import { ensureRunning } from '../../../core/temporal/ensure-running.ts'
 import { referralId } from '../../../core/temporal/names.ts'
 
@@ -25,21 +23,26 @@ export function createErasureStarter({ client, sql }: { client: Client; sql: Sql
   }
 }
 
+interface EnderOptions {
+  client: Client
+  /** The ids of a lead's workflows beside its own. */
+  besideLead: readonly ((leadId: number) => string)[]
+}
+
 /**
- * Ends the workflows of an erased lead. What moves its clock is terminated. Its own is closed, and told to look at its
+ * Ends the workflows of an erased lead. Those beside its own are terminated. Its own is closed, and told to look at its
  * webhooks, which are canceled: it then answers whoever waits, and completes. By force, it is terminated too.
  *
  * @returns whether the lead's own workflow has ended.
  */
-export function createLeadEnder(client: Client) {
+export function createLeadEnder({ client, besideLead }: EnderOptions) {
   const reason = 'the lead is erased'
   const terminate = (workflowId: string) =>
     ifItRuns(async () => void (await client.workflow.getHandle(workflowId).terminate(reason)))
 
   return async (leadId: number, byForce: boolean): Promise<boolean> =>
     client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
-      await terminate(scenarioId(leadId))
-      await terminate(advanceId(leadId))
+      for (const idOf of besideLead) await terminate(idOf(leadId))
       if (byForce) await terminate(referralId(leadId))
       const handle = client.workflow.getHandle(referralId(leadId))
       const isRunning = await ifItRuns(async () => {

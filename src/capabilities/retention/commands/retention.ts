@@ -1,40 +1,50 @@
 import type { Command } from 'commander'
-import { confirmLeads, RetentionHeld } from '../statements/brakes.ts'
-import { MOST_COUNTED } from '../statements/retained.ts'
+import { MOST_COUNTED, type Retained, RetentionHeld } from '../../../core/database/retained.ts'
 import { runRetention, showRetention } from '../statements/runs.ts'
-import {
-  type RetentionClass,
-  retentionClasses,
-  retentionDays,
-  retentionMeanings,
-} from '../decisions/retention.ts'
 import { fields, table } from '../../../staff/answer.ts'
 import { oneOf, whole } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
-import { requireWholeJournal } from '../../erasure/commands/erasure-journal.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
-export function addRetentionCommands(program: Command, run: Run): void {
-  const meanings = retentionClasses.map((name) => `  ${name.padEnd(18)}${retentionMeanings[name]}`)
+type Classes = readonly Retained<StaffContext['config']>[]
+
+/** @param classes what is removed when it is old. */
+export function addRetentionCommands(program: Command, run: Run, classes: Classes): void {
+  const meanings = classes.map(({ name, meaning }) => `  ${name.padEnd(18)}${meaning}`)
+  const names = classes.map(({ name }) => name)
   const retention = program
     .command('retention')
     .description('what is removed when it is old')
     .addHelpText('after', ['\nClasses:', ...meanings].join('\n'))
-  retention.command('show').description('what a run would remove now: a dry run').action(run(show))
+  retention
+    .command('show')
+    .description('what a run would remove now: a dry run')
+    .action(run((context) => show(context, classes)))
   retention
     .command('run')
     .description('remove it now; the workers do it once a day')
-    .option('--class <name>', 'only this class', oneOf(retentionClasses))
-    .action(run(runNow))
+    .option('--class <name>', 'only this class', oneOf(names))
+    .action(
+      run((context, { class: only }: { class?: string }) =>
+        runNow(
+          context,
+          classes.filter(({ name }) => only === undefined || name === only),
+        ),
+      ),
+    )
+  const limited = classes.find(({ ceiling }) => ceiling !== undefined)
+  if (limited === undefined) return
   retention
     .command('confirm')
-    .description('let retention erase so many leads within the next 24 hours: see "retention show" before')
-    .argument('<leads>', 'how many', whole(1, 10_000_000))
-    .action(run(confirm))
+    .description(
+      `let retention erase so many ${limited.name} within the next 24 hours: see "retention show" before`,
+    )
+    .argument(`<${limited.name}>`, 'how many', whole(1, 10_000_000))
+    .action(run((context, most: number) => confirm(context, limited, most)))
 }
 
-export async function show({ sql, config }: StaffContext) {
-  const classes = await showRetention(sql, retentionDays(config))
+export async function show({ sql, config }: StaffContext, retained: Classes) {
+  const classes = await showRetention(sql, retained, config)
   const rowsOf = (rows: number) => (rows === MOST_COUNTED ? `${rows} or more` : rows)
   return {
     json: { classes },
@@ -50,14 +60,18 @@ export async function show({ sql, config }: StaffContext) {
 }
 
 /** Above its ceiling, retention erases nothing before somebody has looked. */
-export async function confirm({ change }: StaffContext, most: number) {
+export async function confirm(
+  { change }: StaffContext,
+  { name, ceiling }: Pick<Classes[number], 'name' | 'ceiling'>,
+  most: number,
+) {
   await change(async ({ sql, audit }) => {
-    await confirmLeads(sql, most)
-    await audit({ action: 'retention.confirm', detail: { class: 'leads', most } })
+    await ceiling?.confirm(sql, most)
+    await audit({ action: 'retention.confirm', detail: { class: name, most } })
   })
   return {
-    json: { class: 'leads', most },
-    text: `Within the next 24 hours, retention erases up to ${most} leads. The workers begin within a minute.`,
+    json: { class: name, most },
+    text: `Within the next 24 hours, retention erases up to ${most} ${name}. The workers begin within a minute.`,
   }
 }
 
@@ -65,19 +79,16 @@ function refuseHeld(error: unknown): never {
   throw error instanceof RetentionHeld ? new Refusal(error.message) : error
 }
 
-export async function runNow(context: StaffContext, { class: only }: { class?: RetentionClass } = {}) {
-  const { sql, config, erasure: tools, act } = context
-  if (only === undefined || only === 'leads') await requireWholeJournal(context)
-  const options = {
-    sql,
-    tools,
-    days: retentionDays(config),
-    mostLeadsADay: config.RETENTION_LEADS_MOST_A_DAY,
+export async function runNow({ sql, config, act }: StaffContext, retained: Classes) {
+  for (const { remedy } of retained) {
+    const line = await remedy?.(sql, config)
+    if (line !== undefined) throw new Refusal(line)
   }
-  const classes = only === undefined ? retentionClasses : [only]
-  const removed = await act({ action: 'retention.run', detail: { classes } }, async () => {
-    const counts: Partial<Record<RetentionClass, number | null>> = {}
-    for (const name of classes) counts[name] = (await runRetention(options, name).catch(refuseHeld)) ?? null
+  const names = retained.map(({ name }) => name)
+  const removed = await act({ action: 'retention.run', detail: { classes: names } }, async () => {
+    const counts: Record<string, number | null> = {}
+    for (const each of retained)
+      counts[each.name] = (await runRetention({ sql, config }, each).catch(refuseHeld)) ?? null
     return { result: counts, detail: { removed: counts } }
   })
   const shown = Object.entries(removed).map(([name, count]) => [name, count ?? 'off'] as const)

@@ -1,42 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
-import {
-  type RetentionClass,
-  retentionClasses,
-  type RetentionDays,
-  retentionEveryMs,
-} from '../decisions/retention.ts'
-import type { ErasureTools } from '../../erasure/statements/journal.ts'
+import type { Retained } from '../../../core/database/retained.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { requireFewLeads, requireSameClock } from './brakes.ts'
-import { retained } from './classes.ts'
+import { requireSameClock } from './same-clock.ts'
 
 /** After each batch, at least; live traffic goes first. */
 const PAUSE_MS = 100
+/** How often a class is looked at: nobody waits for most of them. */
+const EVERY_MS = 24 * 60 * 60 * 1000
 
-interface RunOptions {
+interface RunOptions<Settings> {
   sql: Sql
-  days: RetentionDays
-  /** Leads that it erases within 24 hours before staff confirm. */
-  mostLeadsADay: number
-  tools: ErasureTools
+  config: Settings
   /** The clock of this process, in milliseconds since the epoch. */
   now?: () => number
   signal?: AbortSignal
   /** Called after each batch. */
-  onRemoved?: (name: RetentionClass, removed: number) => void
+  onRemoved?: (name: string, removed: number) => void
 }
 
-/** The classes that are on and have not run for as long as they may wait. */
-export async function dueClasses(sql: Sql, days: RetentionDays): Promise<RetentionClass[]> {
+/** Those of the classes that are on and have not run for as long as they may wait. */
+export async function dueAmong<Settings>(
+  sql: Sql,
+  retained: readonly Retained<Settings>[],
+  config: Settings,
+): Promise<Retained<Settings>[]> {
   const rows = await sql
     .selectFrom('retention_runs')
     .select(['class', raw<number>`(1000 * extract(epoch from now() - ran_at))::float8`.as('ageMs')])
     .where('ran_at', 'is not', null)
     .execute()
   const ages = new Map(rows.map((row) => [row.class, row.ageMs]))
-  return retentionClasses.filter(
-    (name) => days[name] !== null && (ages.get(name) ?? Infinity) >= retentionEveryMs(name),
+  return retained.filter(
+    ({ name, days, everyMs = EVERY_MS }) => days(config) !== null && (ages.get(name) ?? Infinity) >= everyMs,
   )
 }
 
@@ -46,18 +42,18 @@ export async function dueClasses(sql: Sql, days: RetentionDays): Promise<Retenti
  * @returns how many rows it removed; `undefined` if the class is off.
  * @throws {RetentionHeld} before a batch that should not be removed without a person.
  */
-export async function runRetention(
-  { sql, days, mostLeadsADay, tools, now = Date.now, signal, onRemoved }: RunOptions,
-  name: RetentionClass,
+export async function runRetention<Settings>(
+  { sql, config, now = Date.now, signal, onRemoved }: RunOptions<Settings>,
+  { name, days, ceiling, remove }: Retained<Settings>,
 ): Promise<number | undefined> {
-  const limit = days[name]
+  const limit = days(config)
   if (limit === null) return undefined
   let total = 0
   for (;;) {
     const began = performance.now()
     await requireSameClock(sql, now)
-    if (name === 'leads') await requireFewLeads(sql, limit, mostLeadsADay)
-    const { removed, isLast } = await retained[name].remove(sql, limit, tools)
+    await ceiling?.require(sql, limit, config)
+    const { removed, isLast } = await remove(sql, limit, config)
     total += removed
     onRemoved?.(name, removed)
     if (isLast) await noteRun(sql, name, total)
@@ -66,7 +62,7 @@ export async function runRetention(
   }
 }
 
-async function noteRun(sql: Sql, name: RetentionClass, removed: number): Promise<void> {
+async function noteRun(sql: Sql, name: string, removed: number): Promise<void> {
   const ran = { ran_at: raw<Date>`clock_timestamp()`, removed }
   await sql
     .insertInto('retention_runs')
@@ -76,7 +72,11 @@ async function noteRun(sql: Sql, name: RetentionClass, removed: number): Promise
 }
 
 /** What each class has come to, and what a run would remove now. */
-export async function showRetention(sql: Sql, days: RetentionDays) {
+export async function showRetention<Settings>(
+  sql: Sql,
+  retained: readonly Retained<Settings>[],
+  config: Settings,
+) {
   const runs = new Map(
     (await sql.selectFrom('retention_runs').select(['class', 'ran_at', 'removed']).execute()).map((row) => [
       row.class,
@@ -84,9 +84,9 @@ export async function showRetention(sql: Sql, days: RetentionDays) {
     ]),
   )
   return Promise.all(
-    retentionClasses.map(async (name) => {
-      const limit = days[name]
-      const counted = limit === null ? undefined : await retained[name].count(sql, limit)
+    retained.map(async ({ name, days, count }) => {
+      const limit = days(config)
+      const counted = limit === null ? undefined : await count(sql, limit)
       const { ran_at: ranAt = null, removed = 0 } = runs.get(name) ?? {}
       return { class: name, days: limit, ...counted, ran_at: ranAt, removed }
     }),

@@ -1,5 +1,4 @@
 import { sql as raw } from 'kysely'
-import { overdueAt } from '../../../capabilities/erasure/statements/requests.ts'
 import { FAILING_AFTER_MS } from '../../temporal/statements/failing-workflows.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -27,9 +26,6 @@ export interface Backlog {
   unstarted: number
   /** How long the oldest of them has waited, in seconds; 0 when there is none. */
   oldestUnstartedSeconds: number
-  /** How long the oldest erasure that should have been carried out has been overdue, in seconds; 0 when there is none. */
-  oldestErasureOverdueSeconds: number
-  erasuresOverdue: number
   /** Workflows whose task has failed for a minute. */
   failing: number
 }
@@ -63,21 +59,13 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
       unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds",
-      erasures.count as "erasuresOverdue", erasures.oldest as "oldestErasureOverdueSeconds",
       (select count(*)::int from failing_workflows
         where since < clock_timestamp() - ${FAILING_AFTER_MS} * interval '1 millisecond') as failing
     from due, (
       select count(*)::int as count,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
       from leads where workflow_started_at is null and closed_at is null
-    ) unstarted, (
-      select count(*)::int as count,
-        coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::float8 as oldest
-      from (
-        select ${overdueAt} as at from erasures join leads on leads.id = erasures.lead_id
-        where canceled_at is null and checked_at is null and held_at is null
-      ) waiting where at < clock_timestamp()
-    ) erasures
+    ) unstarted
   `.execute(sql)
   const [backlog] = rows
   if (backlog === undefined) throw new Error('a count has no row')

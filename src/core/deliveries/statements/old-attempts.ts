@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../core/database/orm.ts'
-import { counted, type Retained } from './retained.ts'
+import type { Sql } from '../../database/orm.ts'
+import { counted, type Retained } from '../../database/retained.ts'
 
 const BATCH = 500
 /** By how much the clock of a worker, which gives the ids, may be wrong. */
@@ -22,7 +22,11 @@ const doneUpTo = raw<string>`coalesce((select done_up_to from retention_runs whe
  * Goes through the attempts in the order of their ids and remembers how far it has come: an index of those that are still
  * full would slow down every webhook.
  */
-export const oldAttempts: Retained = {
+export const oldAttempts: Retained<{ RETENTION_ATTEMPTS_DAYS: number | null }> = {
+  name: 'attempts',
+  meaning: 'what endpoints answered to webhooks: headers and bodies are emptied',
+  days: (settings) => settings.RETENTION_ATTEMPTS_DAYS,
+
   count: (sql, days) =>
     counted(
       sql,

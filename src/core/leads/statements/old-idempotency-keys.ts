@@ -1,14 +1,22 @@
-import { freshSince } from '../../../core/leads/statements/new-lead.ts'
-import type { Sql } from '../../../core/database/orm.ts'
-import { counted, type Retained } from './retained.ts'
+import type { Sql } from '../../database/orm.ts'
+import { counted, type Retained } from '../../database/retained.ts'
+import { freshSince } from './new-lead.ts'
 
 const BATCH = 500
+/** For as long as partners are promised that a repeat gets the stored answer. */
+const DAYS = 1
 
 /** Those that no request finds any more. */
 const expired = (sql: Sql) => sql.selectFrom('idempotency_keys').where('created_at', '<=', freshSince)
 
 /** A request that takes an expired key anew at this moment keeps it: its row is locked. */
-export const oldIdempotencyKeys: Retained = {
+export const oldIdempotencyKeys: Retained<unknown> = {
+  name: 'idempotency_keys',
+  meaning: 'Idempotency-Keys of create-lead, with the stored answers: deleted',
+  days: () => DAYS,
+  // they expire by the hour
+  everyMs: 60 * 60 * 1000,
+
   count: (sql) => counted(sql, expired(sql).select('created_at as at')),
 
   async remove(sql) {

@@ -1,47 +1,15 @@
 import { sql as raw } from 'kysely'
-import { type RetentionBrake, retentionCeiling } from '../decisions/retention.ts'
+import { RetentionHeld } from '../../../core/database/retained.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { countEndedLeads } from './leads.ts'
-
-/** Clocks of servers that are kept right differ by less than a second. */
-const MOST_APART_MS = 5 * 60 * 1000
-const MINUTE_MS = 60 * 1000
-
-/** Retention has stopped before it removed anything wrong; in one line that says what to do. */
-export class RetentionHeld extends Error {
-  readonly brake: RetentionBrake
-
-  constructor(brake: RetentionBrake, message: string) {
-    super(message)
-    this.brake = brake
-  }
-}
-
-/**
- * What is old is decided by PostgreSQL's clock, so one that jumps would make everything old.
- *
- * @param now the clock of this process, in milliseconds since the epoch.
- * @throws {RetentionHeld} if it and PostgreSQL's are minutes apart.
- */
-export async function requireSameClock(sql: Sql, now: () => number): Promise<void> {
-  const { rows } = await raw<{ ms: number }>`
-    select (1000 * extract(epoch from clock_timestamp()))::float8 as ms`.execute(sql)
-  const ahead = (rows[0]?.ms ?? Number.NaN) - now()
-  if (Math.abs(ahead) <= MOST_APART_MS) return
-  const minutes = Math.round(Math.abs(ahead) / MINUTE_MS)
-  throw new RetentionHeld(
-    'clock',
-    `PostgreSQL’s clock is ${minutes} minutes ${ahead > 0 ? 'ahead of' : 'behind'} this machine’s, so nothing is removed: correct the clock that is wrong`,
-  )
-}
+import { retentionCeiling } from '../decisions/retention-ceiling.ts'
 
 /**
  * Nothing is erased in part: who confirms sees all of it first.
  *
+ * @param waiting leads that a run would erase.
  * @throws {RetentionHeld} if retention would erase more leads within 24 hours than it may.
  */
-export async function requireFewLeads(sql: Sql, days: number, mostADay: number): Promise<void> {
-  const waiting = await countEndedLeads(sql, days)
+export async function requireFewLeads(sql: Sql, waiting: number, mostADay: number): Promise<void> {
   if (waiting === 0) return
   const { leads, erased, confirmed } = await readErased(sql)
   const most = Math.max(retentionCeiling(mostADay, leads), confirmed)

@@ -1,10 +1,14 @@
 import { sql as raw } from 'kysely'
-import { counted, type Retained } from './retained.ts'
+import { counted, type Retained } from '../../../core/database/retained.ts'
 
 const BATCH = 500
 
 /** A function of the database's owner deletes them: the service may not, and that refuses to delete one of this year. */
-export const oldReads: Retained = {
+export const oldReads: Retained<{ RETENTION_READS_DAYS: number | null }> = {
+  name: 'reads',
+  meaning: 'who read whose personal data: deleted; for a year at least it is kept',
+  days: (settings) => settings.RETENTION_READS_DAYS,
+
   count: (sql, days) =>
     counted(
       sql,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../../../core/database/columns.ts'
+import { instant } from '../columns.ts'
 
 /** How far retention has come with a class of data. */
 export const RetentionRun = defineEntity({

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../core/database/orm.ts'
-import { counted, type Retained } from './retained.ts'
+import type { Sql } from '../../database/orm.ts'
+import { counted, type Retained } from '../../database/retained.ts'
 
 const BATCH = 500
 
@@ -19,7 +19,11 @@ function old(sql: Sql, days: number) {
     )
 }
 
-export const oldNotices: Retained = {
+export const oldNotices: Retained<{ RETENTION_NOTICES_DAYS: number | null }> = {
+  name: 'notices',
+  meaning: 'emails about endpoints that are sent: deleted, but for the latest of each kind',
+  days: (settings) => settings.RETENTION_NOTICES_DAYS,
+
   count: (sql, days) => counted(sql, old(sql, days).select('sent_at as at')),
 
   async remove(sql, days) {

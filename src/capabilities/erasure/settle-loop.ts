@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { Sql } from '../../core/database/orm.ts'
+import { leadsOf } from './statements/apply-journal.ts'
+import { settleIntents } from './statements/intents.ts'
+import { type ErasureSettings, erasureTools } from './statements/journal.ts'
+import { createUnknownErasures } from './unknown-erasures.ts'
+
+/** It reads the whole journal. */
+const INTERVAL_MS = 60 * 60 * 1000
+/** How soon it is tried again. */
+const AGAIN_MS = 60_000
+
+interface Options {
+  sql: Sql
+  config: ErasureSettings
+  registry: Registry
+  log: Logger
+  signal: AbortSignal
+}
+
+/** Ends erasures of which the journal has only the intent, once an hour until `signal` aborts. */
+export async function keepSettled({ sql, config, registry, log, signal }: Options): Promise<void> {
+  const tell = createUnknownErasures(registry, log)
+  const { journal } = erasureTools(config)
+  if (journal === undefined) return
+  let failing = false
+  while (!signal.aborted) {
+    try {
+      tell(leadsOf(await settleIntents(sql, journal)))
+      failing = false
+    } catch (error) {
+      if (!failing)
+        log.warn({ err: error }, 'cannot end erasures that were interrupted; trying again every minute')
+      failing = true
+    }
+    await delay(failing ? AGAIN_MS : INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+  }
+}

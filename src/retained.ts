@@ -1,0 +1,29 @@
+import { oldReads } from './capabilities/access/statements/old-reads.ts'
+import { endedLeads } from './capabilities/erasure/statements/ended-leads.ts'
+import { oldCertifications, oldChanges, oldPings } from './capabilities/self-service/statements/retained.ts'
+import type { Config } from './config.ts'
+import type { Retained } from './core/database/retained.ts'
+import { oldAttempts } from './core/deliveries/statements/old-attempts.ts'
+import { expiredSecrets } from './core/endpoints/statements/expired-secrets.ts'
+import { oldNotices } from './core/endpoints/statements/old-notices.ts'
+import { oldIdempotencyKeys } from './core/leads/statements/old-idempotency-keys.ts'
+
+/** The settings of worker and staff that classes read. */
+type Settings = Pick<
+  Config<'worker'>,
+  'ERASURE_JOURNAL' | 'BACKUP_RETENTION_DAYS' | Extract<keyof Config<'worker'>, `RETENTION_${string}`>
+>
+
+/** What is removed when it is old, in the order in which it is removed. */
+export const retained: readonly Retained<Settings>[] = [
+  endedLeads,
+  oldAttempts,
+  oldIdempotencyKeys,
+  oldNotices,
+  oldPings,
+  // before the changes that they belong to
+  oldCertifications,
+  oldChanges,
+  expiredSecrets,
+  oldReads,
+]
