@@ -1,11 +1,16 @@
-import { misspeltSettings, processEnvironment, readConfig } from './config.ts'
+import { type Config, misspeltSettings, processEnvironment, readConfig } from './config.ts'
 import { migrateDeployment } from './core/record/statements/deployment.ts'
-import { applyJournal } from './capabilities/erasure/statements/apply-journal.ts'
-import { erasureTools } from './capabilities/erasure/statements/journal.ts'
-import { connect, sqlOf } from './core/database/orm.ts'
+import { eraseMigrated } from './capabilities/erasure/migrated.ts'
+import { connect, type Sql, sqlOf } from './core/database/orm.ts'
 import { provideServiceRole, requireTwoRoles } from './core/database/service-role.ts'
 import { provideStaffRoles } from './core/database/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
+
+/** What rooms do with a database that nothing serves yet, and the lines that they print. */
+const onceMigrated: ((sql: Sql, config: Config<'migrate'>) => Promise<string[]>)[] = [
+  // a restored backup may have what was erased since
+  eraseMigrated,
+]
 
 const NO_SUCH_DATABASE = '3D000'
 
@@ -21,19 +26,10 @@ try {
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   const fault = await provideStaffRoles(orm)
   if (fault !== undefined) process.stdout.write(`${fault}\n`)
-  // a restored backup may have what was erased since; nothing serves it yet
-  const { erased, held, unknown } = await applyJournal(sqlOf(orm), erasureTools(config))
+  const lines: string[] = []
+  for (const step of onceMigrated) lines.push(...(await step(sqlOf(orm), config)))
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
-  if (erased.length > 0)
-    process.stdout.write(`Erased again what the record still had: leads ${erased.join(', ')}.\n`)
-  if (held.length > 0)
-    process.stdout.write(
-      `Not erased again, because the record says that they are held: leads ${held.join(', ')}. See staff erasure apply.\n`,
-    )
-  if (unknown.length > 0)
-    process.stdout.write(
-      `Not erased, because nobody knows whether they were erased before the restore: leads ${unknown.join(', ')}. See staff erasure list.\n`,
-    )
+  lines.forEach(say)
 } catch (error) {
   const isMissing = (error as { code?: unknown }).code === NO_SUCH_DATABASE
   const remedy = isMissing ? '. Create it first: see “On several machines” in docs/run.md' : ''

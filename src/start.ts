@@ -71,6 +71,10 @@ async function start(): Promise<void> {
     // Ctrl-C also ends the programs whose version we ask for, and they would be reported as missing
     report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
+    onceMigrated: [
+      // loaded while PostgreSQL starts
+      async () => (await import('./capabilities/erasure/migrated.ts')).eraseMigrated,
+    ],
   })
   isReady = true
   run.ready(sandbox.variables)

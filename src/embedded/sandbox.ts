@@ -1,17 +1,22 @@
 import path from 'node:path'
 import { ConfigError, misspeltSettings, readConfig } from '../config.ts'
+import type { Sql } from '../core/database/orm.ts'
 import { type DemoPartner, saveSettings, type Settings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { apiPort, freePort } from './ports.ts'
-import { openJournal } from '../capabilities/erasure/statements/journal.ts'
 import { planDatabase, type ServerOptions } from './servers.ts'
 import { startServices } from './services.ts'
+
+/** What a room does with a database that nothing serves yet. */
+type OnceMigrated = (sql: Sql, settings: { ERASURE_JOURNAL: string }) => Promise<unknown>
 
 interface SandboxOptions extends ServerOptions {
   /** Gets one line for each webhook. */
   print: (line: string) => void
+  /** Loads what rooms do once the schema is up to date. */
+  onceMigrated: readonly (() => Promise<OnceMigrated>)[]
 }
 
 export interface Sandbox {
@@ -112,24 +117,24 @@ async function prepareDatabase(
   { url, start }: Awaited<ReturnType<typeof planDatabase>>,
   { endpointUrl, apiUrl }: { endpointUrl: string; apiUrl: string },
   encryptionKeys: readonly Buffer[],
-  { dataDirectory, environment, settings, report }: SandboxOptions,
+  { dataDirectory, environment, settings, report, onceMigrated }: SandboxOptions,
 ): Promise<Pick<Sandbox, 'demo' | 'webhooksTo'>> {
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
-    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, { moveSinks }, erasures] =
+    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, { moveSinks }, steps] =
       await Promise.all([
         import('../core/database/orm.ts'),
         import('../core/record/statements/deployment.ts'),
         import('./demo-partner.ts'),
         import('../capabilities/sandbox/statements/sinks.ts'),
-        import('../capabilities/erasure/statements/apply-journal.ts'),
+        Promise.all(onceMigrated.map((load) => load())),
         start(),
       ])
     const orm = await connect(url)
     try {
       await migrateDeployment(orm, 'sandbox', encryptionKeys)
-      const journal = openJournal(journalOf({ dataDirectory, environment }))
-      await erasures.applyJournal(sqlOf(orm), { journal, backupDays: undefined })
+      const ERASURE_JOURNAL = journalOf({ dataDirectory, environment })
+      for (const step of steps) await step(sqlOf(orm), { ERASURE_JOURNAL })
       // the API's port may be another than before
       await moveSinks(sqlOf(orm), apiUrl)
       const previous = settings.demo
