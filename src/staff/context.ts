@@ -2,11 +2,9 @@ import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../core/record/statements/deployment.ts'
 import { lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
 import { backgroundPatience } from '../core/database/mikro-orm.config.ts'
-import { erasureTools } from '../capabilities/erasure/statements/journal.ts'
 import { connect, sqlOf } from '../core/database/orm.ts'
 import { insertStaffRead, type StaffRead } from '../core/audit/statements/write-reads.ts'
 import { createTemporalClient } from '../core/temporal/client.ts'
-import { createErasureStarter } from '../capabilities/erasure/workflows/erasures.ts'
 import { createEndpointStarter } from '../core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from '../core/leads/workflows/referrals.ts'
 import { createResendStarter } from '../core/deliveries/workflows/resend.ts'
@@ -48,7 +46,6 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     config,
     sql,
     actor,
-    erasure: erasureTools(config),
     deployment,
     ownKeys,
     /** For whatever seals or opens; rejects when a key is missing under which data is stored. */
@@ -66,7 +63,6 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),
-    startErasure: createErasureStarter({ client, sql }),
     startResends: createResendStarter(client),
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),

@@ -8,7 +8,9 @@ import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
+import { erasuresAskedFor } from '../capabilities/erasure/commands/asked-for.ts'
 import { addErasureCommands } from '../capabilities/erasure/commands/erasure.ts'
+import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
 import { addKeyCommands } from '../core/partners/commands/key.ts'
 import { addLeadCommands } from '../core/leads/commands/lead.ts'
 import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
@@ -36,6 +38,19 @@ Example, from a new partner to its first webhook:
   npm run staff -- milestone 1 contract_signed
   npm run staff -- lead show 1`
 
+/** What rooms add to commands of others. */
+const added = {
+  retained,
+  askedFor: [
+    // that a revoked key does not take back
+    erasuresAskedFor,
+  ],
+  onceRestored: [
+    // before any process reads what was erased
+    eraseAgain,
+  ],
+}
+
 /** The command line with its global options. It throws usage errors and does not exit. */
 export function staffProgram(run: Run): Command {
   const actor = matching(STAFF_NAME, 'Use a name of 1 to 100 characters.')
@@ -49,18 +64,18 @@ export function staffProgram(run: Run): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(withCommands(program, text))) })
   addPartnerCommands(program, run)
-  addKeyCommands(program, run)
+  addKeyCommands(program, run, added.askedFor)
   addEndpointCommands(program, run)
   addMilestoneCommand(program, run)
   addLeadCommands(program, run)
   addDeliveryCommands(program, run)
   addWorkflowCommands(program, run)
-  addRecordCommands(program, run)
+  addRecordCommands(program, run, added.onceRestored)
   addEncryptionCommands(program, run)
   addAuditCommands(program, run)
   addAccessCommands(program, run)
   addErasureCommands(program, run)
-  addRetentionCommands(program, run, retained)
+  addRetentionCommands(program, run, added.retained)
   addSelfServiceCommands(program, run)
   addSandboxCommands(program, run)
   return program

@@ -3,9 +3,12 @@ import { sql as raw } from 'kysely'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { reviewErasure } from '../../src/capabilities/erasure/statements/requests.ts'
+import { erasuresAskedFor } from '../../src/capabilities/erasure/commands/asked-for.ts'
 import * as erasures from '../../src/capabilities/erasure/commands/erasure.ts'
 import { revoke } from '../../src/core/partners/commands/key.ts'
 import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { erasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
+import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { erase, hold, release } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
@@ -94,7 +97,7 @@ describe('an erasure that is requested in production', () => {
       .where('lead_id', '=', lead)
       .execute()
     // as the API does, which answers without waiting for it
-    await context.startErasure(lead)
+    await createErasureStarter(context)(lead)
   }
   /** Whether the workflow waits for the end of a hold. */
   const waitsForADay = async () => {
@@ -137,7 +140,7 @@ describe('an erasure that is requested in production', () => {
     const workflow = service.client.workflow.getHandle(`erasure-${lead}`)
     expect(await workflow.result()).toBe('canceled')
     const due = { by: 'service', reason: 'requested' as const, onlyDue: true }
-    expect(await eraseLeads(service.sql, [lead], context.erasure, due)).toEqual([])
+    expect(await eraseLeads(service.sql, [lead], erasureTools(context.config), due)).toEqual([])
     expect(await isFound()).toBe(true)
     await expect(erasures.cancel(context, lead)).rejects.toThrow(`No erasure of lead ${lead} is waiting`)
     await request()
@@ -172,7 +175,9 @@ describe('an erasure that is requested in production', () => {
     await hold(context, lead, { reason: 'litigation' })
     await letTimePass()
     await until(waitsForADay)
-    expect(await eraseLeads(service.sql, [lead], context.erasure, { by: 'x', reason: 'other' })).toEqual([])
+    expect(
+      await eraseLeads(service.sql, [lead], erasureTools(context.config), { by: 'x', reason: 'other' }),
+    ).toEqual([])
     expect(await isFound()).toBe(true)
     await release(context, lead)
     await isChecked()
@@ -210,7 +215,7 @@ describe('an erasure that is requested in production', () => {
     await until(async () => refused.length > before)
     await moveDate()
     const due = { by: 'service', reason: 'requested' as const, onlyDue: true }
-    expect(await eraseLeads(service.sql, [lead], context.erasure, due)).toEqual([])
+    expect(await eraseLeads(service.sql, [lead], erasureTools(context.config), due)).toEqual([])
     expect(await isFound()).toBe(true)
     mails.refusing = false
     await until(async () => (await review())?.isTold)
@@ -262,12 +267,13 @@ describe('an erasure that is requested in production', () => {
     expect((await post('erase-lead', { lead_id: asked[0] }, key)).status).toBe(200)
     expect((await post('erase-lead', { lead_id: lead })).status).toBe(200)
 
-    const revoked = await revoke(context, `${keyId}`)
-    expect(revoked.json.open_erasure_lead_ids).toEqual(asked)
+    const revokeKey = () => revoke(context, `${keyId}`, [erasuresAskedFor])
+    const revoked = await revokeKey()
+    expect(revoked.json).toMatchObject({ open_erasure_lead_ids: asked })
     expect(revoked.text).toContain(`npm run staff -- erasure cancel --key ${keyId}`)
     const canceled = await erasures.cancel(context, undefined, { key: keyId })
     expect(canceled.json).toMatchObject({ key_id: keyId, lead_ids: asked })
-    expect((await revoke(context, `${keyId}`)).json.open_erasure_lead_ids).toEqual([])
+    expect((await revokeKey()).json).toMatchObject({ open_erasure_lead_ids: [] })
     await expect(erasures.cancel(context, undefined, { key: keyId })).rejects.toThrow('No erasure that key')
     const audit = (await auditOf(context)).filter(
       ({ action, partner_id: id }) => action === 'lead.cancel_erasure' && id === other.id,

@@ -10,8 +10,9 @@ import { erasureTools } from '../../src/capabilities/erasure/statements/journal.
 import { erasuresOf, requestErasure } from '../../src/capabilities/erasure/statements/requests.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
-import { apply } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
+import { apply, eraseAgain } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
 import { restored } from '../../src/capabilities/restore/commands/record.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
 import { contextOf, withoutTemporal } from '../staff/context.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -87,7 +88,7 @@ describe('a backup from before an erasure, once it is put back', () => {
   })
 
   it('is erased again by staff who say that the record was restored, or ask for it', async () => {
-    for (const act of [restored, apply]) {
+    for (const act of [(context: StaffContext) => restored(context, [eraseAgain]), apply]) {
       const environment = withoutTemporal(await copyOf(backup))
       const context = await contextOf({ ...environment, ERASURE_JOURNAL: journal })
       expect((await act(context)).json).toMatchObject({ erased: leads.slice(0, 2), held: [] })

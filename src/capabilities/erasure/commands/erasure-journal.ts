@@ -1,7 +1,7 @@
 import { applyJournal } from '../statements/apply-journal.ts'
 import { endIntents, unknownIntents } from '../statements/intents.ts'
 import { lackingLines, rebuildLines } from '../statements/journal-lines.ts'
-import type { Journal } from '../statements/journal.ts'
+import { erasureTools, type Journal } from '../statements/journal.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { requireMayAct } from '../../../staff/permission.ts'
 import { Refusal } from '../../../staff/refusal.ts'
@@ -21,26 +21,25 @@ export async function apply(context: StaffContext) {
   }
 }
 
-/** What the journal changed, for a command that restores a record. */
+/** Erases what a record has again that was restored. */
 export async function eraseAgain(context: StaffContext) {
   const { erased, held, unknown } = await applied(context)
-  const lines = [
-    ...(erased.length > 0 ? [appliedText(erased)] : []),
-    ...heldText(held),
-    ...unknownText(unknown),
-  ]
-  return { erased, held, unknown, lines }
+  return {
+    json: { erased, held, unknown },
+    lines: [...(erased.length > 0 ? [appliedText(erased)] : []), ...heldText(held), ...unknownText(unknown)],
+    failed: held.length > 0 || unknown.length > 0,
+  }
 }
 
 async function applied(context: StaffContext) {
   await requireMayAct(context.sql)
   await requireWholeJournal(context)
-  return applyJournal(context.sql, context.erasure)
+  return applyJournal(context.sql, erasureTools(context.config))
 }
 
 /** @throws {Refusal} if this is not the journal that the deployment's certificates name, or a part of it is missing. */
-export async function requireWholeJournal({ sql, erasure }: StaffContext): Promise<void> {
-  const remedy = await lackingLines(sql, erasure)
+export async function requireWholeJournal({ sql, config }: StaffContext): Promise<void> {
+  const remedy = await lackingLines(sql, erasureTools(config))
   if (remedy !== undefined) throw new Refusal(remedy)
 }
 
@@ -73,7 +72,8 @@ export async function rebuild(context: StaffContext) {
   }
 }
 
-function journalOf({ erasure: { journal } }: StaffContext): Journal {
+function journalOf({ config }: StaffContext): Journal {
+  const { journal } = erasureTools(config)
   if (journal === undefined) throw new Refusal('There is no erasure journal: set ERASURE_JOURNAL.')
   return journal
 }

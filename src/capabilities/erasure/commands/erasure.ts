@@ -1,19 +1,22 @@
 import type { Command } from 'commander'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { unknownIntents } from '../statements/intents.ts'
+import { erasureTools } from '../statements/journal.ts'
 import { cancelErasure, cancelErasuresOf, erasuresOf, openErasures } from '../statements/requests.ts'
 import type { JournalLine } from '../decisions/erasure.ts'
 import { withReference } from '../../../core/leads/decisions/reasons.ts'
 import { keyId, leadId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 import { apply, dismiss, rebuild } from './erasure-journal.ts'
+import { createErasureStarter } from '../workflows/erasures.ts'
 import { certificateLines, erasureFields } from './erasure-view.ts'
-import { startErasure } from './lead-erasure.ts'
+import { addErasureCommandsOfALead, startErasure } from './lead-erasure.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { requireLead } from '../../../core/leads/commands/require-lead.ts'
 import { type Answer, table } from '../../../staff/answer.ts'
 
 export function addErasureCommands(program: Command, run: Run): void {
+  addErasureCommandsOfALead(program, run)
   const erasure = program
     .command('erasure')
     .description(
@@ -44,7 +47,8 @@ export function addErasureCommands(program: Command, run: Run): void {
     .action(run(rebuild))
 }
 
-export async function list({ sql, erasure: { journal } }: StaffContext) {
+export async function list({ sql, config }: StaffContext) {
+  const { journal } = erasureTools(config)
   const erasures = await openErasures(sql)
   const unknown = journal === undefined ? [] : await unknownIntents(sql, journal)
   const waiting =
@@ -103,7 +107,8 @@ async function cancelOfKey(context: StaffContext, key: number): Promise<Answer> 
   })
   if (leads.length === 0) throw new Refusal(`No erasure that key ${key} asked for is waiting.`)
   // their workflows find out on their day anyway
-  await Promise.all(leads.map((id) => context.startErasure(id).catch(() => undefined)))
+  const start = createErasureStarter(context)
+  await Promise.all(leads.map((id) => start(id).catch(() => undefined)))
   return {
     json: { key_id: key, lead_ids: leads, outcome: 'canceled' },
     text: `Canceled the erasures of leads ${leads.join(', ')}, which key ${key} asked for. Tell the partner, who was told that they were coming.`,

@@ -11,6 +11,9 @@ import {
 } from '../../../core/leads/decisions/reasons.ts'
 import { leadId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
+import { nounOf } from '../../../staff/noun.ts'
+import { erasureTools } from '../statements/journal.ts'
+import { createErasureStarter } from '../workflows/erasures.ts'
 import { requireWholeJournal } from './erasure-journal.ts'
 import { requireMayAct } from '../../../staff/permission.ts'
 import { addReason, detailOf, type Given } from '../../../core/leads/commands/reason-options.ts'
@@ -18,7 +21,9 @@ import { failureOf, Refusal } from '../../../staff/refusal.ts'
 import { requireLead } from '../../../core/leads/commands/require-lead.ts'
 import { soon } from '../../../staff/soon.ts'
 
-export function addErasureCommandsOfALead(lead: Command, run: Run): void {
+/** What the command `lead` can do beside its own. */
+export function addErasureCommandsOfALead(program: Command, run: Run): void {
+  const lead = nounOf(program, 'lead')
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
   addReason(named('erase'), erasureReasons)
     .description('erase its personal data now and for good; POST /v1/erase-lead requests it')
@@ -48,7 +53,7 @@ export async function erase(
   await requireErasable(context, lead)
   await requireWholeJournal(context)
   const erasing = { by: context.actor, reason, reference }
-  const [erased] = await eraseLeads(context.sql, [lead], context.erasure, erasing)
+  const [erased] = await eraseLeads(context.sql, [lead], erasureTools(context.config), erasing)
   // somebody else erased or held it meanwhile: this says so
   if (erased === undefined) await requireErasable(context, lead)
   const away = await startErasure(context, lead)
@@ -98,7 +103,7 @@ export async function release(context: StaffContext, lead: number) {
 
 /** Starts the workflow, or has a running one look. @returns what to say if it cannot: the sweep does it later. */
 export async function startErasure(context: StaffContext, lead: number): Promise<string> {
-  return context.startErasure(lead).then(
+  return createErasureStarter(context)(lead).then(
     () => '',
     (error: unknown) => `\n${failureOf(error, context.temporal.address).message}`,
   )

@@ -3,10 +3,15 @@ import { raiseGeneration } from '../../../core/record/statements/generation.ts'
 import { listRestores, lossesOf } from '../statements/restores.ts'
 import type { RestoreCause } from '../../../core/record/decisions/restore.ts'
 import { fields, table } from '../../../staff/answer.ts'
-import { eraseAgain } from '../../erasure/commands/erasure-journal.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 
-export function addRecordCommands(program: Command, run: Run): void {
+/** What a room does once staff say that the record was restored, before any process reads it. */
+type OnceRestored = (
+  context: StaffContext,
+) => Promise<{ json: Record<string, unknown>; lines: string[]; failed: boolean }>
+
+/** @param onceRestored of rooms. */
+export function addRecordCommands(program: Command, run: Run, onceRestored: readonly OnceRestored[]): void {
   const record = program
     .command('record')
     .description('the record in PostgreSQL, after it was restored')
@@ -17,7 +22,7 @@ export function addRecordCommands(program: Command, run: Run): void {
     .description(
       'say that PostgreSQL was restored from a copy of its files, or within the same server, before the processes start: a failover, a recovery to a moment and a dump in another server are noticed at once',
     )
-    .action(run(restored))
+    .action(run((context) => restored(context, onceRestored)))
 }
 
 const causes: Record<RestoreCause, string> = {
@@ -58,18 +63,18 @@ export async function show({ sql }: StaffContext) {
   return { json: { restores, losses }, text }
 }
 
-export async function restored(context: StaffContext) {
-  // before any process reads them
-  const { erased, held, unknown, lines } = await eraseAgain(context)
+export async function restored(context: StaffContext, onceRestored: readonly OnceRestored[] = []) {
+  const done: Awaited<ReturnType<OnceRestored>>[] = []
+  for (const step of onceRestored) done.push(await step(context))
   const generation = await context.change(async ({ sql, audit }) => {
     const raised = await raiseGeneration(sql, 'staff')
     await audit({ action: 'record.restored', detail: { generation: raised } })
     return raised
   })
   return {
-    json: { generation, erased, held, unknown },
-    text: [fields({ generation }), ...lines, AFTER].join('\n'),
-    failed: held.length > 0 || unknown.length > 0,
+    json: { generation, ...(Object.assign({}, ...done.map(({ json }) => json)) as Record<string, unknown>) },
+    text: [fields({ generation }), ...done.flatMap(({ lines }) => lines), AFTER].join('\n'),
+    failed: done.some(({ failed }) => failed),
   }
 }
 

@@ -5,7 +5,6 @@ import { type CloseReason, closeReasons } from '../decisions/reasons.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
-import { addErasureCommandsOfALead } from '../../../capabilities/erasure/commands/lead-erasure.ts'
 import { show } from './lead-view.ts'
 import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
@@ -27,7 +26,6 @@ export function addLeadCommands(program: Command, run: Run): void {
   addReason(named('close'), closeReasons)
     .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
     .action(run(close))
-  addErasureCommandsOfALead(lead, run)
 }
 
 export async function close(context: StaffContext, lead: number, given: Given<CloseReason>) {

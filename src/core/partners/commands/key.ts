@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { auditName } from '../../audit/decisions/audit-name.ts'
 import { openChangesBy } from '../../endpoints/statements/changes.ts'
-import { leadsToEraseFor } from '../../../capabilities/erasure/statements/requests.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
+import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { table } from '../../../staff/answer.ts'
 import { overlapOption, partnerId } from '../../../staff/arguments.ts'
@@ -10,7 +10,14 @@ import type { StaffContext, Run } from '../../../staff/context.ts'
 import { requirePartner } from './require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
-export function addKeyCommands(program: Command, run: Run): void {
+/** What a key asked for, and can still take effect after it is revoked; the lines say how to cancel it. */
+export type AskedFor = (
+  sql: Sql,
+  keyId: number,
+) => Promise<{ json: Record<string, unknown>; lines: string[] }>
+
+/** @param askedFor of rooms. */
+export function addKeyCommands(program: Command, run: Run, askedFor: readonly AskedFor[]): void {
   const key = program
     .command('key')
     .description('API keys of partners; a key is shown once, when it is issued')
@@ -25,7 +32,7 @@ export function addKeyCommands(program: Command, run: Run): void {
     .command('revoke')
     .description('revoke a key; it stops working within a second')
     .argument('<key>', 'its id, or the key itself')
-    .action(run(revoke))
+    .action(run((context, given: string) => revoke(context, given, askedFor)))
   named('list').description('the partner’s keys, by their last four characters').action(run(list))
 }
 
@@ -66,7 +73,7 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   }
 }
 
-export async function revoke(context: StaffContext, named: string) {
+export async function revoke(context: StaffContext, named: string, askedFor: readonly AskedFor[] = []) {
   const key = /^[1-9]\d{0,8}$/.test(named) ? Number(named) : named
   const revoked = await context.change(async ({ sql, audit }) => {
     const found = await revokeKey(sql, key)
@@ -78,17 +85,13 @@ export async function revoke(context: StaffContext, named: string) {
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
   const changes = await openChangesBy(context.sql, auditName(id))
-  const erasures = await leadsToEraseFor(context.sql, auditName(id))
+  const more = await Promise.all(askedFor.map((find) => find(context.sql, id)))
   const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'valid')
   const outcome = already
     ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
     : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
-  const left = [
-    changes.length > 0 &&
-      `What it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`,
-    erasures.length > 0 &&
-      `It asked to erase leads ${erasures.join(', ')}. To cancel that: npm run staff -- erasure cancel --key ${id}`,
-  ].flatMap((line) => (line === false ? [] : `\n${line}`))
+  const cancelChange = `What it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`
+  const left = [...(changes.length > 0 ? [cancelChange] : []), ...more.flatMap(({ lines }) => lines)]
   return {
     json: {
       key_id: id,
@@ -96,9 +99,9 @@ export async function revoke(context: StaffContext, named: string) {
       revoked_at: revokedAt,
       already_revoked: already,
       open_change_ids: changes,
-      open_erasure_lead_ids: erasures,
+      ...(Object.assign({}, ...more.map(({ json }) => json)) as Record<string, unknown>),
     },
-    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left.join('')}`,
+    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left.map((line) => `\n${line}`).join('')}`,
   }
 }
 
