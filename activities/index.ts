@@ -74,6 +74,14 @@ export interface ActivityDependencies {
   observe: WorkerObserver
 }
 
+/** Those that wait for other activities, and have a task queue of their own. */
+export function createWaitingActivities(dependencies: ActivityDependencies) {
+  return {
+    ...clockActivities(dependencies),
+    ...restoreActivities(dependencies),
+  }
+}
+
 /** The activities over what they need: nothing here reads the environment or opens a connection. */
 export function createActivities(dependencies: ActivityDependencies) {
   const { sql } = dependencies

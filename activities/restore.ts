@@ -1,8 +1,8 @@
 import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/core/database/orm.ts'
+import { addLostLead } from '../src/core/record/statements/losses.ts'
 import {
-  addLostLead,
   finishRestore,
   leadsWithDueWebhooks,
   lossesOf,

@@ -1,5 +1,5 @@
 import { raiseGeneration } from '../src/core/record/statements/generation.ts'
-import { addLostLead, addLostMilestones } from '../src/capabilities/restore/statements/restores.ts'
+import { addLostLead, addLostMilestones } from '../src/core/record/statements/losses.ts'
 import { findLifeOf, recordedAmong } from '../src/core/leads/statements/recorded-among.ts'
 import { loadReferralState } from '../src/core/leads/statements/referral-states.ts'
 import type { Sql } from '../src/core/database/orm.ts'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
-import { type ActivityDependencies, createActivities } from '../activities/index.ts'
+import { type ActivityDependencies, createActivities, createWaitingActivities } from '../activities/index.ts'
 import { createMailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
@@ -35,13 +35,14 @@ import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { referralId, TASK_QUEUE } from './core/temporal/names.ts'
 import { isPolling } from './core/temporal/polling.ts'
 import { leadsActiveSince } from './capabilities/restore/workflows/active-leads.ts'
-import { recordedBefore } from './capabilities/restore/workflows/recorded-before.ts'
+import { recordedBefore } from './core/leads/workflows/recorded-before.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
 import { createResendStarter } from './core/deliveries/workflows/resend.ts'
-import { aliveNote, restoresLeftOut } from './capabilities/restore/worker.ts'
-import { createAuditHeadLog } from './capabilities/audit/audit-head-log.ts'
+import { noteAlive } from './core/record/statements/alive.ts'
+import { restoresLeftOut } from './capabilities/restore/worker.ts'
+import { createAuditHeadLog } from './capabilities/audit/worker.ts'
 import { requestsLeftOut } from './capabilities/self-service/worker.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
 import { resendsLeftOut } from './core/deliveries/worker.ts'
@@ -145,14 +146,13 @@ const mailLimits = {
 }
 const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimits })
 const activities = createActivities(dependencies())
-const { advanceClock, findRetry, takeOverLeads } = activities
 const worker = await createWorker({ ...workerOptions(config), workflowBundle: bundle, activities })
 const failed = createFailedTasks()
 watchFailedTasks(worker, failed)
 const build = buildOf(worker)
 const waitingWorker = await createWorker({
   ...waitingWorkerOptions(config),
-  activities: { advanceClock, findRetry, takeOverLeads },
+  activities: createWaitingActivities(dependencies()),
 })
 const health = await startHealthServer(config, { findFault, registry: metrics.registry })
 const sweeping = sweep({
@@ -166,7 +166,12 @@ const sweeping = sweep({
     erasuresLeftOut({ client, sql }),
     ...runsLeftOut({ client, sql }, scenarios),
   ],
-  chores: [aliveNote(sql), createAuditHeadLog(sql, log), dueIncidents(sql, metrics.observe)],
+  chores: [
+    // after a restore, it says since when events may be lost
+    () => noteAlive(sql),
+    createAuditHeadLog(sql, log),
+    dueIncidents(sql, metrics.observe),
+  ],
   log,
   signal: stopping.signal,
 })

@@ -86,23 +86,6 @@ export const { advanceClock, findRetry } = proxyActivities<Activities>({
   cancellationType: TRY_CANCEL,
 })
 
-/** Takes as long as there are leads, and waits for each; a missing heartbeat shows a crash. */
-export const { takeOverLeads } = proxyActivities<Activities>({
-  taskQueue: WAITING_QUEUE,
-  startToCloseTimeout: '1 day',
-  heartbeatTimeout: '1 minute',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
-/** Takes as long as there are partners; a missing heartbeat shows a crash. */
-export const { tellPartners } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 day',
-  heartbeatTimeout: '1 minute',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
 /** What a scenario does to its lead: it waits for none of it here. */
 export const { beginScenario, sendMilestones, readClock, dropOut, endScenario } = proxyActivities<Activities>(
   {
@@ -112,7 +95,7 @@ export const { beginScenario, sendMilestones, readClock, dropOut, endScenario } 
   },
 )
 
-export const { finishRestore, finishDraining } = proxyActivities<Activities>({
+export const { finishDraining } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
   cancellationType: TRY_CANCEL,
@@ -140,27 +123,13 @@ export const { endCertification, reviewChange, applyChange } = proxyActivities<A
 })
 
 /** Nothing takes effect before somebody was told of it. */
-export const { announceChange, tellOfErasure: announceErasure } = proxyActivities<Activities>({
+export const { announceChange } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '1 hour' },
   cancellationType: TRY_CANCEL,
 })
 
-/** Erases on its day; a lead that is held meanwhile is looked at again. */
-export const { reviewErasure, eraseLead } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
-/** "Not yet" while the lead's workflow runs, or a request is in flight. */
-export const { endLead, checkErasure } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
-  cancellationType: TRY_CANCEL,
-})
-
-export const { notify, tellOfErasure } = proxyActivities<Activities>({
+export const { notify } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '7 days',
   retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },

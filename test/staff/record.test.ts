@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { addLostLead, addLostMilestones } from '../../src/capabilities/restore/statements/restores.ts'
+import { addLostLead, addLostMilestones } from '../../src/core/record/statements/losses.ts'
 import * as record from '../../src/capabilities/restore/commands/record.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, withoutTemporal } from './context.ts'

@@ -1,18 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { LostMilestone } from '../../../core/record/decisions/restore.ts'
-import { currentGeneration, noteCluster } from '../../../core/record/statements/generation.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-
-/** Writes down that a worker is at work: a record that went back says by this how far it reaches. */
-export async function noteAlive(sql: Sql): Promise<void> {
-  await sql.connection().execute(async (connection) => {
-    await noteCluster({ query: async (text) => raw.raw(text).execute(connection) })
-    await connection
-      .updateTable('deployment')
-      .set({ alive_at: raw<Date>`clock_timestamp()` })
-      .execute()
-  })
-}
 
 /** Generations that not all workflows have taken over yet; one after the other, so the latest alone. */
 export async function openRestores(sql: Sql): Promise<number[]> {
@@ -61,43 +48,6 @@ export async function leadsWithDueWebhooks(sql: Sql, afterId: number, limit: num
     .execute()
   return rows.map(({ lead_id: leadId }) => leadId)
 }
-
-/** Lists a lead that is not in the record any more. */
-export async function addLostLead(sql: Sql, leadId: number, partnerId: number): Promise<void> {
-  await sql
-    .insertInto('losses')
-    .values({ ...lossOf(leadId, partnerId), dedupe_key: '', is_recorded_again: false })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
-
-/** Lists milestones that are not in the record any more, and that the lead's workflow records again. */
-export async function addLostMilestones(
-  sql: Sql,
-  leadId: number,
-  partnerId: number,
-  lost: readonly LostMilestone[],
-): Promise<void> {
-  if (lost.length === 0) return
-  const losses = lost.map(({ name, dedupeKey, at }) => ({
-    ...lossOf(leadId, partnerId),
-    dedupe_key: dedupeKey,
-    event_name: name,
-    happened_at: at === undefined ? null : new Date(at),
-    is_recorded_again: true,
-  }))
-  await sql
-    .insertInto('losses')
-    .values(losses)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
-
-const lossOf = (leadId: number, partnerId: number) => ({
-  generation: currentGeneration,
-  lead_id: leadId,
-  partner_id: partnerId,
-})
 
 export async function listRestores(sql: Sql) {
   return sql

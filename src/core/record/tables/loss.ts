@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
-import { instant } from '../../../core/database/columns.ts'
+import type { MilestoneName } from '../../leads/decisions/milestones.ts'
+import { instant } from '../../database/columns.ts'
 
 /**
  * What Temporal knew and the record did not have any more: a lead, or one of its milestones. It refers to no other row:

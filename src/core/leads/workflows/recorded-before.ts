@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
-import type { MilestoneItem, Recording } from '../../../core/leads/decisions/referral.ts'
-import { SKEW_MS } from '../../../core/record/decisions/restore.ts'
-import { listWorkflows } from '../../../core/temporal/list-workflows.ts'
-import { referralId } from '../../../core/temporal/names.ts'
-import { recordingsIn } from '../../../core/leads/workflows/recordings.ts'
+import type { MilestoneItem, Recording } from '../decisions/referral.ts'
+import { SKEW_MS } from '../../record/decisions/restore.ts'
+import { listWorkflows } from '../../temporal/list-workflows.ts'
+import { referralId } from '../../temporal/names.ts'
+import { recordingsIn } from './recordings.ts'
 
 /**
  * What was recorded of a lead by Temporal's histories, of all runs that it still has, in the order in which it was
