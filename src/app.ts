@@ -7,7 +7,7 @@ import { scenarioCompanion } from './capabilities/sandbox/companion.ts'
 import { setUpGuide } from './capabilities/self-service/guide.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
-import { eraseLead } from './capabilities/erasure/routes/erase-lead.ts'
+import { eraseLead, type EraseLeadOptions } from './capabilities/erasure/routes/erase-lead.ts'
 import { getDeliveries } from './core/deliveries/routes/get-deliveries.ts'
 import { getEndpoint } from './capabilities/self-service/routes/get-endpoint.ts'
 import { getEvents } from './core/leads/routes/get-events.ts'
@@ -69,8 +69,7 @@ export interface AppDependencies {
   /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
   startRequest: StartRequest
   startEndpoint: (endpointId: number) => void
-  /** Starts what erases a lead on its day, without waiting; if that fails, the sweep does. */
-  startErasure: (leadId: number) => void
+  startErasure: EraseLeadOptions['startErasure']
   encryptionKeys: readonly Buffer[]
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
@@ -122,7 +121,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     clocks,
     scenarios,
   } = dependencies
-  const { encryptionKeys, startRequest, startErasure, allowPrivateNetwork, sinkBase } = dependencies
+  const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
   const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
   if (environment === 'sandbox') await app.register(named(consolePage))
   await app.register(named(ping), { prefix: '/v1', environment })
@@ -154,7 +153,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
       await withKey.register(named(listEvents), { sql })
       await withKey.register(named(listLeads), { sql })
       await withKey.register(named(exportLead), { sql, encryptionKeys, noteRead })
-      await withKey.register(named(eraseLead), { sql, environment, startErasure })
+      await withKey.register(named(eraseLead), { sql, environment, startErasure: dependencies.startErasure })
       if (environment === 'sandbox') {
         const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
         await withKey.register(named(sandboxRoutes), { ...lead, simulate, clocks, scenarios })

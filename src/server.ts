@@ -56,7 +56,6 @@ const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) =
 })
 const endpointRequests = createEndpointRequests(client)
 const startEndpoint = createEndpointStarter(client)
-const startErasure = createErasureStarter({ client, sql })
 const leftToSweep = (starting: Promise<void>) =>
   void starting.catch((err: unknown) =>
     log.warn({ err }, 'a workflow is not started yet: the sweep starts it'),
@@ -89,7 +88,7 @@ const app = await buildApp({
   }),
   startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
-  startErasure: (leadId) => leftToSweep(startErasure(leadId)),
+  startErasure: (leadId) => leftToSweep(createErasureStarter({ client, sql })(leadId)),
   encryptionKeys: config.ENCRYPTION_KEY,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
   sinkBase: sinkBaseOf(config),

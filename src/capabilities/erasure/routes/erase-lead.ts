@@ -19,7 +19,7 @@ import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
-interface Options {
+export interface EraseLeadOptions {
   sql: Sql
   environment: Environment
   /** Starts what carries it out, without waiting; if that fails, the sweep does. */
@@ -81,7 +81,7 @@ const schema = operation({
 })
 
 /** POST /erase-lead (extension): erases a borrower's personal data, in production after a week. */
-export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const eraseLead: FastifyPluginAsyncZod<EraseLeadOptions> = async (app, options) => {
   const { sql, environment, startErasure } = options
   app.post('/erase-lead', {
     schema,
