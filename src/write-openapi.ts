@@ -4,6 +4,14 @@ import { connect, sqlOf } from './core/database/orm.ts'
 import { createLogger } from './logger.ts'
 
 const path = `${import.meta.dirname}/../docs/openapi.json`
+/** No request is made that would call one. */
+const starters = {
+  startReferral: () => {},
+  noteRead: () => {},
+  startRequest: () => {},
+  startEndpoint: () => {},
+  startErasure: () => {},
+}
 // no connection is made: the document comes from the routes
 const orm = await connect('postgresql://127.0.0.1/none')
 const app = await buildApp({
@@ -11,20 +19,16 @@ const app = await buildApp({
   sql: sqlOf(orm),
   isDatabaseReady: async () => true,
   log: createLogger('silent', 'api'),
-  startReferral: () => {},
-  noteRead: () => {},
   resendWebhook: async () => 'accepted',
   scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
   simulate: async () => 'unanswered',
   clocks: { advance: async () => undefined, isMoving: async () => false },
-  startRequest: () => {},
-  startEndpoint: () => {},
-  startErasure: () => {},
   encryptionKeys: [],
   allowPrivateNetwork: false,
   sinkBase: () => '',
   observeRequest: () => {},
   rateLimit: 0,
+  ...starters,
 })
 const { payload } = await app.inject('/v1/openapi.json')
 writeFileSync(path, `${JSON.stringify(JSON.parse(payload), null, 2)}\n`)
