@@ -45,6 +45,15 @@ describe('metrics', () => {
     expect((await scrape(worker)).value('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
   })
 
+  it('has what rooms add to the worker', async () => {
+    const { value } = await scrape(worker)
+    expect(value('referrals_retention_removed_total', { class: 'leads' })).toBe(0)
+    expect(value('referrals_retention_held', { reason: 'ceiling' })).toBe(0)
+    expect(value('referrals_erasures_unknown')).toBe(0)
+    expect(value('referrals_erasures_overdue')).toBe(0)
+    expect(value('referrals_erasure_oldest_overdue_seconds')).toBe(0)
+  })
+
   it.each(['livez', 'readyz', 'metrics'])('answers /%s whatever the query string', async (path) => {
     const answer = await fetch(`http://127.0.0.1:${worker.metricsPort}/${path}?probe=1`)
     expect(answer.status).toBe(200)

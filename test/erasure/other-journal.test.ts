@@ -8,12 +8,14 @@ import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { apply, rebuild } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
+import { runNow } from '../../src/capabilities/retention/commands/retention.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { runToEnd } from '../support/processes.ts'
+import { retainedAs } from '../support/retention.ts'
 import { prepareService } from '../support/service.ts'
 
 describe('a journal that lacks what certificates name', () => {
@@ -84,6 +86,7 @@ describe('a journal that lacks what certificates name', () => {
     const [, , last = 0] = leads
     await expect(erase(context, last, { reason: 'other' })).rejects.toThrow(lacks)
     await expect(apply(context)).rejects.toThrow(lacks)
+    await expect(runNow(context, [retainedAs('leads')])).rejects.toThrow(lacks)
     await context.close()
   })
 

@@ -11,7 +11,7 @@ import { erasureTools } from '../../src/capabilities/erasure/statements/journal.
 import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { erase, hold, release } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
-import { auditOf, contextOf } from '../staff/context.ts'
+import { auditOf, contextOf, staff } from '../staff/context.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD, leadsOf } from '../support/leads.ts'
@@ -267,6 +267,8 @@ describe('an erasure that is requested in production', () => {
     expect((await post('erase-lead', { lead_id: asked[0] }, key)).status).toBe(200)
     expect((await post('erase-lead', { lead_id: lead })).status).toBe(200)
 
+    const { stdout } = await staff(service.environment, ['key', 'revoke', `${keyId}`, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ open_change_ids: [], open_erasure_lead_ids: asked })
     const revokeKey = () => revoke(context, `${keyId}`, [erasuresAskedFor])
     const revoked = await revokeKey()
     expect(revoked.json).toMatchObject({ open_erasure_lead_ids: asked })

@@ -10,10 +10,8 @@ import { erasureTools } from '../../src/capabilities/erasure/statements/journal.
 import { erasuresOf, requestErasure } from '../../src/capabilities/erasure/statements/requests.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
-import { apply, eraseAgain } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
-import { restored } from '../../src/capabilities/restore/commands/record.ts'
-import type { StaffContext } from '../../src/staff/context.ts'
-import { contextOf, withoutTemporal } from '../staff/context.ts'
+import { apply } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
+import { contextOf, staff, withoutTemporal } from '../staff/context.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -88,10 +86,12 @@ describe('a backup from before an erasure, once it is put back', () => {
   })
 
   it('is erased again by staff who say that the record was restored, or ask for it', async () => {
-    for (const act of [(context: StaffContext) => restored(context, [eraseAgain]), apply]) {
-      const environment = withoutTemporal(await copyOf(backup))
-      const context = await contextOf({ ...environment, ERASURE_JOURNAL: journal })
-      expect((await act(context)).json).toMatchObject({ erased: leads.slice(0, 2), held: [] })
+    for (const command of ['record restored', 'erasure apply']) {
+      const environment = { ...withoutTemporal(await copyOf(backup)), ERASURE_JOURNAL: journal }
+      const { code, stdout } = await staff(environment, [...command.split(' '), '--json'])
+      expect(code).toBe(0)
+      expect(JSON.parse(stdout)).toMatchObject({ erased: leads.slice(0, 2), held: [], unknown: [] })
+      const context = await contextOf(environment)
       expect(await filledIn(context.sql)).toEqual(leads.slice(2))
       expect((await apply(context)).text).toMatch(/^Every lead of the erasure journal is erased\./)
       await context.close()
