@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { loadEraseMigrated } from './capabilities/erasure/start.ts'
 import { processEnvironment } from './config.ts'
 import { banner, sandboxJson } from './embedded/banner.ts'
 import {
@@ -72,8 +73,8 @@ async function start(): Promise<void> {
     report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
     onceMigrated: [
-      // loaded while PostgreSQL starts
-      async () => (await import('./capabilities/erasure/migrated.ts')).eraseMigrated,
+      // each loaded while PostgreSQL starts
+      loadEraseMigrated,
     ],
   })
   isReady = true

@@ -8,8 +8,6 @@ import { referralId } from '../../../core/temporal/names.ts'
 
 const CALL_LIMIT_MS = 10_000
 
-export type StartErasure = ReturnType<typeof createErasureStarter>
-
 /** Starts the workflow of a lead's erasure; a running one is told to look at the record. */
 export function createErasureStarter({ client, sql }: { client: Client; sql: Sql }) {
   return async (leadId: number, { quietly = false }: { quietly?: boolean } = {}): Promise<void> => {

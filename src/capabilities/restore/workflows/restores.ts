@@ -2,8 +2,6 @@ import type { Client } from '@temporalio/client'
 import { ensureRunning } from '../../../core/temporal/ensure-running.ts'
 import { restoreId } from '../../../core/temporal/names.ts'
 
-export type StartRestore = ReturnType<typeof createRestoreStarter>
-
 /** Starts what follows a restored record, by its generation. */
 export function createRestoreStarter(client: Client) {
   return (generation: number) =>
