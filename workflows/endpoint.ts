@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { type WakeProgress, wakePauseMs } from '../src/core/endpoints/decisions/draining.ts'
+import { HOUR_MS } from '../src/core/values/durations.ts'
 import { describeReason } from '../src/core/endpoints/decisions/endpoint.ts'
 import {
   type EndpointReview,
@@ -19,8 +20,6 @@ import {
   wakeLeads,
 } from './activities.ts'
 import { lookSignal, probeSignal } from './messages.ts'
-
-const HOUR_MS = 60 * 60 * 1000
 
 /** The waits before the probes of a paused endpoint: the first, doubled each time up to the longest. */
 export interface ProbePace {

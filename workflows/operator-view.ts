@@ -1,11 +1,10 @@
 import { setCurrentDetails } from '@temporalio/workflow'
+import { DAY_MS } from '../src/core/values/durations.ts'
 import { milestones, signalledMilestones, statuses } from '../src/core/leads/decisions/milestones.ts'
 import { statusOf } from '../src/core/leads/decisions/referral.ts'
 import { scoreDate } from '../src/core/leads/decisions/score-dates.ts'
 import { deliveryState, type Journey, webhookName } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Milestones that happen more than once. */
 const repeatable = signalledMilestones.filter((name) => !milestones[name].once)

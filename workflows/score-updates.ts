@@ -1,5 +1,6 @@
 import { ActivityFailure, condition, isCancellation } from '@temporalio/workflow'
-import { DAY_MS, duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../src/core/values/durations.ts'
+import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/core/leads/decisions/score-dates.ts'
 import { type MilestoneItem, scoreUpdateKey } from '../src/core/leads/decisions/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'

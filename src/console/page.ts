@@ -5,7 +5,8 @@ import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
 import { milestoneNames, milestones } from '../core/leads/decisions/milestones.ts'
-import { DAY_MS, SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../core/values/durations.ts'
+import { SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
 
 const files = path.join(import.meta.dirname, 'browser')
 

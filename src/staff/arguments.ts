@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { LARGEST_ID } from '../core/leads/statements/ids.ts'
+import { LARGEST_ID } from '../core/values/ids.ts'
 import { nearest } from '../core/values/nearest.ts'
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { clockActivities } from '../../activities/sandbox/advance-clock.ts'
 import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
-import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 it('moves no clock in production', async () => {

@@ -7,7 +7,7 @@ import {
   MOST_AHEAD_MS,
   targetOf,
 } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
 
 const now = 1000 * DAY_MS
 const clock: LeadClock = {

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { DAY_MS, SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
+import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'

@@ -15,7 +15,7 @@ import {
   scenarios,
   type Step,
 } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
-import { DAY_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
 import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from '../activities.ts'
 import type { advance } from './advance.ts'
 import { isRecord } from '../arguments.ts'

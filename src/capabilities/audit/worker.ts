@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
 import { auditHead } from './statements/audit-chain.ts'
 import type { Sql } from '../../core/database/orm.ts'
+import { DAY_MS } from '../../core/values/durations.ts'
 
 /** So that the log of each day has it. */
-const EVERY_MS = 24 * 60 * 60 * 1000
+const EVERY_MS = DAY_MS
 
 /**
  * Logs the hash of the audit's latest row, whoever wrote it, when it is another one, and once a day: outside PostgreSQL it

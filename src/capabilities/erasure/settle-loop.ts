@@ -6,11 +6,12 @@ import { leadsOf } from './statements/apply-journal.ts'
 import { settleIntents } from './statements/intents.ts'
 import { type ErasureSettings, erasureTools } from './statements/journal.ts'
 import { createUnknownErasures } from './unknown-erasures.ts'
+import { HOUR_MS, MINUTE_MS } from '../../core/values/durations.ts'
 
 /** It reads the whole journal. */
-const INTERVAL_MS = 60 * 60 * 1000
+const INTERVAL_MS = HOUR_MS
 /** How soon it is tried again. */
-const AGAIN_MS = 60_000
+const AGAIN_MS = MINUTE_MS
 
 interface Options {
   sql: Sql

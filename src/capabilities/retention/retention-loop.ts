@@ -6,9 +6,10 @@ import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
 import { createRetentionMetrics } from './metrics.ts'
 import { dueAmong, runRetention } from './statements/runs.ts'
+import { MINUTE_MS } from '../../core/values/durations.ts'
 
 /** How soon a run that was interrupted goes on. */
-const INTERVAL_MS = 60_000
+const INTERVAL_MS = MINUTE_MS
 
 interface Options<Settings> {
   sql: Sql

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FeedPosition } from '../leads/statements/event-feed.ts'
-import { LARGEST_ID } from '../leads/statements/ids.ts'
+import { LARGEST_ID } from '../values/ids.ts'
 import { EVENT_ID } from './fields.ts'
 
 /**

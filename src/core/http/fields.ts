@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LARGEST_ID } from '../leads/statements/ids.ts'
+import { LARGEST_ID } from '../values/ids.ts'
 import type { OptionalField } from '../leads/decisions/lead-fields.ts'
 import { nearest } from '../values/nearest.ts'
 

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { DAY_MS } from '../../../core/values/durations.ts'
 import { type Certificate, erasedData, keptData } from '../decisions/erasure.ts'
 import type { AnyErasureReason } from '../../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
@@ -92,8 +93,6 @@ const intended = (deployment: string, { id, event_id: eventId, now }: LockedLead
   event_id: eventId,
   at: now.toISOString(),
 })
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 function certify(
   rows: Certificate['rows'],

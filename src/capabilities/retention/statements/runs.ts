@@ -3,11 +3,12 @@ import { sql as raw } from 'kysely'
 import type { Retained } from '../../../core/database/retained.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { requireSameClock } from './same-clock.ts'
+import { DAY_MS } from '../../../core/values/durations.ts'
 
 /** After each batch, at least; live traffic goes first. */
 const PAUSE_MS = 100
 /** How often a class is looked at: nobody waits for most of them. */
-const EVERY_MS = 24 * 60 * 60 * 1000
+const EVERY_MS = DAY_MS
 
 interface RunOptions<Settings> {
   sql: Sql

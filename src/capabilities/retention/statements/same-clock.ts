@@ -1,9 +1,10 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
 import { RetentionHeld } from '../../../core/database/retained.ts'
+import { MINUTE_MS } from '../../../core/values/durations.ts'
 
 /** Clocks of servers that are kept right differ by less than a second. */
-const MOST_APART_MS = 5 * 60 * 1000
+const MOST_APART_MS = 5 * MINUTE_MS
 const MINUTE_MS = 60 * 1000
 
 /**

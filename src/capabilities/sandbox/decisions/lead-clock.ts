@@ -1,5 +1,6 @@
 import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
-import { DAY_MS, duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../../../core/values/durations.ts'
+import { duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
 
 /** The workflow that moves a lead's clock: one at a time, whoever starts it. */
 export const advanceId = (leadId: number) => `advance-${leadId}`

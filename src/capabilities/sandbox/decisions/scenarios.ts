@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../core/values/durations.ts'
 import type { ScoreGains } from '../../../core/leads/decisions/event-payloads.ts'
 import {
   type MilestoneName,
@@ -5,7 +6,7 @@ import {
   type SignalledMilestone,
 } from '../../../core/leads/decisions/milestones.ts'
 import type { CloseReason } from '../../../core/leads/decisions/reasons.ts'
-import { SCORE_PERIOD_MS, DAY_MS } from '../../../core/leads/decisions/score-dates.ts'
+import { SCORE_PERIOD_MS } from '../../../core/leads/decisions/score-dates.ts'
 
 /** The workflow that plays a scenario with a lead: one at a time. */
 export const scenarioId = (leadId: number) => `scenario-${leadId}`

@@ -4,6 +4,7 @@ import { openChange } from '../../../core/endpoints/statements/changes.ts'
 import { rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
 import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
+import { HOUR_MS } from '../../../core/values/durations.ts'
 import { OVERLAP_HOURS } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
@@ -20,8 +21,6 @@ import {
 } from './self-service.ts'
 import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
 import { success } from '../../../core/http/response-fields.ts'
-
-const HOUR_MS = 60 * 60 * 1000
 
 const schema = operation({
   operationId: 'rotateEndpointSecret',

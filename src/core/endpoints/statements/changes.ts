@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { HOUR_MS } from '../../values/durations.ts'
 import { openChangeStates, type EndpointChangeKind } from '../decisions/endpoint-change.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import { columnsOf, columnsOfUrl, nextRevision } from './states.ts'
@@ -30,8 +31,6 @@ interface NewChange {
   /** The audit's name of the key that asked. */
   requestedBy: string
 }
-
-const HOUR_MS = 60 * 60 * 1000
 
 /** Puts a change in the place of an open one of its kind. The caller's transaction has the endpoint locked. */
 export async function openChange(

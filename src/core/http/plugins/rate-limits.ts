@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { MINUTE_MS } from '../../values/durations.ts'
 import { retryLater } from '../errors.ts'
 
 type LimitRequest = (request: FastifyRequest) => Promise<void>
@@ -29,7 +30,6 @@ declare module 'fastify' {
   }
 }
 
-const MINUTE_MS = 60_000
 const unlimited = async () => {}
 
 /**

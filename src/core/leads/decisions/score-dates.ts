@@ -1,5 +1,6 @@
-/** All dates are milliseconds since the epoch, so that they survive JSON and compare by `<`. */
-export const DAY_MS = 24 * 60 * 60 * 1000
+import { DAY_MS } from '../../values/durations.ts'
+
+// All dates are milliseconds since the epoch, so that they survive JSON and compare by `<`.
 
 /** The cadence of score updates: interface specification, section 6. */
 export const SCORE_PERIOD_MS = 45 * DAY_MS

@@ -1,4 +1,4 @@
-import { DAY_MS } from './score-dates.ts'
+import { DAY_MS } from '../../values/durations.ts'
 
 /** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, nobody's data. */
 export const searchAttributes = {

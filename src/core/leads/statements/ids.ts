@@ -10,9 +10,6 @@ export interface ReservedLeadId {
   generation: number
 }
 
-/** Ids are 32-bit integers. */
-export const LARGEST_ID = 2 ** 31 - 1
-
 const LARGEST_BLOCK = 64
 /** A block lasts this long. If it is used up sooner, the next one is larger. */
 const BLOCK_MS = 1000

@@ -4,18 +4,18 @@ import type { Logger } from 'pino'
 import type { Sql } from '../../database/orm.ts'
 import { alone } from '../../database/alone.ts'
 import { forgetMailedAddresses } from '../statements/onboarding.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/durations.ts'
 import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
 import type { Referrals } from './referrals.ts'
 
-const MINUTE_MS = 60_000
 const INTERVAL_MS = 5 * MINUTE_MS
 /** Two intervals, so that the restart of a worker leaves no gap. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS
 /** Mails in five minutes are fewer. */
 const MOST_FORGOTTEN = 50_000
-const FULL_EVERY_MS = 24 * 60 * MINUTE_MS
+const FULL_EVERY_MS = DAY_MS
 /** When some leads failed, or another process was at it. */
-const FULL_AGAIN_MS = 60 * MINUTE_MS
+const FULL_AGAIN_MS = HOUR_MS
 
 interface Options {
   client: Client
