@@ -47,6 +47,7 @@ import { requestsLeftOut } from './capabilities/self-service/worker.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
 import { resendsLeftOut } from './core/deliveries/worker.ts'
 import { dueIncidents, endpointsLeftOut } from './core/endpoints/worker.ts'
+import { keepForgetting } from './core/leads/forgetting-loop.ts'
 import { unstarted } from './core/leads/worker.ts'
 import { createScenarios } from './capabilities/sandbox/workflows/scenarios.ts'
 import { createFailedTasks } from './core/temporal/failed-tasks.ts'
@@ -178,6 +179,7 @@ const sweeping = sweep({
 const reconciling = keepReconciled({ ...shared, referrals })
 const keeping: Promise<void>[] = [
   // by room
+  keepForgetting(shared),
   keepRetention(shared),
   keepSettled(shared),
 ]

@@ -5,7 +5,6 @@ import { MINUTE_MS } from '../../../core/values/durations.ts'
 
 /** Clocks of servers that are kept right differ by less than a second. */
 const MOST_APART_MS = 5 * MINUTE_MS
-const MINUTE_MS = 60 * 1000
 
 /**
  * What is old is decided by PostgreSQL's clock, so one that jumps would make everything old.

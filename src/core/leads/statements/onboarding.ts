@@ -155,13 +155,3 @@ export async function findOnboardingMail(sql: Sql, leadId: number) {
     .where('lead_id', '=', leadId)
     .executeTakeFirst()
 }
-
-/** Forgets the addresses of mails that are not counted any more; at most `limit`. @returns how many. */
-export async function forgetMailedAddresses(sql: Sql, limit: number): Promise<number> {
-  const { numAffectedRows } = await raw`
-    update onboarding_mails set address_hash = null where lead_id in (
-      select lead_id from onboarding_mails
-      where address_hash is not null and due_at < clock_timestamp() - interval '24 hours'
-      order by due_at limit ${limit})`.execute(sql)
-  return Number(numAffectedRows ?? 0)
-}

@@ -3,7 +3,6 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Sql } from '../../database/orm.ts'
 import { alone } from '../../database/alone.ts'
-import { forgetMailedAddresses } from '../statements/onboarding.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/durations.ts'
 import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
 import type { Referrals } from './referrals.ts'
@@ -11,8 +10,6 @@ import type { Referrals } from './referrals.ts'
 const INTERVAL_MS = 5 * MINUTE_MS
 /** Two intervals, so that the restart of a worker leaves no gap. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS
-/** Mails in five minutes are fewer. */
-const MOST_FORGOTTEN = 50_000
 const FULL_EVERY_MS = DAY_MS
 /** When some leads failed, or another process was at it. */
 const FULL_AGAIN_MS = HOUR_MS
@@ -27,8 +24,8 @@ interface Options {
 
 /**
  * Restarts missing workflows until `signal` aborts: every five minutes those that ended recently, and tells those whose
- * webhook is overdue; at the start and once a day, it compares all open leads with the running workflows. It
- * also forgets which addresses were mailed a day ago. One process at a time.
+ * webhook is overdue; at the start and once a day, it compares all open leads with the running workflows. One process at a
+ * time.
  */
 export async function keepReconciled(options: Options): Promise<void> {
   const { sql, log, signal } = options
@@ -66,7 +63,6 @@ async function repair({ log, ...options }: Options, isFull: boolean): Promise<Re
     log.error({ err, lead_id: leadId }, 'cannot bring a lead’s workflow to what the record says')
   }
   const dependencies = { ...options, onFailure }
-  await forgetMailedAddresses(options.sql, MOST_FORGOTTEN)
   const compared = isFull ? await reconcile(dependencies) : undefined
   const started = compared?.started ?? (await restartEnded(dependencies, Date.now() - LOOK_BACK_MS))
   const overdue = await refreshOverdue(dependencies)
