@@ -282,7 +282,27 @@ describe('an erasure that is requested in production', () => {
     )
     expect(audit.map(({ lead_id: id }) => id)).toEqual(asked)
     // canceled ones count too
-    expect((await post('erase-lead', { lead_id: left }, await another(other.id))).status).toBe(429)
+    const newKey = await another(other.id)
+    const ask = (id = 0) => post('erase-lead', { lead_id: id }, newKey)
+    expect((await ask(left)).status).toBe(429)
+
+    // one that was requested a day ago does not
+    const setPlace = (number: number, ends: string) =>
+      service.sql
+        .updateTable('quotas')
+        .set({ spent_until: raw<Date>`clock_timestamp() + ${ends}::interval` })
+        .where('partner_id', '=', other.id)
+        .where('name', '=', `erasure ${number}`)
+        .execute()
+    await setPlace(7, '-1 second')
+    await setPlace(8, '90 seconds')
+    expect((await ask(left)).status).toBe(200)
+    const refused = await ask(asked[0])
+    expect(refused.status).toBe(429)
+    expect(Math.abs(Number(refused.retryAfter) - 85)).toBeLessThanOrEqual(5)
+    // as if PostgreSQL's clock had been centuries ahead
+    await setPlace(9, '300 years')
+    expect((await ask(asked[0])).status).toBe(200)
   }, 60_000)
 
   const another = async (partnerId: number) =>

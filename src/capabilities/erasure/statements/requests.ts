@@ -1,8 +1,10 @@
 import { sql as raw } from 'kysely'
+import { DAY_MS } from '../../../core/values/durations.ts'
 import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
 import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import { type Ceiling, takePlace } from '../../../core/partners/statements/quotas.ts'
 
 /** What became of a request: `held` says why the lead must be kept. */
 export type Requested =
@@ -21,7 +23,7 @@ export async function requestErasure(
   { partnerId, leadId, reason, requestedBy, delayDays }: ErasureRequest,
 ): Promise<Requested> {
   return sql.transaction().execute(async (trx) => {
-    // requests of a partner take turns, so that each counts those before it
+    // requests of a partner take turns, so that no two take the same place
     await trx.selectFrom('partners').select('id').where('id', '=', partnerId).forNoKeyUpdate().execute()
     const lead = await trx
       .selectFrom('leads')
@@ -35,7 +37,7 @@ export async function requestErasure(
     if (lead.reason !== null) return { kind: 'held', hold: { ...lead, reason: lead.reason } }
     const earlier = await openErasure(trx, leadId)
     if (earlier !== undefined) return { kind: 'requested', ...earlier }
-    const retryAfterSeconds = await secondsUntilRoom(trx, partnerId)
+    const retryAfterSeconds = await takePlace(trx, partnerId, REQUESTS)
     if (retryAfterSeconds !== undefined) return { kind: 'too_many', retryAfterSeconds }
     const dueAt = raw<Date>`clock_timestamp() + ${delayDays} * interval '1 day'`
     const made = await trx
@@ -50,25 +52,14 @@ export async function requestErasure(
       .returning(['requested_at as requestedAt', 'due_at as dueAt'])
       .executeTakeFirstOrThrow()
     const detail = { reason, due_at: made.dueAt.toISOString() }
-    await recordAudit(trx, requestedBy, { action: REQUESTED, partnerId, leadId, detail, outcome: 'done' })
+    const row = { action: 'lead.request_erasure', partnerId, leadId, detail }
+    await recordAudit(trx, requestedBy, { ...row, outcome: 'done' })
     return { kind: 'requested', ...made }
   })
 }
 
-const REQUESTED = 'lead.request_erasure'
-
-/** Until a partner may request another erasure; `undefined` if it may now. Canceled ones count. */
-async function secondsUntilRoom(trx: Sql, partnerId: number): Promise<number | undefined> {
-  const { rows } = await raw<{ requests: number; seconds: number }>`
-    select count(*)::int as requests,
-      ceil(extract(epoch from min(at) + interval '1 day' - clock_timestamp()))::int as seconds
-    from audit
-    where partner_id = ${partnerId} and action = ${REQUESTED} and at > clock_timestamp() - interval '1 day'`.execute(
-    trx,
-  )
-  const { requests = 0, seconds = 0 } = rows[0] ?? {}
-  return requests < MOST_ERASURES_A_DAY ? undefined : Math.max(1, seconds)
-}
+/** How often a partner may request one; canceled ones count. */
+const REQUESTS: Ceiling = { name: 'erasure', most: MOST_ERASURES_A_DAY, seconds: DAY_MS / 1000 }
 
 interface ErasureRequest {
   partnerId: number
