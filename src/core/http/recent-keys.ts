@@ -1,23 +1,14 @@
-const RECENT_MS = 10 * 60_000
+import { LRUCache } from 'lru-cache'
+import { MINUTE_MS } from '../values/durations.ts'
+
+const RECENT_MS = 10 * MINUTE_MS
 const MAX_KEYS = 10_000
 
 /**
  * Hashes of the keys that were valid within the last ten minutes: they still work while invalid keys flood the API
- * from the same address. Least recently used keys are evicted beyond 10,000.
+ * from the same address.
  *
- * @param now a monotonic clock, in milliseconds.
+ * @param perf a monotonic clock.
  */
-export function recentKeys(now: () => number) {
-  const usedAt = new Map<string, number>()
-  return {
-    has: (hash: string): boolean => now() - (usedAt.get(hash) ?? -Infinity) < RECENT_MS,
-    add(hash: string): void {
-      // a Map iterates in insertion order
-      usedAt.delete(hash)
-      usedAt.set(hash, now())
-      const [oldest] = usedAt.keys()
-      if (usedAt.size > MAX_KEYS && oldest !== undefined) usedAt.delete(oldest)
-    },
-    delete: (hash: string): void => void usedAt.delete(hash),
-  }
-}
+export const recentKeys = (perf: { now: () => number } = performance) =>
+  new LRUCache<string, true>({ max: MAX_KEYS, ttl: RECENT_MS, ttlResolution: 0, perf })

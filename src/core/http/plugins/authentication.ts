@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
 import type { Sql } from '../../database/orm.ts'
 import {
   findKeyOwner,
@@ -10,6 +11,7 @@ import {
   refuseKey,
   touchKey,
 } from '../../partners/statements/keys.ts'
+import { MINUTE_MS } from '../../values/durations.ts'
 import type { Environment } from '../../values/environment.ts'
 import { ApiError, unavailable } from '../errors.ts'
 import { recentKeys } from '../recent-keys.ts'
@@ -42,15 +44,15 @@ const KEY_END = 4
 /** How long a key is cached: a revoked key works for at most that long. */
 const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
-const TOUCH_MS = 60_000
+const TOUCH_MS = MINUTE_MS
 
 /**
  * Checks API keys. A key that is unknown, expired or revoked gets the same response, as does a mistyped one; the reason
  * is only in the log.
  */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
-  const recent = recentKeys(() => performance.now())
-  const touched = new Map<number, number>()
+  const recent = recentKeys()
+  const touched = new LRUCache<number, true>({ max: CACHED_KEYS, ttl: TOUCH_MS, ttlResolution: 0 })
 
   // routes query the database only after this
   const ownerOf = cachedOwners(async (hash) => {
@@ -59,8 +61,8 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   })
 
   function touch({ keyId }: KeyOwner): void {
-    if ((touched.get(keyId) ?? 0) > Date.now() - TOUCH_MS) return
-    touched.set(keyId, Date.now())
+    if (touched.has(keyId)) return
+    touched.set(keyId, true)
     touchKey(sql, keyId).catch((err: unknown) =>
       app.log.warn({ err, key_id: keyId }, 'last_used_at not written'),
     )
@@ -83,7 +85,7 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
       recent.delete(hash)
       throw await refusedKey(request, owner, key)
     }
-    recent.add(hash)
+    recent.set(hash, true)
     return owner
   }
 
@@ -128,20 +130,18 @@ function describeScheme(scheme: string, key: string | undefined): string {
     : 'the Authorization header has no scheme'
 }
 
-/** Caches the owner of a valid key for a second. Concurrent requests share one query. */
-function cachedOwners(find: (hash: string) => Promise<KeyOwner | KeyRefusal>) {
-  const cache = new Map<string, { owner: Promise<KeyOwner | KeyRefusal>; until: number }>()
-  return async (hash: string): Promise<KeyOwner | KeyRefusal> => {
-    const now = performance.now()
-    const cached = cache.get(hash)
-    if (cached !== undefined && cached.until > now) return cached.owner
-    if (cache.size >= CACHED_KEYS) cache.clear()
-    const entry = { owner: find(hash), until: now + CACHE_MS }
-    cache.set(hash, entry)
-    const forget = () => {
-      if (cache.get(hash) === entry) cache.delete(hash)
-    }
-    entry.owner.then((owner) => typeof owner === 'string' && forget(), forget)
-    return entry.owner
+type Found = Promise<KeyOwner | KeyRefusal>
+
+/** Caches the owner of a valid key for a second from when it is looked up. Concurrent requests share one query. */
+function cachedOwners(find: (hash: string) => Found): (hash: string) => Found {
+  const owners = new LRUCache<string, Found>({ max: CACHED_KEYS, ttl: CACHE_MS, ttlResolution: 0 })
+  return (hash) => {
+    const cached = owners.get(hash)
+    if (cached !== undefined) return cached
+    const found = find(hash)
+    owners.set(hash, found)
+    const forget = () => owners.peek(hash) === found && owners.delete(hash)
+    found.then((owner) => typeof owner === 'string' && forget(), forget)
+    return found
   }
 }
