@@ -91,6 +91,8 @@ export function placeOf(file: string): Place | undefined {
   if (top === 'workflows' || top === 'activities') return { room: top, part: 'own' }
   if (top !== 'src' || third === '') return undefined
   if (second !== 'core' && second !== 'capabilities') return { room: `src/${second}`, part: 'own' }
+  // what a room offers to the API is of its routes
+  if (rest.at(-1) === 'api.ts') return { room: `${second}/${third}`, part: 'routes' }
   return { room: `${second}/${third}`, part: parts.find((part) => rest.slice(0, -1).includes(part)) ?? 'own' }
 }
 

@@ -3,11 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { certifyEndpoint } from './capabilities/self-service/routes/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
-import { scenarioCompanion } from './capabilities/sandbox/companion.ts'
-import { setUpGuide } from './capabilities/self-service/guide.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
+import { eraseLead, type ErasureDependencies } from './capabilities/erasure/routes/erase-lead.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
-import { eraseLead, type EraseLeadOptions } from './capabilities/erasure/routes/erase-lead.ts'
 import { getDeliveries } from './core/deliveries/routes/get-deliveries.ts'
 import { getEndpoint } from './capabilities/self-service/routes/get-endpoint.ts'
 import { getEvents } from './core/leads/routes/get-events.ts'
@@ -17,7 +15,6 @@ import { listEvents } from './core/leads/routes/list-events.ts'
 import { listLeads } from './core/leads/routes/list-leads.ts'
 import { openapi } from './core/http/openapi/document.ts'
 import { pauseEndpoint } from './capabilities/self-service/routes/pause-endpoint.ts'
-import { named } from './core/http/named.ts'
 import { ping } from './core/http/ping.ts'
 import { authentication } from './core/http/plugins/authentication.ts'
 import { failures } from './core/http/plugins/failures.ts'
@@ -27,54 +24,30 @@ import { jsonBody } from './core/http/plugins/json-body.ts'
 import { rateLimits } from './core/http/plugins/rate-limits.ts'
 import { requestLog } from './core/http/plugins/request-log.ts'
 import { securityHeaders } from './core/http/plugins/security-headers.ts'
-import type { NoteRead } from './core/audit/read-log.ts'
+import type { RouteDependencies } from './core/http/dependencies.ts'
+import type { TlsFiles } from './core/http/tls.ts'
+import { registerAll } from './core/http/register-all.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
-import type { StartRequest } from './capabilities/self-service/routes/self-service.ts'
-import { sandboxRoutes, sinkRoutes } from './capabilities/sandbox/routes/routes.ts'
+import { scenarioCompanion } from './capabilities/sandbox/routes/companion.ts'
+import type { InSandbox } from './capabilities/sandbox/routes/dependencies.ts'
+import { sandboxRoutes, sinkRoutes, sinks } from './capabilities/sandbox/routes/routes.ts'
 import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
-import { sink } from './capabilities/sandbox/routes/sink.ts'
+import { setUpGuide } from './capabilities/self-service/guide.ts'
+import type { SelfServiceDependencies } from './capabilities/self-service/routes/dependencies.ts'
 import { setEndpoint } from './capabilities/self-service/routes/set-endpoint.ts'
 import { testEndpoint } from './capabilities/self-service/routes/test-endpoint.ts'
-import type { TlsFiles } from './core/http/tls.ts'
 import { updatePartnerInfo } from './core/leads/routes/update-partner-info.ts'
-import type { Sql } from './core/database/orm.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience } from './core/database/session-options.ts'
-import type { Environment } from './core/values/environment.ts'
-import type { ReferralState } from './core/leads/decisions/referral.ts'
 import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
-import type { ObserveRequest } from './metrics/api.ts'
-import type { Clocks } from './capabilities/sandbox/workflows/clocks.ts'
-import type { Referrals } from './core/leads/workflows/referrals.ts'
-import type { Scenarios } from './capabilities/sandbox/workflows/scenarios.ts'
-import type { ResendWebhook } from './core/deliveries/workflows/resend.ts'
 import { webhookBody } from './core/deliveries/webhooks/body.ts'
+import type { ObserveRequest } from './metrics/api.ts'
 
-export interface AppDependencies {
-  environment: Environment
-  sql: Sql
+/** What the process gives the API beside what its routes work with. */
+interface HttpDependencies {
   /** Whether the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
   isDatabaseReady: () => Promise<boolean>
   log: Logger
-  startReferral: (state: ReferralState) => void
-  /** Notes which key got which borrower's personal data. */
-  noteRead: NoteRead
-  resendWebhook: ResendWebhook
-  /** Sandbox only. */
-  simulate: Referrals['simulate']
-  /** Sandbox only. */
-  clocks: Clocks
-  /** Sandbox only. */
-  scenarios: Scenarios
-  /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
-  startRequest: StartRequest
-  startEndpoint: (endpointId: number) => void
-  startErasure: EraseLeadOptions['startErasure']
-  encryptionKeys: readonly Buffer[]
-  /** Allows endpoints at loopback and private addresses. */
-  allowPrivateNetwork: boolean
-  /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
-  sinkBase?: (() => string) | undefined
   observeRequest: ObserveRequest
   /** Requests per minute for each partner, and for each address without a key; 0 means no limit. */
   rateLimit: number
@@ -85,6 +58,12 @@ export interface AppDependencies {
   trustProxy?: string
 }
 
+export type AppDependencies = HttpDependencies &
+  SelfServiceDependencies &
+  ErasureDependencies &
+  InSandbox &
+  Omit<RouteDependencies, 'webhookBody' | 'companion'>
+
 /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
   connectMs: 1000,
@@ -94,7 +73,32 @@ export const apiPatience: Patience = {
   idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
 }
 
-/** The API, with the one list of its plugins and routes. It does not listen yet. */
+/** The routes for partners with a key, in the order in which the reference shows them. */
+const routesWithKey = [
+  createLead,
+  getLead,
+  getEvents,
+  updatePartnerInfo,
+  getDeliveries,
+  resendWebhook,
+  getEndpoint,
+  setEndpoint,
+  certifyEndpoint,
+  rotateEndpointSecret,
+  testEndpoint,
+  pauseEndpoint,
+  listEvents,
+  listLeads,
+  exportLead,
+  eraseLead,
+  sandboxRoutes,
+  useSink,
+  sinkRoutes,
+]
+
+const routesWithoutKey = [ping, sinks]
+
+/** The API, with the one list of its plugins. It does not listen yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
   const { environment, sql, isDatabaseReady, log, tls, rateLimit: perMinute } = dependencies
   const limits = { ...connectionLimits, ...dependencies.limits }
@@ -112,59 +116,21 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     environment,
     setUp: [setUpGuide],
   })
-  const {
-    startReferral,
-    noteRead,
-    resendWebhook: resend,
-    startEndpoint,
-    simulate,
-    clocks,
-    scenarios,
-  } = dependencies
-  const { encryptionKeys, startRequest, allowPrivateNetwork, sinkBase } = dependencies
-  const selfService = { sql, policy: { environment, allowPrivateNetwork }, encryptionKeys, startRequest }
-  if (environment === 'sandbox') await app.register(named(consolePage))
-  await app.register(named(ping), { prefix: '/v1', environment })
-  if (environment === 'sandbox' && sinkBase !== undefined)
-    await app.register(named(sink), { prefix: '/v1', sql, encryptionKeys })
-  await app.register(
-    named(async function routesWithKey(withKey: FastifyInstance) {
-      withKey.addHook('onRequest', (request) => withKey.authenticate(request))
-      const body = (facts: WebhookFacts) => webhookBody({ ...facts, environment })
-      await withKey.register(named(createLead), {
-        sql,
-        encryptionKeys,
-        environment,
-        webhookBody: body,
-        startReferral,
-        companion: environment === 'sandbox' ? scenarioCompanion(scenarios) : undefined,
-      })
-      await withKey.register(named(getLead), { sql, encryptionKeys, noteRead })
-      await withKey.register(named(getEvents), { sql })
-      await withKey.register(named(updatePartnerInfo), { sql, encryptionKeys })
-      await withKey.register(named(getDeliveries), { sql })
-      await withKey.register(named(resendWebhook), { sql, resendWebhook: resend })
-      await withKey.register(named(getEndpoint), { sql })
-      await withKey.register(named(setEndpoint), selfService)
-      await withKey.register(named(certifyEndpoint), selfService)
-      await withKey.register(named(rotateEndpointSecret), selfService)
-      await withKey.register(named(testEndpoint), selfService)
-      await withKey.register(named(pauseEndpoint), { ...selfService, startEndpoint })
-      await withKey.register(named(listEvents), { sql })
-      await withKey.register(named(listLeads), { sql })
-      await withKey.register(named(exportLead), { sql, encryptionKeys, noteRead })
-      await withKey.register(named(eraseLead), { sql, environment, startErasure: dependencies.startErasure })
-      if (environment === 'sandbox') {
-        const lead = { sql, encryptionKeys, webhookBody: body, startReferral }
-        await withKey.register(named(sandboxRoutes), { ...lead, simulate, clocks, scenarios })
-      }
-      if (environment === 'sandbox' && sinkBase !== undefined) {
-        await withKey.register(named(useSink), { ...selfService, sinkBase })
-        await withKey.register(named(sinkRoutes), { sql, sinkBase })
-      }
-    }),
-    { prefix: '/v1' },
-  )
+  if (environment === 'sandbox') await registerAll(app, [consolePage], {})
+  const options = {
+    ...dependencies,
+    webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
+    companion: scenarioCompanion(dependencies),
+  }
+  const withKey = async (keyed: FastifyInstance) => {
+    keyed.addHook('onRequest', (request) => keyed.authenticate(request))
+    await registerAll(keyed, routesWithKey, options)
+  }
+  const v1 = async (api: FastifyInstance) => {
+    await registerAll(api, routesWithoutKey, options)
+    await registerAll(api, [withKey], {})
+  }
+  await registerAll(app, [v1], { prefix: '/v1' })
   return app
 }
 

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
+import { forErasures } from './capabilities/erasure/api.ts'
+import { inSandbox } from './capabilities/sandbox/api.ts'
+import { forSelfService } from './capabilities/self-service/api.ts'
 import { createReadLog } from './core/audit/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
@@ -17,12 +20,8 @@ import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './core/leads/workflows/bounded-starts.ts'
-import { createClocks } from './capabilities/sandbox/workflows/clocks.ts'
-import { createScenarios } from './capabilities/sandbox/workflows/scenarios.ts'
 import { createTemporalClient } from './core/temporal/client.ts'
-import { createEndpointRequests } from './capabilities/self-service/workflows/endpoint-requests.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
-import { createErasureStarter } from './capabilities/erasure/workflows/erasures.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createResender } from './core/deliveries/workflows/resend.ts'
@@ -54,7 +53,6 @@ const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) =
   if (err instanceof OtherDeployment) return
   log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
 })
-const endpointRequests = createEndpointRequests(client)
 const startEndpoint = createEndpointStarter(client)
 const leftToSweep = (starting: Promise<void>) =>
   void starting.catch((err: unknown) =>
@@ -64,9 +62,22 @@ const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log 
 const { registry, observeRequest, countRefusedConnection } = createApiMetrics(
   async () => (await findSharedFault()) === undefined,
 )
+const tools = {
+  environment: config.ENVIRONMENT,
+  client,
+  sql,
+  referrals,
+  log,
+  leftToSweep,
+  allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
+  sinkBase: sinkBaseOf(config),
+}
 const app = await buildApp({
   environment: config.ENVIRONMENT,
   sql,
+  ...inSandbox(tools),
+  ...forSelfService(tools),
+  ...forErasures(tools),
   isDatabaseReady,
   log,
   startReferral: (state) => starts.offer(state),
@@ -78,20 +89,8 @@ const app = await buildApp({
     onFailure: (err, partnerId) =>
       log.warn({ err, partner_id: partnerId }, 'resends not started yet: the sweep starts them'),
   }),
-  simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
-  clocks: createClocks({ client, sql }),
-  scenarios: createScenarios({
-    client,
-    sql,
-    onFailure: (err, partnerId) =>
-      log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet: the sweep starts it'),
-  }),
-  startRequest: (start) => leftToSweep(start(endpointRequests)),
   startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
-  startErasure: (leadId) => leftToSweep(createErasureStarter({ client, sql })(leadId)),
   encryptionKeys: config.ENCRYPTION_KEY,
-  allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
-  sinkBase: sinkBaseOf(config),
   observeRequest,
   rateLimit: config.RATE_LIMIT,
   limits: { maxConnections: config.MAX_CONNECTIONS },

@@ -1,6 +1,7 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { apiPatience, buildApp } from '../../src/app.ts'
+import type { SandboxDependencies } from '../../src/capabilities/sandbox/routes/dependencies.ts'
 import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
 import { createReadLog } from '../../src/core/audit/read-log.ts'
 import {
@@ -84,22 +85,12 @@ export async function prepareApi({
       resent.push(eventId)
       return 'accepted'
     },
-    // what becomes of it needs Temporal
-    scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
-    simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
-    clocks: {
-      async advance(leadId) {
-        const clock = await readLeadClock(sql, leadId)
-        return clock && { kind: 'done', clock, happened: [] }
-      },
-      isMoving: async () => false,
-    },
+    sandbox: sandboxOf(sql),
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
     encryptionKeys,
     allowPrivateNetwork: false,
-    sinkBase: () => 'http://127.0.0.1:1/v1',
     observeRequest: () => {},
     rateLimit,
     ...more,
@@ -117,6 +108,20 @@ export async function prepareApi({
 
 export type Api = Awaited<ReturnType<typeof prepareApi>>
 export type ApiPartner = Awaited<ReturnType<Api['addPartner']>>
+
+/** What becomes of it needs Temporal. */
+const sandboxOf = (sql: Sql): SandboxDependencies => ({
+  scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
+  simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
+  clocks: {
+    async advance(leadId) {
+      const clock = await readLeadClock(sql, leadId)
+      return clock && { kind: 'done', clock, happened: [] }
+    },
+    isMoving: async () => false,
+  },
+  sinkBase: () => 'http://127.0.0.1:1/v1',
+})
 
 /** A sink is certified as by a worker; the API waits for that. */
 async function certifySink(sql: Sql, certificationId: number): Promise<void> {

@@ -13,11 +13,11 @@ import type { Sql } from '../../../core/database/orm.ts'
 import { exportedParts } from '../decisions/exported-lead.ts'
 import { jsonPieces } from '../../../core/values/json-pieces.ts'
 import { referralId } from '../../../core/temporal/names.ts'
+import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { retryLater, unknownLead } from '../../../core/http/errors.ts'
 import { leadId } from '../../../core/http/fields.ts'
 import { exportedLeadSchema } from './exported-lead.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
-import type { NoteRead } from '../../../core/audit/read-log.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { success } from '../../../core/http/response-fields.ts'
 import { streamed } from '../../../core/http/streamed.ts'
@@ -88,11 +88,7 @@ const schema = operation({
   errors: [...leadErrors, oneAtATime()],
 })
 
-interface Options {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-  noteRead: NoteRead
-}
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'noteRead'>
 
 /** POST /export-lead (extension): everything that is kept of a lead. */
 export const exportLead: FastifyPluginAsyncZod<Options> = async (app, options) => {

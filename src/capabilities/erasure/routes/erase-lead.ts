@@ -2,8 +2,6 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { requestErasure } from '../statements/requests.ts'
-import type { Sql } from '../../../core/database/orm.ts'
-import type { Environment } from '../../../core/values/environment.ts'
 import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
 import {
   erasureReasonNames,
@@ -13,18 +11,19 @@ import {
   withReference,
 } from '../../../core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError, retryLater, unknownLead } from '../../../core/http/errors.ts'
 import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
-export interface EraseLeadOptions {
-  sql: Sql
-  environment: Environment
-  /** Starts what carries it out, without waiting; if that fails, the sweep does. */
+export interface ErasureDependencies {
+  /** Starts what erases a lead on its day, without waiting; if that fails, the sweep does. */
   startErasure: (leadId: number) => void
 }
+
+type Options = Pick<RouteDependencies, 'sql' | 'environment'> & ErasureDependencies
 
 const leadHeld = ({ reason, reference }: Hold) => {
   const why = withReference(holdReasons[reason], reference)
@@ -81,7 +80,7 @@ const schema = operation({
 })
 
 /** POST /erase-lead (extension): erases a borrower's personal data, in production after a week. */
-export const eraseLead: FastifyPluginAsyncZod<EraseLeadOptions> = async (app, options) => {
+export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
   const { sql, environment, startErasure } = options
   app.post('/erase-lead', {
     schema,

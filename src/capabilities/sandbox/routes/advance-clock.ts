@@ -2,11 +2,10 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../../../core/database/orm.ts'
 import { clockStops, type ClockTarget, MOST_DAYS, MOST_YEARS } from '../decisions/lead-clock.ts'
 import { statuses } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
-import type { Clocks } from '../workflows/clocks.ts'
+import type { SandboxRouteDependencies } from './dependencies.ts'
 import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
@@ -14,10 +13,7 @@ import { strictBody } from '../../../core/http/schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
-export interface ClockOptions {
-  sql: Sql
-  clocks: Clocks
-}
+type Options = Pick<SandboxRouteDependencies, 'sql' | 'clocks'>
 
 const body = strictBody(
   {
@@ -123,7 +119,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/advance-clock: what months bring, now. */
-export const advanceClock: FastifyPluginAsyncZod<ClockOptions> = async (app, { sql, clocks }) => {
+export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, { sql, clocks }) => {
   app.post('/sandbox/advance-clock', {
     schema,
     handler: async (request) => {

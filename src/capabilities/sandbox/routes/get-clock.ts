@@ -2,13 +2,15 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
+import type { SandboxRouteDependencies } from './dependencies.ts'
 import { unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { leadId, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadErrors, leadStatus, strictBody } from '../../../core/http/schemas.ts'
-import type { ClockOptions } from './advance-clock.ts'
 import { dueOf, dueView, leadTime } from './clock-view.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
+
+type Options = Pick<SandboxRouteDependencies, 'sql' | 'clocks'>
 
 const schema = operation({
   operationId: 'getClock',
@@ -48,7 +50,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/get-clock: where a lead's clock is. */
-export const getClock: FastifyPluginAsyncZod<ClockOptions> = async (app, { sql, clocks }) => {
+export const getClock: FastifyPluginAsyncZod<Options> = async (app, { sql, clocks }) => {
   app.post('/sandbox/get-clock', {
     schema,
     handler: async (request) => {

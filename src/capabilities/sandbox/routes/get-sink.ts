@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../../../core/database/orm.ts'
 import { findSink, readArrivals } from '../statements/sinks.ts'
 import { isTooDeep } from '../../../core/values/json-depth.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import type { SinkRouteDependencies } from './dependencies.ts'
 import { invalidPayload } from '../../../core/http/errors.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
@@ -27,14 +27,10 @@ const webhook = z
   })
   .meta({ id: 'SinkWebhook' })
 
+type Options = Pick<SinkRouteDependencies, 'sql' | 'sinkBase'>
+
 /** How a sink answers that was told nothing else, or no longer. */
 const USUAL = { status: 200, times: null, delay_ms: 0 }
-
-export interface SinkOptions {
-  sql: Sql
-  /** Where the worker reaches this API, with `/v1`. */
-  sinkBase: () => string
-}
 
 const schema = operation({
   operationId: 'getSink',
@@ -88,7 +84,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/get-sink: what arrived at the sink. */
-export const getSink: FastifyPluginAsyncZod<SinkOptions> = async (app, { sql, sinkBase }) => {
+export const getSink: FastifyPluginAsyncZod<Options> = async (app, { sql, sinkBase }) => {
   app.post('/sandbox/get-sink', {
     schema,
     handler: async ({ partnerId }) => {

@@ -1,27 +1,34 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { named } from '../../../core/http/named.ts'
-import { advanceClock, type ClockOptions } from './advance-clock.ts'
+import type { RouteDependencies } from '../../../core/http/dependencies.ts'
+import { registerAll } from '../../../core/http/register-all.ts'
+import { advanceClock } from './advance-clock.ts'
+import { type InSandbox, sandboxOf } from './dependencies.ts'
 import { getClock } from './get-clock.ts'
-import { getSink, type SinkOptions } from './get-sink.ts'
+import { getSink } from './get-sink.ts'
 import { listScenarios } from './list-scenarios.ts'
-import { runScenario, type ScenarioOptions } from './run-scenario.ts'
+import { runScenario } from './run-scenario.ts'
 import { setSink } from './set-sink.ts'
-import { simulateEvent, type SimulateOptions } from './simulate-event.ts'
+import { simulateEvent } from './simulate-event.ts'
+import { sink } from './sink.ts'
 
-type Options = SimulateOptions & ClockOptions & ScenarioOptions
+type Options = RouteDependencies & InSandbox
 
-/** The routes by which a partner tries the service without borrowers. Sandbox only. */
+/** The routes by which a partner tries the service without borrowers. */
 export const sandboxRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const { sql, encryptionKeys, simulate, clocks, webhookBody, startReferral, scenarios } = options
-  await app.register(named(simulateEvent), { sql, simulate })
-  await app.register(named(advanceClock), { sql, clocks })
-  await app.register(named(getClock), { sql, clocks })
-  await app.register(named(listScenarios))
-  await app.register(named(runScenario), { sql, encryptionKeys, webhookBody, startReferral, scenarios })
+  const sandbox = sandboxOf(options)
+  const routes = [simulateEvent, advanceClock, getClock, listScenarios, runScenario]
+  if (sandbox !== undefined) await registerAll(app, routes, { ...options, ...sandbox })
 }
 
 /** Those for a sink that is in use. */
-export const sinkRoutes: FastifyPluginAsync<SinkOptions> = async (app, { sql, sinkBase }) => {
-  await app.register(named(setSink), { sql })
-  await app.register(named(getSink), { sql, sinkBase })
+export const sinkRoutes: FastifyPluginAsync<Options> = async (app, options) => {
+  const sandbox = sandboxOf(options)
+  const { sinkBase } = sandbox ?? {}
+  if (sinkBase !== undefined) await registerAll(app, [setSink, getSink], { ...options, sinkBase })
+}
+
+/** Where webhooks arrive: without a key. */
+export const sinks: FastifyPluginAsync<Options> = async (app, options) => {
+  const sandbox = sandboxOf(options)
+  if (sandbox?.sinkBase !== undefined) await registerAll(app, [sink], options)
 }

@@ -1,16 +1,15 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { leadIds } from '../../../core/leads/statements/ids.ts'
-import { insertLead, type WebhookBody } from '../../../core/leads/statements/new-lead.ts'
+import { insertLead } from '../../../core/leads/statements/new-lead.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../../../core/database/orm.ts'
 import { playing, requestScenario, withRoom } from '../statements/sandbox-runs.ts'
 import { eachField, optionalFieldNames } from '../../../core/leads/decisions/lead-fields.ts'
-import { newReferralState, type ReferralState } from '../../../core/leads/decisions/referral.ts'
+import { newReferralState } from '../../../core/leads/decisions/referral.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import { type ScenarioName, scenarioNames, webhooksOf } from '../decisions/scenarios.ts'
-import type { Scenarios } from '../workflows/scenarios.ts'
+import type { SandboxRouteDependencies } from './dependencies.ts'
 import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { eventName } from '../../../core/http/events.ts'
 import { leadId, oneOf } from '../../../core/http/fields.ts'
@@ -20,13 +19,10 @@ import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
-export interface ScenarioOptions {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-  webhookBody: WebhookBody
-  startReferral: (state: ReferralState) => void
-  scenarios: Scenarios
-}
+type Options = Pick<
+  SandboxRouteDependencies,
+  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'scenarios'
+>
 
 /** A borrower for a lead that a scenario makes: nobody real. */
 const BORROWER = {
@@ -106,7 +102,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/run-scenario: a whole journey in one call. */
-export const runScenario: FastifyPluginAsyncZod<ScenarioOptions> = async (app, options) => {
+export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) => {
   const { sql, encryptionKeys, webhookBody, startReferral, scenarios } = options
 
   /** Creates a lead that plays the scenario, in one transaction. @throws {ApiError} RATE_LIMITED */

@@ -3,12 +3,11 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { readLeadClock } from '../statements/next-due.ts'
 import { findRecorded, ownsLead } from '../../../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../../../core/database/orm.ts'
 import { MOST_SIMULATED } from '../decisions/lead-clock.ts'
 import type { SignalledMilestone } from '../../../core/leads/decisions/milestones.ts'
 import { parseScoreGains, type ScoreGains } from '../../../core/leads/decisions/event-payloads.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
-import type { Referrals } from '../../../core/leads/workflows/referrals.ts'
+import type { SandboxRouteDependencies } from './dependencies.ts'
 import { ApiError, invalidPayload, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { leadId } from '../../../core/http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../../../core/leads/routes/idempotency-key.ts'
@@ -19,10 +18,7 @@ import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
 import { ofEvent, ofLead, webhookSequenceOrNone, success } from '../../../core/http/response-fields.ts'
 
-export interface SimulateOptions {
-  sql: Sql
-  simulate: Referrals['simulate']
-}
+type Options = Pick<SandboxRouteDependencies, 'sql' | 'simulate'>
 
 const body = strictBody(
   {
@@ -121,7 +117,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/simulate-event: milestones of a lead, recorded as production records them. */
-export const simulateEvent: FastifyPluginAsyncZod<SimulateOptions> = async (app, { sql, simulate }) => {
+export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, simulate }) => {
   app.post('/sandbox/simulate-event', {
     schema,
     handler: async (request) => {

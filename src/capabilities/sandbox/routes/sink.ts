@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../statements/sinks.ts'
-import type { Sql } from '../../../core/database/orm.ts'
 import { problemOf } from '../../../core/deliveries/webhooks/verify.ts'
+import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError } from '../../../core/http/errors.ts'
 
-interface Options {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-}
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 
 /** The path of a sink, below `/v1`. */
 export const sinkPath = (token: string) => `${SINK_PATH}${token}`

@@ -4,11 +4,12 @@ import { endpointLimits } from '../../../core/endpoints/decisions/endpoint-chang
 import { requestCertification } from '../statements/certifications.ts'
 import { openChanges } from '../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../statements/self-service.ts'
+import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, type SelfServiceOptions, selfServiceOff, tooMany } from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff, tooMany } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const SANDBOX_ONLY = 'Invalid request: accept_failures is possible in a sandbox only.'
@@ -57,19 +58,21 @@ const schema = operation({
   ],
 })
 
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
+
 /** POST /certify-endpoint (extension): checks that the new URL verifies what it takes, and then changes over. */
-export const certifyEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
-  const { sql, policy, startRequest } = options
+export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, startRequest } = options
   app.post('/certify-endpoint', {
     schema,
     handler: async (request) => {
       const { accept_failures: acceptFailures } = request.body
-      if (acceptFailures && policy.environment === 'production') throw invalidPayload(SANDBOX_ONLY)
+      if (acceptFailures && environment === 'production') throw invalidPayload(SANDBOX_ONLY)
       const { id } = await orRefusal(
         actOnOwnEndpoint(
           sql,
           'certify',
-          actorOf(request, policy.environment),
+          actorOf(request, environment),
           async (trx, endpoint, requestedBy) => {
             const changes = await openChanges(trx, endpoint.id)
             const candidate = changes.find(({ kind }) => kind === 'url')

@@ -4,17 +4,12 @@ import { hasRetries } from '../../../core/deliveries/statements/retries.ts'
 import { pauseOrResume } from '../../../core/endpoints/statements/states.ts'
 import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../statements/self-service.ts'
 import { describeReason, isFailing } from '../../../core/endpoints/decisions/endpoint.ts'
+import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import {
-  actorOf,
-  orRefusal,
-  type SelfServiceOptions,
-  selfServiceOff,
-  tooManyActions,
-} from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
@@ -63,19 +58,16 @@ const resumeSchema = operation({
   errors: [...errors, new ApiError('PAUSED_BY_STAFF')],
 })
 
-interface Options extends SelfServiceOptions {
-  /** Starts the endpoint's workflow, without waiting; if that fails, the sweep does. */
-  startEndpoint: (endpointId: number) => void
-}
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startEndpoint'>
 
 /** POST /pause-endpoint and POST /resume-endpoint (extensions). What staff paused, only staff resumes. */
 export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, policy, startEndpoint } = options
+  const { sql, environment, startEndpoint } = options
 
   app.post('/pause-endpoint', {
     schema: pauseSchema,
     handler: async (request) => {
-      const actor = actorOf(request, policy.environment)
+      const actor = actorOf(request, environment)
       const { paused } = await orRefusal(
         actOnOwnEndpoint(sql, 'pause', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
@@ -95,7 +87,7 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
   app.post('/resume-endpoint', {
     schema: resumeSchema,
     handler: async (request) => {
-      const actor = actorOf(request, policy.environment)
+      const actor = actorOf(request, environment)
       const { resumed } = await orRefusal(
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)

@@ -6,19 +6,14 @@ import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
 import { HOUR_MS } from '../../../core/values/durations.ts'
 import { OVERLAP_HOURS } from '../../../core/endpoints/decisions/endpoint-change.ts'
+import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
-import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
 import { integer } from '../../../core/http/fields.ts'
+import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import {
-  actorOf,
-  orRefusal,
-  type SelfServiceOptions,
-  selfServiceOff,
-  tooManyActions,
-} from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
 import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
@@ -55,21 +50,23 @@ const schema = operation({
   ],
 })
 
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'>
+
 /** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
-export const rotateEndpointSecret: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
-  const { sql, policy, encryptionKeys, startRequest } = options
+export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, encryptionKeys, startRequest } = options
   app.post('/rotate-endpoint-secret', {
     schema,
     handler: async (request) => {
       const { overlap_hours: overlapHours } = request.body
       const secret = generateSecret()
       const sealed = sealing(secret, encryptionKeys)
-      const actor = actorOf(request, policy.environment)
+      const actor = actorOf(request, environment)
       const { announced } = await orRefusal(
         actOnOwnEndpoint(sql, 'rotate', actor, async (trx, endpoint, requestedBy) => {
           requireUrl(endpoint)
           const audit = { overlap_hours: overlapHours }
-          if (policy.environment === 'sandbox') {
+          if (environment === 'sandbox') {
             await rotateSecret(trx, endpoint.id, sealed, overlapHours * HOUR_MS)
             return { announced: undefined, audit }
           }

@@ -1,26 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { type SelfServiceActor, SelfServiceRefusal } from '../statements/self-service.ts'
-import type { Sql } from '../../../core/database/orm.ts'
 import {
   type EndpointLimit,
   endpointLimits,
   MOST_CHANGES_A_DAY,
 } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import type { Environment } from '../../../core/values/environment.ts'
-import type { EndpointRequests } from '../workflows/endpoint-requests.ts'
-import type { EndpointPolicy } from '../../../core/deliveries/webhooks/endpoint-url.ts'
 import { ApiError, retryLater } from '../../../core/http/errors.ts'
-
-/** What the routes need by which partners look after their own endpoint. */
-export interface SelfServiceOptions {
-  sql: Sql
-  policy: EndpointPolicy
-  encryptionKeys: readonly Buffer[]
-  /** Starts what the record asks for, without waiting; what cannot be started now, the sweep starts. */
-  startRequest: StartRequest
-}
-
-export type StartRequest = (start: (requests: EndpointRequests) => Promise<void>) => void
 
 export const selfServiceOff = () => new ApiError('SELF_SERVICE_OFF')
 

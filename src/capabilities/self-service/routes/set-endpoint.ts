@@ -5,19 +5,14 @@ import { actOnOwnEndpoint } from '../statements/self-service.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
 import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
+import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
-import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { invalidPayload } from '../../../core/http/errors.ts'
 import { requiredOr } from '../../../core/http/fields.ts'
+import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import {
-  actorOf,
-  orRefusal,
-  type SelfServiceOptions,
-  selfServiceOff,
-  tooManyActions,
-} from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
 import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
@@ -62,18 +57,23 @@ const schema = operation({
   errors: [invalidPayload('Invalid request: url is required.'), selfServiceOff(), tooManyActions()],
 })
 
+type Options = Pick<
+  SelfServiceRouteDependencies,
+  'sql' | 'environment' | 'allowPrivateNetwork' | 'encryptionKeys'
+>
+
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
-export const setEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
-  const { sql, policy, encryptionKeys } = options
+export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, encryptionKeys } = options
   app.post('/set-endpoint', {
     schema,
     handler: async (request) => {
       const { url } = request.body
-      const fault = checkEndpointUrl(url, policy)
+      const fault = checkEndpointUrl(url, options)
       if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
       const secret = generateSecret()
       const sealed = sealing(secret, encryptionKeys)
-      const actor = actorOf(request, policy.environment)
+      const actor = actorOf(request, environment)
       await orRefusal(
         actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
           const change = { kind: 'url', state: 'candidate', url, secret: sealed } as const

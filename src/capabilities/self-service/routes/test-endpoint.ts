@@ -2,17 +2,12 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { requestPing } from '../statements/pings.ts'
 import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
+import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import {
-  actorOf,
-  orRefusal,
-  type SelfServiceOptions,
-  selfServiceOff,
-  tooManyActions,
-} from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -51,13 +46,15 @@ const schema = operation({
   ],
 })
 
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
+
 /** POST /test-endpoint (extension): one signed request that is no event. */
-export const testEndpoint: FastifyPluginAsyncZod<SelfServiceOptions> = async (app, options) => {
-  const { sql, policy, startRequest } = options
+export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, startRequest } = options
   app.post('/test-endpoint', {
     schema,
     handler: async (request) => {
-      const actor = actorOf(request, policy.environment)
+      const actor = actorOf(request, environment)
       const { id } = await orRefusal(
         actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
           requireUrl(endpoint)

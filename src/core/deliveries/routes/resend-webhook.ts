@@ -1,18 +1,14 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findDelivery, isUnsent } from '../statements/resend.ts'
 import { MOST_RESENDS } from '../statements/resend-marks.ts'
-import type { Sql } from '../../database/orm.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
+import type { RouteDependencies } from '../../http/dependencies.ts'
 import { ApiError, invalidPayload, retryLater, unavailable } from '../../http/errors.ts'
-import type { ResendWebhook } from '../workflows/resend.ts'
 import { eventId as ofEvent } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { messageResponse, strictBody } from '../../http/schemas.ts'
 
-interface Options {
-  sql: Sql
-  resendWebhook: ResendWebhook
-}
+type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
 
 /** The next attempt ends within its time limit and makes room; while the endpoint is paused, none is made. */
 const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000

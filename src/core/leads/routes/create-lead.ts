@@ -3,12 +3,10 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { createLead as insert } from '../statements/create-lead.ts'
 import { leadIds } from '../statements/ids.ts'
-import type { Companion } from '../companion.ts'
-import type { Idempotency, NewLead, WebhookBody } from '../statements/new-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Idempotency, NewLead } from '../statements/new-lead.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
-import type { Environment } from '../../values/environment.ts'
-import { newReferralState, type ReferralState } from '../decisions/referral.ts'
+import { newReferralState } from '../decisions/referral.ts'
+import type { RouteDependencies } from '../../http/dependencies.ts'
 import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { email, id, name, optionalRules, phone } from '../../http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
@@ -16,14 +14,10 @@ import { operation } from '../../http/openapi/operation.ts'
 import { ignoredIn, MOST_IGNORED } from '../../http/unknown-fields.ts'
 import { message, success } from '../../http/response-fields.ts'
 
-interface Options {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-  environment: Environment
-  webhookBody: WebhookBody
-  startReferral: (state: ReferralState) => void
-  companion?: Companion | undefined
-}
+type Options = Pick<
+  RouteDependencies,
+  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'environment' | 'companion'
+>
 
 /** An optional field; stored as `null` when it is absent. */
 function optional(field: OptionalField) {
@@ -103,7 +97,7 @@ const schema = operation({
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, encryptionKeys, environment, webhookBody, startReferral, companion },
+  { sql, encryptionKeys, webhookBody, startReferral, environment, companion },
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)

@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { findLead, type LeadRow } from '../statements/partner-reads.ts'
-import type { Sql } from '../../database/orm.ts'
 import { eachField, requiredFields, returnedFields } from '../decisions/lead-fields.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
+import type { RouteDependencies } from '../../http/dependencies.ts'
 import { unknownLead } from '../../http/errors.ts'
 import { id, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
-import type { NoteRead } from '../../audit/read-log.ts'
 import { leadBody, leadErrors, leadStatus, whatClosed } from '../../http/schemas.ts'
 import { leadFieldMeanings, ofLead, ofPartner, success } from '../../http/response-fields.ts'
 
@@ -75,11 +74,7 @@ const schema = operation({
   errors: leadErrors,
 })
 
-interface Options {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-  noteRead: NoteRead
-}
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'noteRead'>
 
 /** POST /get-lead: interface specification, section 4.2. */
 export const getLead: FastifyPluginAsyncZod<Options> = async (app, { noteRead, ...options }) => {

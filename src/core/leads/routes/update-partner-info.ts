@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { type LeadChanges, MAX_CUSTOM_FIELDS, updateLead } from '../statements/update-lead.ts'
-import type { Sql } from '../../database/orm.ts'
 import {
   type ChangeableField,
   changeableFields,
   eachField,
   requiredFields,
 } from '../decisions/lead-fields.ts'
+import type { RouteDependencies } from '../../http/dependencies.ts'
 import { unknownLead, invalidPayload } from '../../http/errors.ts'
 import { leadId, optionalRules, text } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -87,10 +87,7 @@ const schema = operation({
   errors: leadErrors,
 })
 
-interface Options {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-}
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 
 /** POST /update-partner-info: interface specification, section 4.4. */
 export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, options) => {

@@ -6,14 +6,18 @@ import { openChange } from '../../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint } from '../../../self-service/statements/self-service.ts'
 import { sealing } from '../../../../core/sealing/seal.ts'
 import { provideSink } from '../../statements/sinks.ts'
+import { type InSandbox, sandboxOf } from '../../routes/dependencies.ts'
+import type { SelfServiceRouteDependencies } from '../../../self-service/routes/dependencies.ts'
 import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
 import { invalidPayload, unavailable } from '../../../../core/http/errors.ts'
 import { operation } from '../../../../core/http/openapi/operation.ts'
-import { actorOf, orRefusal, type SelfServiceOptions } from '../../../self-service/routes/self-service.ts'
-import type { SinkOptions } from '../../routes/get-sink.ts'
+import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
 import { generateSecret } from '../../../../core/deliveries/webhooks/secrets.ts'
 import { success } from '../../../../core/http/response-fields.ts'
+
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'> &
+  InSandbox
 
 const WAIT_MS = 10_000
 const POLL_MS = 50
@@ -43,8 +47,10 @@ const schema = operation({
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
-export const useSink: FastifyPluginAsyncZod<SelfServiceOptions & SinkOptions> = async (app, options) => {
-  const { sql, policy, encryptionKeys, startRequest, sinkBase } = options
+export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, encryptionKeys, startRequest } = options
+  const { sinkBase } = sandboxOf(options) ?? {}
+  if (sinkBase === undefined) return
   app.post('/sandbox/use-sink', {
     schema,
     handler: async (request) => {
@@ -52,7 +58,7 @@ export const useSink: FastifyPluginAsyncZod<SelfServiceOptions & SinkOptions> = 
       const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
-        const actor = actorOf(request, policy.environment)
+        const actor = actorOf(request, environment)
         const { endpointId, id } = await orRefusal(
           actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
             const secret = sealing(generateSecret(), encryptionKeys)

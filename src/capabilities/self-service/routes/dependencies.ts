@@ -1,0 +1,12 @@
+import type { RouteDependencies } from '../../../core/http/dependencies.ts'
+import type { EndpointRequests } from '../workflows/endpoint-requests.ts'
+
+export interface SelfServiceDependencies {
+  /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
+  startRequest: (start: (requests: EndpointRequests) => Promise<void>) => void
+  /** Allows endpoints at loopback and private addresses. */
+  allowPrivateNetwork: boolean
+}
+
+/** Of which each route picks what it needs. */
+export interface SelfServiceRouteDependencies extends RouteDependencies, SelfServiceDependencies {}
