@@ -1,5 +1,6 @@
 import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { KyselyPlugin } from 'kysely'
 import { apiPatience, buildApp } from '../../src/app.ts'
 import type { SandboxDependencies } from '../../src/capabilities/sandbox/routes/dependencies.ts'
 import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
@@ -29,6 +30,9 @@ interface ApiOptions {
   tls?: { cert: string; key: string }
   trustProxy?: string
   encryptionKeys?: readonly Buffer[]
+  /** What becomes of the rows that PostgreSQL answers, before the API has them. */
+  changeRows?: KyselyPlugin
+  sandbox?: (sql: Sql) => SandboxDependencies
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }
@@ -51,11 +55,13 @@ export async function prepareApi({
   rateLimit = 0,
   through = String,
   encryptionKeys = testKeys,
+  changeRows,
+  sandbox = sandboxOf,
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
   const orm = await connect(await through(database.url), apiPatience)
-  const sql = sqlOf(orm)
+  const sql = changeRows === undefined ? sqlOf(orm) : sqlOf(orm).withPlugin(changeRows)
   const logged: string[] = []
   const started: ReferralState[] = []
   const resent: string[] = []
@@ -85,7 +91,7 @@ export async function prepareApi({
       resent.push(eventId)
       return 'accepted'
     },
-    sandbox: sandboxOf(sql),
+    sandbox: sandbox(sql),
     startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
@@ -110,7 +116,7 @@ export type Api = Awaited<ReturnType<typeof prepareApi>>
 export type ApiPartner = Awaited<ReturnType<Api['addPartner']>>
 
 /** What becomes of it needs Temporal. */
-const sandboxOf = (sql: Sql): SandboxDependencies => ({
+export const sandboxOf = (sql: Sql): SandboxDependencies => ({
   scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
   simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
   clocks: {

@@ -105,7 +105,7 @@ async function* attemptPages(sql: Sql, eventId: string, first: Attempt[]): Async
   yield* pages(MORE_ATTEMPTS, first.at(-1)?.number ?? 0, read, ({ number }) => number)
 }
 
-type Attempt = NonNullable<ReturnType<Awaited<ReturnType<typeof firstAttempts>>['get']>>[number]
+export type Attempt = NonNullable<ReturnType<Awaited<ReturnType<typeof firstAttempts>>['get']>>[number]
 
 export function readsOf(sql: Sql, leadId: number) {
   const read = ({ at, id }: { at: Date | string; id: string }, limit: number) =>

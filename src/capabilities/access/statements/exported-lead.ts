@@ -6,7 +6,14 @@ import { nextAttemptOf } from '../../../core/deliveries/statements/list.ts'
 import { findOnboardingMail } from '../../../core/leads/statements/onboarding.ts'
 import type { WholeLead } from '../../../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { actionsOn, deliveriesOf, eventsOf, idempotencyKeysOf, readsOf } from './export-pages.ts'
+import {
+  actionsOn,
+  type Attempt,
+  deliveriesOf,
+  eventsOf,
+  idempotencyKeysOf,
+  readsOf,
+} from './export-pages.ts'
 
 /** Whom the export is for: partners are not told who of staff did something, and as what details. */
 export type Viewer = 'partner' | 'staff'
@@ -48,10 +55,10 @@ export async function exportedLead(
     closing: { closed_at: time(lead.closed_at), reason: lead.close_reason },
     workflow: { workflow_id: workflowId, started_at: time(lead.workflow_started_at) },
     idempotency_keys: (await idempotencyKeysOf(sql, partnerId, id)).map((row) => ({
-      ...row,
+      key: row.key,
       created_at: time(row.created_at),
     })),
-    events: mapped(eventsOf(sql, id), (row) => ({ ...row, created_at: time(row.created_at) })),
+    events: mapped(eventsOf(sql, id), eventOf),
     deliveries: mapped(deliveriesOf(sql, id), deliveryOf),
     reads: mapped(readsOf(sql, id), (row) => readOf(row, viewer)),
     actions: mapped(actionsOn(sql, id), (row) => actionOf(row, viewer)),
@@ -65,19 +72,38 @@ async function* mapped<Row>(pages: AsyncIterable<Row[]>, toWire: (row: Row) => o
 type RowOf<Read extends (...args: never[]) => AsyncIterable<object[]>> =
   ReturnType<Read> extends AsyncIterable<(infer Row)[]> ? Row : never
 
-function deliveryOf({ attempts, waits_for, ...row }: RowOf<typeof deliveriesOf>) {
-  return {
-    ...row,
-    next_attempt_at: time(nextAttemptOf({ ...row, waits_for })),
-    settled_at: time(row.settled_at),
-    resend_requested_at: time(row.resend_requested_at),
-    attempts: mapped(attempts, ({ event_id: _, ...attempt }) => ({
-      ...attempt,
-      started_at: time(attempt.started_at),
-      finished_at: time(attempt.finished_at),
-    })),
-  }
-}
+const eventOf = (row: RowOf<typeof eventsOf>) => ({
+  position: row.position,
+  event_id: row.event_id,
+  event_name: row.event_name,
+  event_payload: row.event_payload,
+  created_at: time(row.created_at),
+})
+
+const deliveryOf = (row: RowOf<typeof deliveriesOf>) => ({
+  sequence: row.sequence,
+  event_id: row.event_id,
+  state: row.state,
+  body: row.body,
+  next_attempt_at: time(nextAttemptOf(row)),
+  settled_at: time(row.settled_at),
+  resend_requested_at: time(row.resend_requested_at),
+  attempts: mapped(row.attempts, attemptOf),
+})
+
+const attemptOf = (row: Attempt) => ({
+  number: row.number,
+  trigger: row.trigger,
+  started_at: time(row.started_at),
+  finished_at: time(row.finished_at),
+  duration_ms: row.duration_ms,
+  address: row.address,
+  status: row.status,
+  error_code: row.error_code,
+  hint: row.hint,
+  response_headers: row.response_headers,
+  response_body: row.response_body,
+})
 
 function readOf({ at, what, key_id, staff, os_user }: RowOf<typeof readsOf>, viewer: Viewer) {
   const by = key_id === null ? 'staff' : `key ${key_id}`

@@ -97,18 +97,27 @@ export const getSink: FastifyPluginAsyncZod<Options> = async (app, { sql, sinkBa
         data: {
           url: `${sinkBase()}${sinkPath(token)}`,
           ...(times === 0 ? USUAL : { status, times, delay_ms: delayMs }),
-          webhooks: arrivals.map(({ received_at: receivedAt, problem, ...arrival }) => ({
-            ...arrival,
-            received_at: formatTimestamp(receivedAt),
-            verified: problem === null,
-            problem,
-            event: problem === null ? parse(arrival.body) : null,
-          })),
+          webhooks: arrivals.map(toWire),
         },
       }
     },
   })
 }
+
+type Arrival = Awaited<ReturnType<typeof readArrivals>>[number]
+
+const toWire = (arrival: Arrival) => ({
+  webhook_id: arrival.webhook_id,
+  headers: arrival.headers,
+  body: arrival.body,
+  status: arrival.status,
+  delay_ms: arrival.delay_ms,
+  attempt: arrival.attempt,
+  received_at: formatTimestamp(arrival.received_at),
+  verified: arrival.problem === null,
+  problem: arrival.problem,
+  event: arrival.problem === null ? parse(arrival.body) : null,
+})
 
 /** It was signed, but maybe by the partner itself. */
 function parse(body: string): unknown {

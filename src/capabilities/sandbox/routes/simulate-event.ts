@@ -143,7 +143,14 @@ export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const simulatedEvents = answers.flatMap(({ outcome, event_id: eventId }) => {
         const row = recorded.get(eventId ?? '')
         if (row === undefined) return []
-        return { recorded: outcome === 'recorded', ...row, created_at: formatTimestamp(row.created_at) }
+        return {
+          recorded: outcome === 'recorded',
+          event_id: row.event_id,
+          event_name: row.event_name,
+          event_payload: row.event_payload,
+          created_at: formatTimestamp(row.created_at),
+          sequence: row.sequence,
+        }
       })
       return {
         success: true as const,

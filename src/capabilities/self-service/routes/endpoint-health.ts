@@ -99,20 +99,32 @@ export const examplePausedHealth = {
 }
 
 export function healthToWire({
-  recent_attempts,
+  recent_attempts: recent,
   last_success_at,
-  last_error,
-  oldest_waiting,
+  last_error: error,
+  oldest_waiting: oldest,
   next_attempt_at,
   next_probe_at,
 }: EndpointReading) {
   return {
-    recent_attempts,
+    recent_attempts: {
+      count: recent.count,
+      success_rate: recent.success_rate,
+      duration_p50_ms: recent.duration_p50_ms,
+      duration_p95_ms: recent.duration_p95_ms,
+    },
     last_success_at: last_success_at && formatTimestamp(last_success_at),
-    last_error: last_error && { ...last_error, at: formatTimestamp(new Date(last_error.at)) },
-    oldest_waiting: oldest_waiting && {
-      ...oldest_waiting,
-      waiting_since: formatTimestamp(oldest_waiting.waiting_since),
+    last_error: error && {
+      at: formatTimestamp(new Date(error.at)),
+      status: error.status,
+      error_code: error.error_code,
+      hint: error.hint,
+    },
+    oldest_waiting: oldest && {
+      event_id: oldest.event_id,
+      event_name: oldest.event_name,
+      lead_id: oldest.lead_id,
+      waiting_since: formatTimestamp(oldest.waiting_since),
     },
     next_attempt_at: next_attempt_at && formatTimestamp(next_attempt_at),
     next_probe_at: next_probe_at && formatTimestamp(next_probe_at),

@@ -167,13 +167,18 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     state: row.state,
     created_at: formatTimestamp(row.created_at),
     next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
-    waits_for: row.waits_for,
+    waits_for: row.waits_for && { event_id: row.waits_for.event_id, sequence: row.waits_for.sequence },
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
     body: row.body,
-    attempts: attempts.map(({ event_id: _, started_at, ...rest }) => ({
-      ...rest,
-      started_at: formatTimestamp(started_at),
+    attempts: attempts.map((made) => ({
+      number: made.number,
+      trigger: made.trigger,
+      duration_ms: made.duration_ms,
+      status: made.status,
+      error_code: made.error_code,
+      hint: made.hint,
+      started_at: formatTimestamp(made.started_at),
     })),
   }
 }

@@ -62,9 +62,10 @@ export const getEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
 
 type Row = NonNullable<Awaited<ReturnType<typeof findEvents>>>[number]
 
-const toWire = ({ position: _, created_at, ...row }: Row) => ({
-  ...row,
-  created_at: formatTimestamp(created_at),
+const toWire = (row: Row) => ({
+  event_name: row.event_name,
+  event_payload: row.event_payload,
+  created_at: formatTimestamp(row.created_at),
 })
 
 async function* mapped(rows: AsyncIterable<Row[]>): Pages {

@@ -96,14 +96,17 @@ export const getLead: FastifyPluginAsyncZod<Options> = async (app, { noteRead, .
  * metadata of that name shows: it was stored before the lead had the field. It does shadow what the interface
  * specification does not have: partners may store a field of any other name, and get it back.
  */
-function toWire({ metadata, closed_at, ...row }: LeadRow) {
+function toWire({ metadata, ...row }: LeadRow) {
   return {
-    ...(closed_at && { closed_at: formatTimestamp(closed_at) }),
+    ...(row.closed_at && { closed_at: formatTimestamp(row.closed_at) }),
     ...metadata,
-    ...row,
-    lead_id: row.id,
+    id: row.id,
+    partner_id: row.partner_id,
+    ...eachField(requiredFields, (name) => row[name]),
     ...eachField(returnedFields, (name) => row[name] ?? metadata[name]),
+    status: row.status,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),
+    lead_id: row.id,
   }
 }

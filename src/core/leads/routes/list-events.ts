@@ -115,16 +115,25 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       const last = page.at(-1)
       return {
         success: true as const,
-        data: page.map(({ generation: _, txid: __, created_at, ...row }) => ({
-          ...row,
-          created_at: formatTimestamp(created_at),
-        })),
+        data: page.map(toWire),
         next: writeFeedCursor(last === undefined ? after : placeOf(last)),
         has_more: found.length > limit,
       }
     },
   })
 }
+
+type Row = Awaited<ReturnType<typeof eventsAfter>>[number]
+
+const toWire = (row: Row) => ({
+  event_id: row.event_id,
+  event_name: row.event_name,
+  event_payload: row.event_payload,
+  lead_id: row.lead_id,
+  partner_lead_id: row.partner_lead_id,
+  position: row.position,
+  created_at: formatTimestamp(row.created_at),
+})
 
 async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
   if (after === undefined || after === null) return BEGINNING
@@ -142,9 +151,11 @@ async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Prom
   return last === undefined ? BEGINNING : placeOf(last)
 }
 
-const placeOf = ({ lead_id: leadId, ...place }: Omit<FeedPosition, 'leadId'> & { lead_id: number }) => ({
-  ...place,
-  leadId,
+const placeOf = (row: Pick<Row, 'generation' | 'txid' | 'lead_id' | 'position'>): FeedPosition => ({
+  generation: row.generation,
+  txid: row.txid,
+  leadId: row.lead_id,
+  position: row.position,
 })
 
 /** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */

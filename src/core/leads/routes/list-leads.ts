@@ -104,14 +104,23 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
       const page = found.slice(0, limit)
       return {
         success: true as const,
-        data: page.map(({ created_at, updated_at, closed_at, ...lead }) => ({
-          ...lead,
-          closed_at: closed_at && formatTimestamp(closed_at),
-          created_at: formatTimestamp(created_at),
-          updated_at: formatTimestamp(updated_at),
-        })),
+        data: page.map(toWire),
         next: found.length > limit ? (page.at(-1)?.lead_id ?? null) : null,
       }
     },
   })
 }
+
+type Row = Awaited<ReturnType<typeof find>>[number]
+
+const toWire = (row: Row) => ({
+  lead_id: row.lead_id,
+  partner_lead_id: row.partner_lead_id,
+  status: row.status,
+  closed: row.closed,
+  open_deliveries: row.open_deliveries,
+  delivery: row.delivery,
+  closed_at: row.closed_at && formatTimestamp(row.closed_at),
+  created_at: formatTimestamp(row.created_at),
+  updated_at: formatTimestamp(row.updated_at),
+})
