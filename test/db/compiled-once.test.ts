@@ -21,14 +21,14 @@ describe('a query that is compiled once', () => {
 
   it('is built at its first use only, and takes the values of each execution', async () => {
     let built = 0
-    const find = compiledOnce<{ id: number; name: string }>()((sql, { id, name }) => {
+    const find = compiledOnce<{ id: number; name: string }>()((sql, value) => {
       built++
       return sql
         .selectFrom('partners')
         .select(['id', 'name'])
-        .where('name', '=', name)
+        .where('name', '=', value('name'))
         .where('name', '<>', 'nobody')
-        .where('id', '=', id)
+        .where('id', '=', value('id'))
     })
     const sql = sqlOf(orm)
     expect(await find(sql, { id: 1, name: 'First Lender' })).toEqual([{ id: 1, name: 'First Lender' }])
@@ -38,8 +38,8 @@ describe('a query that is compiled once', () => {
   })
 
   it('runs in the transaction that it is given', async () => {
-    const names = compiledOnce<{ name: string }>()((sql, { name }) =>
-      sql.selectFrom('partners').select('name').where('name', '=', name),
+    const names = compiledOnce<{ name: string }>()((sql, value) =>
+      sql.selectFrom('partners').select('name').where('name', '=', value('name')),
     )
     const inside = sqlOf(orm)
       .transaction()

@@ -9,22 +9,22 @@ class Parameter {
   }
 }
 
+type ValueOf<Values> = <Name extends keyof Values>(name: Name) => Expression<Values[Name]>
+
 /**
  * A query that is built and compiled at its first use only, which takes as long as to decrypt a value or two: for
  * what partners ask again and again. Its text must depend on nothing but its code.
  *
- * @param build gets the stand-in of each value by its name: `param.leadId`.
+ * @param build asks for the stand-in of each value by its name: `value('leadId')`.
  */
 export function compiledOnce<Values extends object>() {
-  return <Row>(
-    build: (sql: Sql, param: { [Name in keyof Values]: Expression<Values[Name]> }) => Compilable<Row>,
-  ) => {
-    const param = new Proxy({} as never, { get: (_, name) => raw.val(new Parameter(name)) })
+  return <Row>(build: (sql: Sql, value: ValueOf<Values>) => Compilable<Row>) => {
+    const value: ValueOf<Values> = (name) => raw`${new Parameter(name)}`
     let compiled: ReturnType<Compilable<Row>['compile']> | undefined
     return async (sql: Sql, values: Values): Promise<Row[]> => {
-      compiled ??= build(sql, param).compile()
-      const parameters = compiled.parameters.map((value) =>
-        value instanceof Parameter ? values[value.name as keyof Values] : value,
+      compiled ??= build(sql, value).compile()
+      const parameters = compiled.parameters.map((parameter) =>
+        parameter instanceof Parameter ? values[parameter.name as keyof Values] : parameter,
       )
       const { rows } = await sql.executeQuery<Row>({ ...compiled, parameters })
       return rows

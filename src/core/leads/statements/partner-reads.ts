@@ -4,7 +4,7 @@ import type { Sql } from '../../database/orm.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
-const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, { leadId, partnerId }) =>
+const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
   sql
     .selectFrom('leads')
     .select([
@@ -18,8 +18,8 @@ const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, {
       'updated_at',
     ])
     .select(leadsEnd.as('closed_at'))
-    .where('id', '=', leadId)
-    .where('partner_id', '=', partnerId)
+    .where('id', '=', value('leadId'))
+    .where('partner_id', '=', value('partnerId'))
     .where('erased_at', 'is', null),
 )
 
@@ -90,7 +90,7 @@ interface EventsPage {
   after: number
 }
 
-const selectEvents = compiledOnce<EventsPage>()((sql, { leadId, partnerId, after }) =>
+const selectEvents = compiledOnce<EventsPage>()((sql, value) =>
   sql
     .selectFrom('lead_events')
     .select(['position', 'event_name', 'event_payload', 'created_at'])
@@ -98,11 +98,11 @@ const selectEvents = compiledOnce<EventsPage>()((sql, { leadId, partnerId, after
       eb
         .selectFrom('leads')
         .select('leads.id')
-        .where('leads.id', '=', leadId)
-        .where('leads.partner_id', '=', partnerId)
+        .where('leads.id', '=', value('leadId'))
+        .where('leads.partner_id', '=', value('partnerId'))
         .where('leads.erased_at', 'is', null),
     )
-    .where('position', '>', after)
+    .where('position', '>', value('after'))
     .orderBy('position')
     .limit(EVENTS_AT_ONCE),
 )
