@@ -26,5 +26,6 @@ function bytesOf(inbox: readonly MilestoneItem[]): number {
 
 /** Bounds a run's history. Nothing is lost: waits start again, and the rest is in the record. */
 export function isTimeToContinue(journey: Journey): boolean {
-  return isMakingWay(journey) && !journey.recording && !journey.restored && allHandlersFinished()
+  const { inbox, record } = journey.phases
+  return isMakingWay(journey) && inbox === 'idle' && record === 'known' && allHandlersFinished()
 }

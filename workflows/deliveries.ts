@@ -1,17 +1,20 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook, requestAttempt } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
+import { enter } from './phases.ts'
 import { show } from './show.ts'
-import { advance, isAnother, knownRecord } from './standing.ts'
+import { isOfKnownRecord, knownRecord, advance } from './standing.ts'
+
+export function hasOpenWebhook({ state, phases }: Journey): boolean {
+  return state.next <= state.last && phases.webhooks !== 'welcoming'
+}
 
 /**
  * Sends the lead's webhooks, first in, first out. The queue is two numbers, the first open one and the highest: a sequence
  * between them that was left out is answered with the next. This loop is the only scheduled sender of them.
  */
 export async function deliverNext(journey: Journey): Promise<void> {
-  const { state } = journey
-  await condition(() => state.next <= state.last && !journey.welcoming && !journey.restored)
-  const { wakes } = journey
+  const { state, wakes } = journey
   const { last, next } = state
   const known = knownRecord(journey)
   if (journey.asked) {
@@ -19,10 +22,7 @@ export async function deliverNext(journey: Journey): Promise<void> {
     journey.asked = false
   }
   const answer = await send(journey)
-  if (isAnother(journey, known, answer)) {
-    journey.restored = true
-    return
-  }
+  if (!isOfKnownRecord(journey, known, answer)) return
   if (answer.outcome === 'given_up') {
     note(
       journey,
@@ -33,21 +33,23 @@ export async function deliverNext(journey: Journey): Promise<void> {
   state.last = Math.max(state.last, answer.last)
   advance(journey, answer.next)
   if (answer.outcome !== 'held') return
-  journey.held = true
+  enter(journey, 'webhooks', 'held')
   show(journey)
   await condition(() => journey.wakes !== wakes || state.last > last)
-  journey.held = false
+  enter(journey, 'webhooks', 'idle')
 }
 
 async function send(journey: Journey) {
   const { leadId, next } = journey.state
   const summary = `send ${webhookName(journey, next)}`
   journey.sending = new CancellationScope()
+  enter(journey, 'webhooks', 'sending')
   try {
     return await journey.sending.run(() =>
       deliverWebhook.executeWithOptions({ summary }, [leadId, next, 'scheduled']),
     )
   } finally {
     journey.sending = undefined
+    enter(journey, 'webhooks', 'idle')
   }
 }

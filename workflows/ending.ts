@@ -1,31 +1,37 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow'
 import { closeLead } from './activities.ts'
-import { hasUnrecorded, type Journey, now } from './journey.ts'
+import { close, hasUnrecorded, type Journey, now } from './journey.ts'
+import { enter } from './phases.ts'
 import { show } from './show.ts'
+
+/** Whether the lead is to be closed, or will be on a date that is known. */
+export function isToClose({ state, phases }: Journey): boolean {
+  return phases.lead === 'closing' || (phases.lead === 'open' && state.endsAt !== null)
+}
 
 /** Closes the lead in the record: when staff or an operator ask, or 30 days after mortgage_ready. */
 export async function closeWhenDone(journey: Journey): Promise<void> {
   const { state } = journey
-  await condition(() => !journey.closed && !journey.restored && (state.closing || state.endsAt !== null))
-  if (!state.closing) {
+  const isRestored = () => journey.phases.record === 'restored'
+  if (journey.phases.lead === 'open') {
     const { offset } = state
     const waitMs = (state.endsAt ?? 0) - now(journey)
-    const changed = () => state.offset !== offset || state.closing || journey.restored
+    const changed = () => state.offset !== offset || journey.phases.lead !== 'open' || isRestored()
     if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late facts are taken until then' })))
       return
-    journey.closeReason = 'mortgage_ready'
-    state.closing = true
+    close(journey, 'mortgage_ready')
     show(journey)
   }
-  await condition(() => !hasUnrecorded(journey) || journey.restored)
-  if (journey.restored) return
+  await condition(() => !hasUnrecorded(journey) || isRestored())
+  if (isRestored()) return
   // its clock may have moved on without this workflow
   state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled')
-  journey.closed = true
+  enter(journey, 'lead', 'closed')
 }
 
 /** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
 export function isOver(journey: Journey): boolean {
-  const { closed, held, state } = journey
-  return closed && !hasUnrecorded(journey) && allHandlersFinished() && (state.next > state.last || held)
+  const { phases, state } = journey
+  if (phases.lead !== 'closed' || hasUnrecorded(journey) || !allHandlersFinished()) return false
+  return state.next > state.last || phases.webhooks === 'held'
 }

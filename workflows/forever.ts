@@ -1,16 +1,27 @@
-import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow'
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow'
 import { type Journey, note } from './journey.ts'
+import type { Phases } from './phases.ts'
 import { show } from './show.ts'
 
+/** What a lead's workflow does again and again, beside everything else. */
+export interface Coroutine {
+  what: string
+  /** The phase of the record in which it is begun: while the record is restored, nothing is but taking it over. */
+  record: Phases['record']
+  when: (journey: Journey) => boolean
+  step: (journey: Journey) => Promise<void>
+}
+
 /**
- * Repeats `step` until its scope is cancelled because the run ends, and shows operators what each changed. After an error
- * it notes it and tries again in a minute: an error ends neither the coroutine nor the workflow.
+ * Repeats a step, whenever it is time for it, until its scope is cancelled because the run ends, and shows operators what
+ * each changed. After an error it notes it and tries again in a minute: an error ends neither the coroutine nor the workflow.
  */
-export async function forever(journey: Journey, what: string, step: () => Promise<void>): Promise<void> {
+export async function forever(journey: Journey, { what, record, when, step }: Coroutine): Promise<void> {
   const scope = CancellationScope.current()
   while (!scope.consideredCancelled) {
     try {
-      await step()
+      await condition(() => journey.phases.record === record && when(journey))
+      await step(journey)
       // a command after the run's last one would be refused
       if (!scope.consideredCancelled) show(journey)
     } catch (error) {

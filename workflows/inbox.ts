@@ -10,7 +10,7 @@ import { closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
 import { isShowable } from '../src/core/leads/decisions/showable-names.ts'
 import { readCloseArgument, readFailure, readMilestoneArgument, readOffset } from './arguments.ts'
-import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
+import { close, type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
   clockMovedSignal,
   readRecordSignal,
@@ -82,7 +82,7 @@ function handlersOf(journey: Journey): SignalHandler[] {
     {
       signal: closeSignal,
       description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
-      act: (argument) => close(journey, argument),
+      act: (argument) => takeClose(journey, argument),
     },
     {
       signal: playSignal,
@@ -149,11 +149,10 @@ function moveClock(journey: Journey, argument: unknown): void {
   else journey.recordChanged = true
 }
 
-function close(journey: Journey, argument: unknown): void {
+function takeClose(journey: Journey, argument: unknown): void {
   const { reason, faults } = readCloseArgument(argument)
   for (const fault of faults) note(journey, closeSignal.name, fault)
-  journey.closeReason ??= reason
-  journey.state.closing = true
+  close(journey, reason)
 }
 
 /** Late news of a webhook that is settled by now is no news. */

@@ -4,6 +4,7 @@ import type { MilestoneName, SignalledMilestone } from '../src/core/leads/decisi
 import type { AnyCloseReason } from '../src/core/leads/decisions/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/core/leads/decisions/referral.ts'
 import type { Counts, Note } from './messages.ts'
+import { beginPhases, enter, type Phases } from './phases.ts'
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
 export interface Carried {
@@ -26,19 +27,11 @@ export interface Carried {
 
 /** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
 export interface Journey extends Carried {
-  state: ReferralState
-  recording: boolean
-  /** The first webhook is being sent by the activity that also sends the onboarding mail. */
-  welcoming: boolean
-  held: boolean
-  /** Closed in the record: nothing is recorded any more. */
-  closed: boolean
-  /** The workflow ends now, and nothing changes any more. */
-  over: boolean
+  /** Whether it is closing is a phase: see `stateOf`. */
+  state: Omit<ReferralState, 'closing'>
+  phases: Phases
   /** The record is to be read again: somebody changed it there. */
   recordChanged: boolean
-  /** The record went back, or may have: nothing else is done before it is taken over. */
-  restored: boolean
   wakes: number
   /** Messages of this run, against the server's limits for one run. */
   messages: number
@@ -46,6 +39,7 @@ export interface Journey extends Carried {
   awaited: Map<MilestoneItem, RecordedItem | undefined>
   /** Keys of a scenario's milestones that are being recorded. */
   playing: Set<string>
+  /** What a wake interrupts. */
   sending: CancellationScope | undefined
   /** Operators are shown the lead once this moment's messages are taken. */
   showing: boolean
@@ -53,7 +47,7 @@ export interface Journey extends Carried {
 
 const NOTES_KEPT = 20
 
-export function beginJourney(state: ReferralState, carried: Partial<Carried> = {}): Journey {
+export function beginJourney({ closing, ...state }: ReferralState, carried: Partial<Carried> = {}): Journey {
   return {
     counter: 0,
     counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
@@ -67,13 +61,8 @@ export function beginJourney(state: ReferralState, carried: Partial<Carried> = {
     ...carried,
     // started by a version that did not know of it
     state: { ...state, failure: state.failure ?? null },
-    recording: false,
-    welcoming: false,
-    held: false,
-    closed: false,
-    over: false,
+    phases: beginPhases({ closing }),
     recordChanged: false,
-    restored: false,
     wakes: 0,
     messages: 0,
     awaited: new Map(),
@@ -88,6 +77,11 @@ export function carriedOf(journey: Journey): Carried {
   return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked }
 }
 
+/** The state as the next run, activities and queries know it. */
+export function stateOf({ state, phases }: Journey): ReferralState {
+  return { ...state, closing: phases.lead !== 'open' }
+}
+
 /** The lead's time: ours, and in a sandbox as far ahead as a tester moved it. */
 export function now(journey: Journey): number {
   return Date.now() + journey.state.offset
@@ -96,6 +90,12 @@ export function now(journey: Journey): number {
 /** Something for operators to know: a name and words of ours, never content. */
 export function note(journey: Journey, what: string, why: string): void {
   journey.notes = [...journey.notes, { at: now(journey), what, why }].slice(-NOTES_KEPT)
+}
+
+/** Has the lead closed once all is recorded. The first reason counts; what is closed stays so. */
+export function close(journey: Journey, reason?: AnyCloseReason): void {
+  journey.closeReason ??= reason ?? null
+  if (journey.phases.lead === 'open') enter(journey, 'lead', 'closing')
 }
 
 /** Tries the open webhook now, if there is one. */
@@ -118,14 +118,14 @@ export function nextKey(journey: Journey, name: SignalledMilestone): string {
 }
 
 /** Whether anything that arrived is still to be recorded. */
-export function hasUnrecorded({ inbox, unscored, recording }: Journey): boolean {
-  return inbox.length > 0 || unscored.length > 0 || recording
+export function hasUnrecorded({ inbox, unscored, phases }: Journey): boolean {
+  return inbox.length > 0 || unscored.length > 0 || phases.inbox === 'recording'
 }
 
 /** Whether the lead's webhooks go out. */
-export function deliveryState({ state, held }: Journey): 'ok' | 'failing' | 'held' {
+export function deliveryState({ state, phases }: Journey): 'ok' | 'failing' | 'held' {
   if (state.next > state.last) return 'ok'
-  if (held) return 'held'
+  if (phases.webhooks === 'held') return 'held'
   return state.failure === null ? 'ok' : 'failing'
 }
 

@@ -19,11 +19,11 @@ export function describeToOperators(journey: Journey): void {
 }
 
 function headline(journey: Journey): string {
-  const { leadId, partnerId, closing } = journey.state
+  const { leadId, partnerId } = journey.state
   const status = statusOf(journey.state)
   const at = `**Lead ${leadId}** of partner ${partnerId} is at **${status}**`
   const words = `${milestones[status].meaning} (${statuses.indexOf(status) + 1} of ${statuses.length})`
-  return `${at}${closing ? ' and **closed**' : ''}: ${words}.`
+  return `${at}${journey.phases.lead === 'open' ? '' : ' and **closed**'}: ${words}.`
 }
 
 function facts(journey: Journey): string[] {
@@ -61,16 +61,20 @@ const times = (count: number) => (count === 1 ? 'failed once' : `failed ${count}
 function describeScoreUpdate(journey: Journey): string {
   const { anchor, endsAt, period } = journey.state
   if (isCadenceOn(journey)) return `number ${period}, ${date(scoreDate(anchor ?? 0, period))}`
-  if (journey.state.closing) return 'none, the lead is closed'
+  if (journey.phases.lead !== 'open') return 'none, the lead is closed'
   return endsAt === null ? 'none before escrow_funded' : 'none, the borrower is mortgage ready'
 }
 
-function describeEnd({ state, closeReason, over, held }: Journey): string {
-  if (over) {
-    const sent = held ? 'what is held is sent once the endpoint is resumed' : 'nothing is left to send'
+function describeEnd({ state, closeReason, phases }: Journey): string {
+  if (phases.lead === 'over') {
+    const sent =
+      phases.webhooks === 'held'
+        ? 'what is held is sent once the endpoint is resumed'
+        : 'nothing is left to send'
     return `it has ended (${closeReason ?? 'canceled'}), and ${sent}`
   }
-  if (state.closing) return `now (${closeReason ?? 'closed in the record'}), once nothing is to be sent`
+  if (phases.lead !== 'open')
+    return `now (${closeReason ?? 'closed in the record'}), once nothing is to be sent`
   return state.endsAt === null
     ? '30 days after mortgage_ready'
     : `${date(state.endsAt)}, taking late facts until then`
@@ -84,7 +88,7 @@ function notes(journey: Journey): string[] {
 
 function whatToDo(journey: Journey): string {
   const { leadId } = journey.state
-  if (journey.over)
+  if (journey.phases.lead === 'over')
     return `All of it, with every attempt, and webhooks to resend: \`npm run staff -- lead show ${leadId}\``
   return [
     '**What can be done here**',

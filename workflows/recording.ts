@@ -1,18 +1,20 @@
-import { condition } from '@temporalio/workflow'
 import { milestones } from '../src/core/leads/decisions/milestones.ts'
 import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
 import { recordMilestones } from './activities.ts'
 import { isMakingWay } from './continuing.ts'
 import type { Journey } from './journey.ts'
-import { applyRecording, knownRecord, settle, settledUpTo } from './standing.ts'
+import { enter } from './phases.ts'
+import { settle, applyRecording, knownRecord, settledUpTo } from './standing.ts'
 
 const BATCH = 64
 
+export function hasNews(journey: Journey): boolean {
+  return (journey.inbox.length > 0 || journey.recordChanged) && !isMakingWay(journey)
+}
+
 /** Records what arrived, in the order in which it arrived, as many at once as there are. */
 export async function recordInbox(journey: Journey): Promise<void> {
-  const hasNews = () => journey.inbox.length > 0 || journey.recordChanged
-  await condition(() => hasNews() && !journey.restored && !isMakingWay(journey))
-  journey.recording = true
+  enter(journey, 'inbox', 'recording')
   try {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
@@ -23,7 +25,7 @@ export async function recordInbox(journey: Journey): Promise<void> {
     journey.inbox.splice(0, batch.length)
     for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })
   } finally {
-    journey.recording = false
+    enter(journey, 'inbox', 'idle')
   }
 }
 

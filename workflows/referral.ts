@@ -6,20 +6,21 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/core/leads/decisions/referral.ts'
-import { forever } from './forever.ts'
+import { forever, type Coroutine } from './forever.ts'
 import { isRecord } from './arguments.ts'
 import { isTimeToContinue } from './continuing.ts'
-import { deliverNext } from './deliveries.ts'
-import { closeWhenDone, isOver } from './ending.ts'
+import { deliverNext, hasOpenWebhook } from './deliveries.ts'
+import { closeWhenDone, isOver, isToClose } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
-import { beginJourney, type Carried, carriedOf, type Journey } from './journey.ts'
+import { beginJourney, type Carried, carriedOf, close, type Journey, stateOf } from './journey.ts'
 import { type ReferralView, stateQuery } from './messages.ts'
 import { describeToOperators } from './operator-view.ts'
-import { recordInbox } from './recording.ts'
-import { recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
+import { enter } from './phases.ts'
 import { show, showSoon } from './show.ts'
+import { hasNews, recordInbox } from './recording.ts'
+import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 import { receiveSimulations } from './sandbox/simulating.ts'
-import { receiveRestores, takeOver } from './taking-over.ts'
+import { isToTakeOver, receiveRestores, takeOver } from './taking-over.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
@@ -45,7 +46,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   })
   // a cancellation request closes the lead, and interrupts nothing
   CancellationScope.current().cancelRequested.catch(() => {
-    journey.state.closing = true
+    close(journey)
     showSoon(journey)
   })
   return journey
@@ -57,8 +58,10 @@ function requireState(state: unknown): void {
   throw ApplicationFailure.nonRetryable('Not started by the service: use staff workflow rebuild', 'NoState')
 }
 
-function viewOf({ state, counts, inbox, unscored, held, notes }: Journey): ReferralView {
-  return { ...state, signals: counts, waiting: inbox.length + unscored.length, held, notes }
+function viewOf(journey: Journey): ReferralView {
+  const { counts, inbox, unscored, phases, notes } = journey
+  const waiting = inbox.length + unscored.length
+  return { ...stateOf(journey), signals: counts, waiting, held: phases.webhooks === 'held', notes }
 }
 
 async function run(journey: Journey): Promise<string> {
@@ -71,24 +74,28 @@ async function run(journey: Journey): Promise<string> {
     // a coroutine that woke in the same round may have changed that
     over = isOver(journey)
   } while (!over && !isTimeToContinue(journey))
-  const handedOver = plain([journey.state, carriedOf(journey)] as const)
+  const handedOver = plain([stateOf(journey), carriedOf(journey)] as const)
   await end(work)
   if (over) {
-    journey.over = true
+    enter(journey, 'lead', 'over')
     describeToOperators(journey)
     return journey.closeReason ?? 'canceled'
   }
   return makeContinueAsNewFunc<typeof referral>()(...handedOver)
 }
 
+const coroutines: readonly Coroutine[] = [
+  { what: 'restored record', record: 'restored', when: isToTakeOver, step: takeOver },
+  { what: 'recording', record: 'known', when: hasNews, step: recordInbox },
+  { what: 'score updates', record: 'known', when: isCadenceOn, step: recordDueScoreUpdate },
+  { what: 'signalled score updates', record: 'known', when: hasUnscored, step: recordUnscored },
+  { what: 'deliveries', record: 'known', when: hasOpenWebhook, step: deliverNext },
+  { what: 'closing', record: 'known', when: isToClose, step: closeWhenDone },
+]
+
 function begin(journey: Journey): void {
   void welcome(journey)
-  void forever(journey, 'restored record', () => takeOver(journey))
-  void forever(journey, 'recording', () => recordInbox(journey))
-  void forever(journey, 'score updates', () => recordDueScoreUpdate(journey))
-  void forever(journey, 'signalled score updates', () => recordUnscored(journey))
-  void forever(journey, 'deliveries', () => deliverNext(journey))
-  void forever(journey, 'closing', () => closeWhenDone(journey))
+  for (const coroutine of coroutines) void forever(journey, coroutine)
 }
 
 /**

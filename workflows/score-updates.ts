@@ -7,9 +7,12 @@ import { type Journey, note, now } from './journey.ts'
 import { applyRecording, knownRecord, settledUpTo } from './standing.ts'
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
-export function isCadenceOn({ state, restored }: Journey): boolean {
-  return !restored && state.anchor !== null && state.endsAt === null && !state.closing
+export function isCadenceOn({ state, phases }: Journey): boolean {
+  const isOpen = phases.lead === 'open' && phases.record === 'known'
+  return isOpen && state.anchor !== null && state.endsAt === null
 }
+
+export const hasUnscored = ({ unscored }: Journey) => unscored.length > 0
 
 /** When the next score update is due, on our clock; the lead's may run ahead of it. */
 function dueAt({ state }: Journey): number {
@@ -18,7 +21,6 @@ function dueAt({ state }: Journey): number {
 
 /** Waits for the next date and records its score update; if several are overdue, only the latest. */
 export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
-  await condition(() => isCadenceOn(journey))
   const { state } = journey
   const due = dueAt(journey)
   const moved = () => dueAt(journey) !== due || !isCadenceOn(journey)
@@ -37,7 +39,6 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
 
 /** Gets the gains of score updates that were signalled without them. */
 export async function recordUnscored(journey: Journey): Promise<void> {
-  await condition(() => journey.unscored.length > 0 && !journey.restored)
   const [item] = journey.unscored
   if (item === undefined) return
   const end = await score(journey, item, journey.state.period, DAY_MS)

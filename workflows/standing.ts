@@ -9,6 +9,7 @@ import {
 } from '../src/core/leads/decisions/referral.ts'
 import { type Journey, note } from './journey.ts'
 import type { MilestoneAnswer } from './messages.ts'
+import { enter } from './phases.ts'
 
 /** Bounds memory while an endpoint is paused for months. */
 const NAMES_KEPT = 100
@@ -35,10 +36,7 @@ export function applyRecording(
   known: KnownRecord,
 ): boolean {
   const { state } = journey
-  if (recording === null || isAnother(journey, known, recording)) {
-    journey.restored = true
-    return false
-  }
+  if (!isOfKnownRecord(journey, known, recording)) return false
   for (const [index, outcome] of recording.outcomes.entries()) {
     const item = items[index]
     if (item !== undefined) settle(journey, item, outcome)
@@ -50,17 +48,27 @@ export function applyRecording(
   state.last = Math.max(state.last, recording.last)
   state.lastEventAt = recording.lastEventAt
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
-  if (recording.closed) journey.closed = state.closing = true
+  if (recording.closed) enter(journey, 'lead', 'closed')
   applySent(journey, recording)
   return true
 }
 
 /**
- * Whether an answer comes from a record that went back: staff said so, or it knows less than was known when it was asked.
- * Meanwhile another answer may have told more, or the workflow may have taken over a record that has less.
+ * Whether an answer comes from the record that the workflow knows. If not, that went back and is to be taken over: staff said
+ * so, or it knows less than was known when it was asked. Meanwhile another answer may have told more, or the workflow may have
+ * taken over a record that has less.
  */
-export const isAnother = ({ state }: Journey, asked: KnownRecord, answer: KnownRecord) =>
-  answer.generation !== state.generation || answer.last < Math.min(asked.last, state.last)
+export function isOfKnownRecord<Answer extends KnownRecord>(
+  journey: Journey,
+  asked: KnownRecord,
+  answer: Answer | null,
+): answer is Answer {
+  const { generation, last } = journey.state
+  if (answer !== null && answer.generation === generation && answer.last >= Math.min(asked.last, last))
+    return true
+  enter(journey, 'record', 'restored')
+  return false
+}
 
 /** What of the record a workflow knows now. */
 export const knownRecord = ({ state: { generation, last } }: Journey): KnownRecord => ({ generation, last })

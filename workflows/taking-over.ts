@@ -1,8 +1,9 @@
 import { condition, setHandler, workflowInfo } from '@temporalio/workflow'
 import { isTimed, type TakenOver } from '../src/core/leads/decisions/referral.ts'
 import { takeOverRecord } from './activities.ts'
-import { type Journey, note, wake } from './journey.ts'
+import { close, type Journey, note, stateOf, wake } from './journey.ts'
 import { takeOverUpdate } from './messages.ts'
+import { enter } from './phases.ts'
 import { settle } from './standing.ts'
 
 /** The service tells every workflow that may know more than the record, once that was restored. */
@@ -11,8 +12,8 @@ export function receiveRestores(journey: Journey): void {
     takeOverUpdate,
     async () => {
       journey.messages += 2
-      journey.restored = true
-      await condition(() => !journey.restored)
+      enter(journey, 'record', 'restored')
+      await condition(() => journey.phases.record === 'known')
     },
     {
       description: 'From the service itself: the record was restored, and is to be gone on with. No argument',
@@ -20,27 +21,32 @@ export function receiveRestores(journey: Journey): void {
   )
 }
 
+/** Not while a batch is recorded or the first webhook is sent: what they go on with would be replaced. */
+export function isToTakeOver({ phases }: Journey): boolean {
+  return phases.inbox === 'idle' && phases.webhooks !== 'welcoming'
+}
+
 /**
  * Goes on with what the record has, after that went back: this workflow may have seen milestones, and webhooks that were
  * sent, of which the record knows nothing. What arrived and is not recorded yet is kept.
  */
 export async function takeOver(journey: Journey): Promise<void> {
-  await condition(() => journey.restored && !journey.recording && !journey.welcoming)
-  const taken = await takeOverRecord(journey.state, workflowInfo().startTime.getTime())
+  const taken = await takeOverRecord(stateOf(journey), workflowInfo().startTime.getTime())
   if (taken === null) leave(journey)
   else goOn(journey, taken)
   // what it waits for may be another webhook now
   wake(journey)
-  journey.restored = false
+  enter(journey, 'record', 'known')
 }
 
-function goOn(journey: Journey, { state, again }: NonNullable<TakenOver>): void {
+function goOn(journey: Journey, { state: { closing, ...state }, again }: NonNullable<TakenOver>): void {
   // what somebody asked for stays; when the lead ends by itself, the record says
   const endsByItself = journey.closeReason === 'mortgage_ready'
   if (endsByItself) journey.closeReason = null
-  const closing = state.closing || (journey.state.closing && !endsByItself)
-  Object.assign(journey.state, state, { closing })
-  journey.closed = false
+  const isAsked = journey.phases.lead !== 'open' && !endsByItself
+  Object.assign(journey.state, state)
+  enter(journey, 'lead', 'open')
+  if (closing || isAsked) close(journey)
   journey.names = {}
   const unscored = again.filter(({ name, gains, mock }) => name === 'score_update' && !gains && !mock)
   journey.inbox.unshift(...again.filter((item) => !unscored.includes(item)))
@@ -59,6 +65,6 @@ function leave(journey: Journey): void {
   journey.unscored = []
   state.next = state.last + 1
   journey.closeReason = 'not in the record'
-  journey.closed = state.closing = true
+  enter(journey, 'lead', 'closed')
   note(journey, 'record', 'was restored, and does not have the lead any more: staff record show lists it')
 }

@@ -20,14 +20,14 @@ export function receiveUpdates(journey: Journey): void {
 }
 
 /** @throws {Error} what the sender did wrong; nothing of what was sent is repeated. */
-function validate({ closed, state }: Journey, request: unknown): void {
+function validate({ phases }: Journey, request: unknown): void {
   const name = isRecord(request) ? signalledMilestones.find((known) => known === request.name) : undefined
   if (name === undefined) {
     throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
   }
   const [fault] = readMilestoneArgument(name, request).faults
   if (fault !== undefined) throw new Error(`${name}: ${fault}. Nothing was recorded.`)
-  if (closed || state.closing) throw new Error('The lead is closed: it takes no more milestones.')
+  if (phases.lead !== 'open') throw new Error('The lead is closed: it takes no more milestones.')
 }
 
 async function record(

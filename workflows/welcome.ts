@@ -1,6 +1,7 @@
 import { isCancellation } from '@temporalio/workflow'
 import { sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
+import { enter } from './phases.ts'
 import { show } from './show.ts'
 import { applySent } from './standing.ts'
 
@@ -12,7 +13,7 @@ export async function welcome(journey: Journey): Promise<void> {
   const { state } = journey
   if (journey.mailed) return
   if (state.next === 1) {
-    journey.welcoming = true
+    enter(journey, 'webhooks', 'welcoming')
     try {
       const answer = await welcomeLead(state.leadId, state.partnerId)
       applySent(journey, answer)
@@ -24,7 +25,7 @@ export async function welcome(journey: Journey): Promise<void> {
       note(journey, 'welcome', 'failed three times: webhook 1 and the onboarding email are tried apart')
       show(journey)
     } finally {
-      journey.welcoming = false
+      enter(journey, 'webhooks', 'idle')
     }
   }
   if (!journey.mailed) await mail(journey)

@@ -30,8 +30,8 @@ export function receiveSimulations(journey: Journey): void {
 }
 
 /** @throws {Error} what the sender did wrong; of type `LEAD_CLOSED` if the lead takes no more milestones. */
-function validate({ closed, state }: Journey, request: unknown): void {
-  if (closed || state.closing) throw ApplicationFailure.nonRetryable('The lead is closed.', LEAD_CLOSED)
+function validate({ phases }: Journey, request: unknown): void {
+  if (phases.lead !== 'open') throw ApplicationFailure.nonRetryable('The lead is closed.', LEAD_CLOSED)
   if (!isSimulation(request)) throw new Error('The argument is {"key": "…", "events": [{"name": …}, …]}.')
 }
 
@@ -50,7 +50,7 @@ export async function play(journey: Journey, request: unknown): Promise<void> {
 }
 
 async function endOf(journey: Journey, request: SimulateRequest): Promise<Played['end']> {
-  if (journey.closed || journey.state.closing) return 'closed'
+  if (journey.phases.lead !== 'open') return 'closed'
   const answers = await simulate(journey, request)
   return answers.some(({ outcome }) => outcome === 'closed') ? 'closed' : 'recorded'
 }

@@ -1,0 +1,70 @@
+/**
+ * Where a lead's workflow is. It has four parts, each of which is in one phase:
+ *
+ * | Part       | Phase       | Entered from                   | By whom, and when                                          |
+ * | ---------- | ----------- | ------------------------------ | ---------------------------------------------------------- |
+ * | `lead`     | `open`      | `open`, `closing`, `closed`    | `takeOver`: the record, which went back, has not closed it |
+ * | `lead`     | `closing`   | `open`                         | `close`: a signal, a cancellation, or its date has come    |
+ * | `lead`     | `closed`    | `open`, `closing`, `closed`    | an answer: it is closed in the record, or not in it        |
+ * | `lead`     | `over`      | `closed`                       | `run`: nothing is left to record or to send                |
+ * | `record`   | `known`     | `restored`                     | `takeOver`, at its end                                     |
+ * | `record`   | `restored`  | `known`, `restored`            | an answer, or the service: it went back, or may have       |
+ * | `inbox`    | `idle`      | `recording`                    | `recordInbox`, however it ends                             |
+ * | `inbox`    | `recording` | `idle`                         | `recordInbox`: milestones arrived                          |
+ * | `webhooks` | `idle`      | `welcoming`, `sending`, `held` | who entered these, at the end                              |
+ * | `webhooks` | `welcoming` | `idle`                         | `welcome`: the first goes with the onboarding email        |
+ * | `webhooks` | `sending`   | `idle`                         | `deliverNext`: one is open                                 |
+ * | `webhooks` | `held`      | `idle`                         | `deliverNext`: the endpoint is paused, or not set          |
+ *
+ * A run begins with a lead that is `open` or `closing`, a record that is `known`, and the rest `idle`. While the record is
+ * `restored`, `forever` begins nothing but taking it over. What is asked meanwhile is no phase: `asked`, `recordChanged` and
+ * `wakes` remember it until its turn comes.
+ */
+export interface Phases {
+  readonly lead: 'open' | 'closing' | 'closed' | 'over'
+  readonly record: 'known' | 'restored'
+  readonly inbox: 'idle' | 'recording'
+  readonly webhooks: 'idle' | 'welcoming' | 'sending' | 'held'
+}
+
+export type Part = keyof Phases
+
+/** From which phases each can be entered. */
+const entrances: { [P in Part]: Record<Phases[P], readonly Phases[P][]> } = {
+  lead: {
+    open: ['open', 'closing', 'closed'],
+    closing: ['open'],
+    closed: ['open', 'closing', 'closed'],
+    over: ['closed'],
+  },
+  record: {
+    known: ['restored'],
+    restored: ['known', 'restored'],
+  },
+  inbox: {
+    idle: ['recording'],
+    recording: ['idle'],
+  },
+  webhooks: {
+    idle: ['welcoming', 'sending', 'held'],
+    welcoming: ['idle'],
+    sending: ['idle'],
+    held: ['idle'],
+  },
+}
+
+export function beginPhases({ closing }: { closing: boolean }): Phases {
+  return { lead: closing ? 'closing' : 'open', record: 'known', inbox: 'idle', webhooks: 'idle' }
+}
+
+/**
+ * Changes the phase of a part: nothing else does.
+ *
+ * @throws {Error} if it cannot be entered now. Handlers ask first: an error of theirs would stop the workflow.
+ */
+export function enter<P extends Part>({ phases }: { phases: Phases }, part: P, phase: Phases[P]): void {
+  const before = phases[part]
+  if (!entrances[part][phase].includes(before))
+    throw new Error(`${part}: ${phase} cannot be entered from ${before}`)
+  ;(phases as { [Key in P]: Phases[Key] })[part] = phase
+}
