@@ -2,8 +2,8 @@ import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook, requestAttempt } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
 import { enter } from './phases.ts'
-import { show } from './show.ts'
-import { isOfKnownRecord, knownRecord, advance } from './standing.ts'
+import { publish } from './publish.ts'
+import { isOfKnownRecord, knownRecord, settleBefore } from './standing.ts'
 
 export function hasOpenWebhook({ state, phases }: Journey): boolean {
   return state.next <= state.last && phases.webhooks !== 'welcoming'
@@ -31,10 +31,10 @@ export async function deliverNext(journey: Journey): Promise<void> {
     )
   }
   state.last = Math.max(state.last, answer.last)
-  advance(journey, answer.next)
+  settleBefore(journey, answer.next)
   if (answer.outcome !== 'held') return
   enter(journey, 'webhooks', 'held')
-  show(journey)
+  publish(journey)
   await condition(() => journey.wakes !== wakes || state.last > last)
   enter(journey, 'webhooks', 'idle')
 }

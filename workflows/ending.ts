@@ -2,7 +2,7 @@ import { allHandlersFinished, condition } from '@temporalio/workflow'
 import { closeLead } from './activities.ts'
 import { close, hasUnrecorded, type Journey, now } from './journey.ts'
 import { enter } from './phases.ts'
-import { show } from './show.ts'
+import { publish } from './publish.ts'
 
 /** Whether the lead is to be closed, or will be on a date that is known. */
 export function isToClose({ state, phases }: Journey): boolean {
@@ -20,7 +20,7 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
     if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late facts are taken until then' })))
       return
     close(journey, 'mortgage_ready')
-    show(journey)
+    publish(journey)
   }
   await condition(() => !hasUnrecorded(journey) || isRestored())
   if (isRestored()) return

@@ -60,7 +60,8 @@ export async function endpoint(
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
     if (review === null) return
-    show(memory, review)
+    resetProbes(memory, review)
+    setCurrentDetails(detailsOf(memory, review))
     // for its partner and staff to read: the email about the pause says it, too
     if (isProbed(review) && review.nextProbeAt !== memory.nextProbeAt)
       await setNextProbe(endpointId, review.since, memory.nextProbeAt)
@@ -158,13 +159,16 @@ async function mail(memory: Memory): Promise<void> {
   }
 }
 
-/** What an operator reads in the Temporal Web UI. Resets the probes when a new pause begins. */
-function show(memory: Memory, review: EndpointReview): void {
+/** Another pause has probes of its own. */
+function resetProbes(memory: Memory, { state, since }: EndpointReview): void {
+  if (state !== 'paused' || since === memory.since) return
+  Object.assign(memory, { since, probes: 0 })
+  memory.nextProbeAt = nextProbe(memory)
+}
+
+/** What an operator reads in the Temporal Web UI. */
+function detailsOf(memory: Memory, review: EndpointReview): string {
   const { partnerId, state, reason, pausedBy, since, waiting } = review
-  if (state === 'paused' && since !== memory.since) {
-    Object.assign(memory, { since, probes: 0 })
-    memory.nextProbeAt = nextProbe(memory)
-  }
   const probing = pausedBy === 'service'
   const lines = [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
@@ -174,5 +178,5 @@ function show(memory: Memory, review: EndpointReview): void {
       ? [`- Probes so far: ${memory.probes}; next at ${new Date(memory.nextProbeAt).toISOString()}`]
       : []),
   ]
-  setCurrentDetails(lines.join('\n'))
+  return lines.join('\n')
 }

@@ -1,7 +1,7 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow'
 import { type Journey, note } from './journey.ts'
 import type { Phases } from './phases.ts'
-import { show } from './show.ts'
+import { publish } from './publish.ts'
 
 /** What a lead's workflow does again and again, beside everything else. */
 export interface Coroutine {
@@ -23,11 +23,11 @@ export async function forever(journey: Journey, { what, record, when, step }: Co
       await condition(() => journey.phases.record === record && when(journey))
       await step(journey)
       // a command after the run's last one would be refused
-      if (!scope.consideredCancelled) show(journey)
+      if (!scope.consideredCancelled) publish(journey)
     } catch (error) {
       if (isCancellation(error)) continue
       note(journey, what, 'failed: it is tried again in a minute')
-      show(journey)
+      publish(journey)
       await sleep('1 minute', { summary: `${what}: try again` }).catch(() => {})
     }
   }

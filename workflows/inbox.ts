@@ -21,7 +21,7 @@ import {
   sendNowSignal,
   wakeSignal,
 } from './messages.ts'
-import { showSoon } from './show.ts'
+import { publishSoon } from './publish.ts'
 import { play } from './sandbox/simulating.ts'
 
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
@@ -42,7 +42,7 @@ export function receiveSignals(journey: Journey): void {
     journey.messages += 1
     const act = byName.get(name)
     const acting = act === undefined ? notUnderstood(journey, name) : act(argument)
-    showSoon(journey)
+    publishSoon(journey)
     return acting
   }
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has

@@ -41,8 +41,8 @@ export interface Journey extends Carried {
   playing: Set<string>
   /** What a wake interrupts. */
   sending: CancellationScope | undefined
-  /** Operators are shown the lead once this moment's messages are taken. */
-  showing: boolean
+  /** Operators are told of the lead once this moment's messages are taken. */
+  publishing: boolean
 }
 
 const NOTES_KEPT = 20
@@ -68,7 +68,7 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     awaited: new Map(),
     playing: new Set(),
     sending: undefined,
-    showing: false,
+    publishing: false,
   }
 }
 

@@ -1,4 +1,3 @@
-import { setCurrentDetails } from '@temporalio/workflow'
 import { DAY_MS } from '../src/core/values/durations.ts'
 import { milestones, signalledMilestones, statuses } from '../src/core/leads/decisions/milestones.ts'
 import { statusOf } from '../src/core/leads/decisions/referral.ts'
@@ -14,8 +13,8 @@ const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace(
 const days = (ms: number) => `${Math.round((ms / DAY_MS) * 10) / 10} days`
 
 /** What an operator reads in the Temporal Web UI: ids, states and dates, never personal data. */
-export function describeToOperators(journey: Journey): void {
-  setCurrentDetails([headline(journey), ...facts(journey), ...notes(journey), whatToDo(journey)].join('\n\n'))
+export function detailsOf(journey: Journey): string {
+  return [headline(journey), ...facts(journey), ...notes(journey), whatToDo(journey)].join('\n\n')
 }
 
 function headline(journey: Journey): string {

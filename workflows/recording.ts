@@ -4,7 +4,7 @@ import { recordMilestones } from './activities.ts'
 import { isMakingWay } from './continuing.ts'
 import type { Journey } from './journey.ts'
 import { enter } from './phases.ts'
-import { settle, applyRecording, knownRecord, settledUpTo } from './standing.ts'
+import { applyOutcome, applyRecording, knownRecord, settledUpTo } from './standing.ts'
 
 const BATCH = 64
 
@@ -23,7 +23,7 @@ export async function recordInbox(journey: Journey): Promise<void> {
     const recording = await recordMilestones(journey.state.leadId, items, settledUpTo(journey), known)
     if (!applyRecording(journey, recording, items, known)) return
     journey.inbox.splice(0, batch.length)
-    for (const item of batch) if (!items.includes(item)) settle(journey, item, { outcome: 'repeated' })
+    for (const item of batch) if (!items.includes(item)) applyOutcome(journey, item, { outcome: 'repeated' })
   } finally {
     enter(journey, 'inbox', 'idle')
   }

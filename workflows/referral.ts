@@ -3,6 +3,7 @@ import {
   CancellationScope,
   condition,
   makeContinueAsNewFunc,
+  setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/core/leads/decisions/referral.ts'
@@ -14,9 +15,9 @@ import { closeWhenDone, isOver, isToClose } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
 import { beginJourney, type Carried, carriedOf, close, type Journey, stateOf } from './journey.ts'
 import { type ReferralView, stateQuery } from './messages.ts'
-import { describeToOperators } from './operator-view.ts'
+import { detailsOf } from './operator-view.ts'
 import { enter } from './phases.ts'
-import { show, showSoon } from './show.ts'
+import { publish, publishSoon } from './publish.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 import { receiveSimulations } from './sandbox/simulating.ts'
@@ -47,7 +48,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   // a cancellation request closes the lead, and interrupts nothing
   CancellationScope.current().cancelRequested.catch(() => {
     close(journey)
-    showSoon(journey)
+    publishSoon(journey)
   })
   return journey
 }
@@ -65,7 +66,7 @@ function viewOf(journey: Journey): ReferralView {
 }
 
 async function run(journey: Journey): Promise<string> {
-  show(journey)
+  publish(journey)
   const work = new CancellationScope()
   void work.run(async () => begin(journey))
   let over = false
@@ -78,7 +79,7 @@ async function run(journey: Journey): Promise<string> {
   await end(work)
   if (over) {
     enter(journey, 'lead', 'over')
-    describeToOperators(journey)
+    setCurrentDetails(detailsOf(journey))
     return journey.closeReason ?? 'canceled'
   }
   return makeContinueAsNewFunc<typeof referral>()(...handedOver)

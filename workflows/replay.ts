@@ -34,28 +34,26 @@ export async function replay(filter: Filter, progress: ReplayProgress): Promise<
     const page = await listReplay(filter, progress.at)
     if (page.length === 0) return progress
     for (const { leadId, sequence } of page) {
-      show(filter, progress)
+      setCurrentDetails(detailsOf(filter, progress))
       const summary = `webhook ${sequence} of lead ${leadId}`
       progress[await replayWebhook.executeWithOptions({ summary }, [leadId, sequence])] += 1
       progress.at = { leadId, sequence }
     }
-    show(filter, progress)
+    setCurrentDetails(detailsOf(filter, progress))
     if (workflowInfo().continueAsNewSuggested) await makeContinueAsNewFunc<typeof replay>()(filter, progress)
   }
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function show({ partnerId, states, since, until }: Filter, progress: ReplayProgress): void {
+function detailsOf({ partnerId, states, since, until }: Filter, progress: ReplayProgress): string {
   const { total, delivered, failed, at } = progress
-  setCurrentDetails(
-    [
-      `Replay of **partner ${partnerId}**: **${delivered + failed} of ${total}** sent.`,
-      '',
-      `- ${states.join(' and ')}, events ${since === null ? '' : `from ${since} `}before ${until}`,
-      `- Delivered: ${delivered}; failed: ${failed}`,
-      `- At lead ${at.leadId}, webhook ${at.sequence}`,
-      '',
-      'Request its cancellation to stop it.',
-    ].join('\n'),
-  )
+  return [
+    `Replay of **partner ${partnerId}**: **${delivered + failed} of ${total}** sent.`,
+    '',
+    `- ${states.join(' and ')}, events ${since === null ? '' : `from ${since} `}before ${until}`,
+    `- Delivered: ${delivered}; failed: ${failed}`,
+    `- At lead ${at.leadId}, webhook ${at.sequence}`,
+    '',
+    'Request its cancellation to stop it.',
+  ].join('\n')
 }

@@ -42,7 +42,7 @@ type Waiting = Awaited<ReturnType<Activities['listResends']>>
 /** Returns false once the endpoint is paused. */
 async function sendAll(partnerId: number, waiting: Waiting, progress: ResendProgress): Promise<boolean> {
   for (const [sent, { leadId, sequence }] of waiting.webhooks.entries()) {
-    show(partnerId, progress, waiting.total - sent)
+    setCurrentDetails(detailsOf(partnerId, progress, waiting.total - sent))
     const summary = `webhook ${sequence} of lead ${leadId}`
     const outcome = await resendWebhook.executeWithOptions({ summary }, [leadId, sequence])
     if (outcome === 'held') return false
@@ -52,14 +52,12 @@ async function sendAll(partnerId: number, waiting: Waiting, progress: ResendProg
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function show(partnerId: number, { delivered, failed }: ResendProgress, waiting: number): void {
-  setCurrentDetails(
-    [
-      `Webhooks that **partner ${partnerId}** or staff asked to be sent once more: **${waiting}** wait.`,
-      '',
-      `- Delivered: ${delivered}; failed: ${failed}`,
-      '',
-      'They are marked in PostgreSQL: canceled or terminated, this workflow is started again. Pause the endpoint to hold them.',
-    ].join('\n'),
-  )
+function detailsOf(partnerId: number, { delivered, failed }: ResendProgress, waiting: number): string {
+  return [
+    `Webhooks that **partner ${partnerId}** or staff asked to be sent once more: **${waiting}** wait.`,
+    '',
+    `- Delivered: ${delivered}; failed: ${failed}`,
+    '',
+    'They are marked in PostgreSQL: canceled or terminated, this workflow is started again. Pause the endpoint to hold them.',
+  ].join('\n')
 }

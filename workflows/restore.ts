@@ -40,15 +40,13 @@ const { finishRestore } = proxyActivities<Activities>({
  */
 export async function restore(generation: number): Promise<string> {
   setDefaultSignalHandler(() => {})
-  const show = (step: string) =>
-    setCurrentDetails(
-      `The record was restored, and is **generation ${generation}**. ${step} What was lost: \`npm run staff -- record show\`.`,
-    )
-  show('Workflows that may know more go on with what it has.')
+  const detailsOf = (step: string) =>
+    `The record was restored, and is **generation ${generation}**. ${step} What was lost: \`npm run staff -- record show\`.`
+  setCurrentDetails(detailsOf('Workflows that may know more go on with what it has.'))
   const { looked, unanswered } = await takeOverLeads()
-  show('Its partners are told.')
+  setCurrentDetails(detailsOf('Its partners are told.'))
   const partners = await tellPartners(generation)
   await finishRestore(generation)
-  show('All is done.')
+  setCurrentDetails(detailsOf('All is done.'))
   return `${looked} leads looked at, ${unanswered} of them without an answer; ${partners} partners told`
 }

@@ -39,7 +39,7 @@ export function applyRecording(
   if (!isOfKnownRecord(journey, known, recording)) return false
   for (const [index, outcome] of recording.outcomes.entries()) {
     const item = items[index]
-    if (item !== undefined) settle(journey, item, outcome)
+    if (item !== undefined) applyOutcome(journey, item, outcome)
   }
   state.anchor = recording.anchor ?? state.anchor
   state.endsAt = recording.endsAt ?? state.endsAt
@@ -75,7 +75,7 @@ export const knownRecord = ({ state: { generation, last } }: Journey): KnownReco
 
 /** Applies the end of a first attempt. */
 export function applySent(journey: Journey, { delivered, failure }: Sent): void {
-  if (delivered !== undefined) advance(journey, delivered + 1)
+  if (delivered !== undefined) settleBefore(journey, delivered + 1)
   if (failure?.sequence === journey.state.next) journey.state.failure = failure
 }
 
@@ -86,7 +86,7 @@ export function settledUpTo({ state }: Journey): SettledUpTo | undefined {
 }
 
 /** Makes `next` the first open webhook, and forgets the ones before it: they are in the record. */
-export function advance(journey: Journey, next: number): void {
+export function settleBefore(journey: Journey, next: number): void {
   const { state, names } = journey
   state.next = Math.max(state.next, next)
   for (const sequence of Object.keys(names)) if (Number(sequence) < state.next) delete names[Number(sequence)]
@@ -94,7 +94,7 @@ export function advance(journey: Journey, next: number): void {
 }
 
 /** Counts a milestone's outcome, notes it if nothing changed, and answers a waiting sender. */
-export function settle(journey: Journey, item: MilestoneItem, result: RecordedItem): void {
+export function applyOutcome(journey: Journey, item: MilestoneItem, result: RecordedItem): void {
   const { state, counts } = journey
   const { outcome, sequence } = result
   if (outcome === 'recorded') state.lastEvent = item.name

@@ -4,7 +4,7 @@ import { takeOverRecord } from './activities.ts'
 import { close, type Journey, note, stateOf, wake } from './journey.ts'
 import { takeOverUpdate } from './messages.ts'
 import { enter } from './phases.ts'
-import { settle } from './standing.ts'
+import { applyOutcome } from './standing.ts'
 
 /** The service tells every workflow that may know more than the record, once that was restored. */
 export function receiveRestores(journey: Journey): void {
@@ -60,7 +60,7 @@ function goOn(journey: Journey, { state: { closing, ...state }, again }: NonNull
 /** The lead was lost with its record: its partner has to send it again. */
 function leave(journey: Journey): void {
   const { state, inbox, unscored } = journey
-  for (const item of [...inbox, ...unscored]) settle(journey, item, { outcome: 'closed' })
+  for (const item of [...inbox, ...unscored]) applyOutcome(journey, item, { outcome: 'closed' })
   journey.inbox = []
   journey.unscored = []
   state.next = state.last + 1

@@ -4,7 +4,7 @@ import { isRecord, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'
 import { type MilestoneAnswer, milestoneUpdate } from './messages.ts'
-import { showSoon } from './show.ts'
+import { publishSoon } from './publish.ts'
 import { takeAnswer } from './standing.ts'
 
 /** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */
@@ -38,7 +38,7 @@ async function record(
   // the server allows a run 2,000 updates and 10,000 signals
   journey.messages += 2
   const item = receive(journey, name, request, currentUpdateInfo()?.id)
-  showSoon(journey)
+  publishSoon(journey)
   if (item === undefined) return { outcome: 'accepted', event_id: null }
   const { awaited } = journey
   awaited.set(item, undefined)

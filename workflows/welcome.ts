@@ -2,7 +2,7 @@ import { isCancellation } from '@temporalio/workflow'
 import { sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'
-import { show } from './show.ts'
+import { publish } from './publish.ts'
 import { applySent } from './standing.ts'
 
 /**
@@ -18,12 +18,12 @@ export async function welcome(journey: Journey): Promise<void> {
       const answer = await welcomeLead(state.leadId, state.partnerId)
       applySent(journey, answer)
       journey.mailed = answer.mailed
-      show(journey)
+      publish(journey)
     } catch (error) {
       // the run ends: the next one sees to it
       if (isCancellation(error)) return
       note(journey, 'welcome', 'failed three times: webhook 1 and the onboarding email are tried apart')
-      show(journey)
+      publish(journey)
     } finally {
       enter(journey, 'webhooks', 'idle')
     }
@@ -37,7 +37,7 @@ async function mail(journey: Journey): Promise<void> {
   } catch (error) {
     if (isCancellation(error)) return
     note(journey, 'onboarding email', 'could not be sent for 7 days: it was given up')
-    show(journey)
+    publish(journey)
   }
   journey.mailed = true
 }

@@ -65,7 +65,7 @@ export async function erasure(leadId: number): Promise<'erased' | 'canceled'> {
     const { looks } = memory
     const review = await reviewErasure(leadId)
     if (review === null) return 'canceled'
-    show(memory, review)
+    setCurrentDetails(detailsOf(memory, review))
     if (!review.isTold) void tell(memory, review)
     if (review.isChecked) {
       await condition(() => !memory.telling, '7 days')
@@ -105,21 +105,18 @@ async function tell(memory: Memory, { isAnnounced, isErased }: ErasureReview): P
   }
 }
 
-function show({ leadId }: Memory, review: ErasureReview): void {
+/** What an operator reads in the Temporal Web UI. */
+function detailsOf({ leadId }: Memory, review: ErasureReview): string {
   const { partnerId, dueInMs, isHeld, isErased, isChecked, isAnnounced, isTold } = review
   const what = `The personal data of **lead ${leadId}** of partner ${partnerId}`
   const at = new Date(Date.now() + dueInMs).toISOString().slice(0, 16).replace('T', ' ')
   const held = isHeld ? ' The lead is **held**, which prevents it.' : ''
   const certificate = `\`npm run staff -- erasure show ${leadId}\``
-  if (isChecked) setCurrentDetails(`${what} is erased. Certificate: ${certificate}`)
-  else if (isErased) setCurrentDetails(`${what} is erased. Its workflows end, and what is left is counted.`)
-  else if (isAnnounced && !isTold)
-    setCurrentDetails(
-      `${what} is to be erased. Partner and staff are being told by email, and it waits for that.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``,
-    )
-  else if (dueInMs > 0)
-    setCurrentDetails(
-      `${what} is erased on ${at} UTC.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``,
-    )
-  else setCurrentDetails(`${what} is to be erased now.${held}`)
+  if (isChecked) return `${what} is erased. Certificate: ${certificate}`
+  if (isErased) return `${what} is erased. Its workflows end, and what is left is counted.`
+  if (isAnnounced && !isTold)
+    return `${what} is to be erased. Partner and staff are being told by email, and it waits for that.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``
+  if (dueInMs > 0)
+    return `${what} is erased on ${at} UTC.${held} To prevent it: \`npm run staff -- erasure cancel ${leadId}\``
+  return `${what} is to be erased now.${held}`
 }

@@ -17,7 +17,7 @@ import {
   type SimulateRequest,
   simulateUpdate,
 } from '../messages.ts'
-import { showSoon } from '../show.ts'
+import { publishSoon } from '../publish.ts'
 import { takeAnswer } from '../standing.ts'
 
 /** Milestones that a partner simulates in a sandbox: recorded as others are, answered once all are. */
@@ -69,7 +69,7 @@ async function simulate(journey: Journey, { key, events }: SimulateRequest): Pro
   const items = events.map((event, index) => simulatedItem(event, key, index))
   for (const item of items) awaited.set(item, undefined)
   inbox.push(...items)
-  showSoon(journey)
+  publishSoon(journey)
   await condition(() => items.every((item) => awaited.get(item) !== undefined))
   return items.map((item) => takeAnswer(journey, item))
 }

@@ -20,7 +20,7 @@ export async function certification(certificationId: number): Promise<string> {
     // whoever is there may not want it
     const valid = outcomes.get('valid')
     if (valid !== undefined && valid.result !== 'passed') await sleep(PACE_MS)
-    show(certificationId, outcomes)
+    setCurrentDetails(detailsOf(certificationId, outcomes))
     const summary = `send ${describeCheck(check)}`
     const outcome = await certify.executeWithOptions({ summary }, [certificationId, check])
     if (outcome === null) break
@@ -28,24 +28,26 @@ export async function certification(certificationId: number): Promise<string> {
     if (!outcome.isAnswered) break
   }
   const result = await endCertification(certificationId)
-  show(certificationId, outcomes, result)
+  setCurrentDetails(detailsOf(certificationId, outcomes, result))
   return result
 }
 
 const marks = { passed: '✓', failed: '✗', not_judged: '?' }
 
 /** What an operator reads in the Temporal Web UI. */
-function show(certificationId: number, outcomes: Map<CertificationCheck, Outcome>, result = 'running'): void {
+function detailsOf(
+  certificationId: number,
+  outcomes: Map<CertificationCheck, Outcome>,
+  result = 'running',
+): string {
   const lines = certificationChecks.map((check) => {
     const outcome = outcomes.get(check)
     if (outcome === undefined) return `- … ${check}: ${describeCheck(check)}`
     return `- ${marks[outcome.result]} ${check}: ${describeCheck(check)}: ${outcome.received}`
   })
-  setCurrentDetails(
-    [
-      `Certification ${certificationId}: **${result}**`,
-      lines.join('\n'),
-      'It is in PostgreSQL: canceled or terminated, this workflow is started again until the certification has a result.',
-    ].join('\n\n'),
-  )
+  return [
+    `Certification ${certificationId}: **${result}**`,
+    lines.join('\n'),
+    'It is in PostgreSQL: canceled or terminated, this workflow is started again until the certification has a result.',
+  ].join('\n\n')
 }
