@@ -1,38 +1,15 @@
-import {
-  ActivityCancellationType,
-  proxyActivities,
-  setCurrentDetails,
-  setDefaultSignalHandler,
-} from '@temporalio/workflow'
+import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
 import type { restoreActivities } from '../activities/restore.ts'
 import { WAITING_QUEUE } from '../src/core/temporal/decisions/waiting-queue.ts'
+import { policies } from './policies.ts'
+import { interruptible } from './proxies.ts'
 
 type Activities = ReturnType<typeof restoreActivities>
 
-const { TRY_CANCEL } = ActivityCancellationType
-
-/** Takes as long as there are leads, and waits for each; a missing heartbeat shows a crash. */
-const { takeOverLeads } = proxyActivities<Activities>({
-  taskQueue: WAITING_QUEUE,
-  startToCloseTimeout: '1 day',
-  heartbeatTimeout: '1 minute',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
-/** Takes as long as there are partners; a missing heartbeat shows a crash. */
-const { tellPartners } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 day',
-  heartbeatTimeout: '1 minute',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
-const { finishRestore } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
-  cancellationType: TRY_CANCEL,
-})
+/** Waits for each of the leads. */
+const { takeOverLeads } = interruptible<Activities>({ ...policies.long, taskQueue: WAITING_QUEUE })
+const { tellPartners } = interruptible<Activities>(policies.long)
+const { finishRestore } = interruptible<Activities>(policies.step)
 
 /**
  * After the record may have gone back: id `restore-<generation>`. Every lead's workflow that may know more goes on with

@@ -1,46 +1,18 @@
-import {
-  ActivityCancellationType,
-  condition,
-  proxyActivities,
-  setCurrentDetails,
-  setDefaultSignalHandler,
-  setHandler,
-} from '@temporalio/workflow'
+import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
 import type { erasureActivities } from '../../activities/erasure/erasures.ts'
 import type { ErasureReview } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { lookSignal } from '../messages.ts'
+import { policies } from '../policies.ts'
+import { interruptible } from '../proxies.ts'
 
 type Activities = ReturnType<typeof erasureActivities>
 
-const { TRY_CANCEL } = ActivityCancellationType
-
-/** Erases on its day; a lead that is held meanwhile is looked at again. */
-const { reviewErasure, eraseLead } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  cancellationType: TRY_CANCEL,
-})
-
+/** A lead that is held meanwhile is looked at again. */
+const { reviewErasure, eraseLead } = interruptible<Activities>(policies.step)
 /** "Not yet" while the lead's workflow runs, or a request is in flight. */
-const { endLead, checkErasure } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '250 milliseconds', maximumInterval: '10 seconds' },
-  cancellationType: TRY_CANCEL,
-})
-
-/** Nothing is erased before somebody was told of it. */
-const { tellOfErasure: announceErasure } = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '1 second', maximumInterval: '1 hour' },
-  cancellationType: TRY_CANCEL,
-})
-
-const { tellOfErasure } = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
-  scheduleToCloseTimeout: '7 days',
-  retry: { initialInterval: '10 seconds', maximumInterval: '1 hour' },
-  cancellationType: TRY_CANCEL,
-})
+const { endLead, checkErasure } = interruptible<Activities>(policies.polling)
+const { tellOfErasure: announceErasure } = interruptible<Activities>(policies.announcement)
+const { tellOfErasure } = interruptible<Activities>(policies.email)
 
 interface Memory {
   leadId: number

@@ -1,6 +1,6 @@
 import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
 import type { Advance, ClockStart } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { advanceClock, findRetry } from '../activities.ts'
+import { advanceClock, findRetry } from './activities.ts'
 
 /**
  * Moves a lead's clock forward, in a sandbox: id `advance-<lead_id>`. All that falls due on the way happens, each at its

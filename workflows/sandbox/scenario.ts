@@ -16,7 +16,7 @@ import {
   type Step,
 } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { DAY_MS } from '../../src/core/values/durations.ts'
-import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from '../activities.ts'
+import { beginScenario, dropOut, endScenario, readClock, sendMilestones } from './activities.ts'
 import type { advance } from './advance.ts'
 import { isRecord } from '../arguments.ts'
 import { type Played, playedSignal, type SimulateRequest } from '../messages.ts'

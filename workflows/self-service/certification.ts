@@ -5,7 +5,7 @@ import {
   certificationChecks,
   describeCheck,
 } from '../../src/capabilities/self-service/decisions/certification.ts'
-import { type Activities, certify, endCertification } from '../activities.ts'
+import { type Activities, certify, endCertification } from './activities.ts'
 
 type Outcome = NonNullable<Awaited<ReturnType<Activities['certify']>>>
 

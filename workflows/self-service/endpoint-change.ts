@@ -1,5 +1,5 @@
 import { condition, setCurrentDetails, setDefaultSignalHandler, setHandler } from '@temporalio/workflow'
-import { announceChange, applyChange, reviewChange } from '../activities.ts'
+import { announceChange, applyChange, reviewChange } from './activities.ts'
 import { lookSignal } from '../messages.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { setDefaultSignalHandler } from '@temporalio/workflow'
-import { pingEndpoint } from '../activities.ts'
+import { pingEndpoint } from './activities.ts'
 
 /** Sends the test request that a partner asked for: id `endpoint-ping-<ping_id>`. */
 export async function endpointPing(pingId: number): Promise<string> {
