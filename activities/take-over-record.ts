@@ -11,7 +11,7 @@ import {
   type ReferralState,
   type TakenOver,
 } from '../src/core/leads/decisions/referral.ts'
-import { LATE_FACTS_MS } from '../src/core/leads/decisions/score-dates.ts'
+import { readyOf } from '../src/core/leads/decisions/score-dates.ts'
 
 export interface TakeOverDependencies {
   sql: Sql
@@ -61,7 +61,7 @@ export function takeOverRecordActivity({ sql, recordedBefore }: TakeOverDependen
 
 /** Milestones that happen once, which the workflow has seen and Temporal's histories do not hold any more. */
 function seenWithout(items: readonly MilestoneItem[], known: ReferralState): MilestoneItem[] {
-  const dates = { escrow_funded: known.anchor, mortgage_ready: known.endsAt && known.endsAt - LATE_FACTS_MS }
+  const dates = { escrow_funded: known.anchor, mortgage_ready: readyOf(known.endsAt) }
   return signalledMilestones
     .filter((name) => milestones[name].once && known.seen.includes(name))
     .filter((name) => items.every((item) => item.name !== name))

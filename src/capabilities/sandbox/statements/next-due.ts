@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
 import { TIMED_KEY } from '../../../core/leads/decisions/referral.ts'
-import { LATE_FACTS_MS } from '../../../core/leads/decisions/score-dates.ts'
+import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead. */
@@ -55,7 +55,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     isClosed: row.is_closed,
     anchor: row.anchor_at?.getTime() ?? null,
     lastPeriod: row.last_period ?? 0,
-    endsAt: row.ready_at === null ? null : row.ready_at.getTime() + LATE_FACTS_MS,
+    endsAt: endOf(row.ready_at),
     open:
       row.next_attempt_at === null || isHeld
         ? null

@@ -8,6 +8,16 @@ export const SCORE_PERIOD_MS = 45 * DAY_MS
 /** How long a lead stays open for late facts once its borrower is mortgage ready. */
 export const LATE_FACTS_MS = 30 * DAY_MS
 
+/** When a lead ends that is mortgage ready since `readyAt`; `null` before that. */
+export function endOf(readyAt: Date | null): number | null {
+  return readyAt === null ? null : readyAt.getTime() + LATE_FACTS_MS
+}
+
+/** Since when a lead is mortgage ready that ends at `endsAt`. */
+export function readyOf(endsAt: number | null): number | null {
+  return endsAt === null ? null : endsAt - LATE_FACTS_MS
+}
+
 /**
  * The absolute date of score update `period` (1, 2, …). It depends on the anchor alone, so neither a late
  * delivery nor an outage moves any later date.

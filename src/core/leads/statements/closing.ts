@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { AnyCloseReason } from '../decisions/reasons.ts'
-import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
+import { endOf } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import type { Sql } from '../../database/orm.ts'
 import { leadsNow } from './leads-now.ts'
@@ -50,7 +50,6 @@ export async function closeLead(
  * What the closing's message says proves nothing: anybody who reaches Temporal can send it.
  */
 export async function isClosedByService(sql: Sql, leadId: number, reason: AnyCloseReason): Promise<boolean> {
-  const late = LATE_FACTS_MS - SKEW_MS
   const lead = await sql
     .selectFrom('leads')
     .select([
@@ -60,13 +59,15 @@ export async function isClosedByService(sql: Sql, leadId: number, reason: AnyClo
           (select from audit as ended where ended.begun_id = begun.id and ended.outcome = 'failed'))`.as(
         'isAsked',
       ),
-      raw<boolean>`exists (select from lead_events
-        where lead_id = leads.id and event_name = 'mortgage_ready'
-          and lead_events.created_at + ${late} * interval '1 millisecond' <= ${leadsNow})`.as('isOver'),
+      raw<Date | null>`(select created_at from lead_events
+        where lead_id = leads.id and dedupe_key = 'mortgage_ready')`.as('readyAt'),
+      leadsNow.as('now'),
     ])
     .where('id', '=', leadId)
     .executeTakeFirst()
   // a record that was restored may lack the lead
   if (lead === undefined) return true
-  return lead.isErased || lead.isAsked || (reason === ENDED && lead.isOver)
+  const end = endOf(lead.readyAt)
+  const isOver = end !== null && end - SKEW_MS <= lead.now.getTime()
+  return lead.isErased || lead.isAsked || (reason === ENDED && isOver)
 }

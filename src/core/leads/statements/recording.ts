@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../decisions/recording-decision.ts'
 import type { KnownRecord, MilestoneItem, Recording } from '../decisions/referral.ts'
-import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
+import { endOf } from '../decisions/score-dates.ts'
 import { type AttemptTools, leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
 import { jsonb } from '../../database/jsonb.ts'
@@ -149,7 +149,7 @@ function answerOf(
     outcomes,
     status: lead.status,
     anchor: lead.anchorAt?.getTime() ?? null,
-    endsAt: lead.readyAt === null ? null : lead.readyAt.getTime() + LATE_FACTS_MS,
+    endsAt: endOf(lead.readyAt),
     offset: clockOffset * 1000,
     last: lead.nextSequence - 1,
     lastEventAt: lead.lastEventAt.getTime(),

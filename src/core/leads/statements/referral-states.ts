@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type DeliveryFailure, failureReason, type ReferralState, TIMED_KEY } from '../decisions/referral.ts'
-import { LATE_FACTS_MS } from '../decisions/score-dates.ts'
+import { endOf } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -40,7 +40,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     offset: lead.clock_offset * 1000,
     next: open?.sequence ?? lead.last + 1,
     last: lead.last,
-    endsAt: facts.readyAt === null ? null : facts.readyAt.getTime() + LATE_FACTS_MS,
+    endsAt: endOf(facts.readyAt),
     closing: lead.closed_at !== null || lead.erased_at !== null,
     failure: failureOf(open),
   }
