@@ -21,8 +21,7 @@ const orm = await connect(ownerUrl ?? url)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 try {
   if (ownerUrl !== undefined) await requireTwoRoles(orm, url)
-  const { ENVIRONMENT: environment, ENCRYPTION_KEY: keys } = config
-  const applied = await migrateDeployment(orm, environment, keys, say).catch(failIfOtherEnvironment)
+  const applied = await migrateDeployment(orm, config.ENVIRONMENT, say).catch(failIfOtherEnvironment)
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   const fault = await provideStaffRoles(orm)
   if (fault !== undefined) process.stdout.write(`${fault}\n`)

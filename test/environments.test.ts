@@ -46,7 +46,7 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
 
   it('is not migrated', async () => {
     const { orm } = service
-    const unapplied = "name like '%_deliveries_of_a_partner'"
+    const unapplied = "name like '%_initial'"
     const execute = async (sql: string) => (await orm.em.getConnection().execute(sql)) as unknown
     await execute(`delete from mikro_orm_migrations where ${unapplied}`)
     expect((await runToEnd('src/migrate.ts', environment)).stderr).toBe(refusal)

@@ -132,7 +132,7 @@ async function prepareDatabase(
       ])
     const orm = await connect(url)
     try {
-      await migrateDeployment(orm, 'sandbox', encryptionKeys)
+      await migrateDeployment(orm, 'sandbox')
       const ERASURE_JOURNAL = journalOf({ dataDirectory, environment })
       for (const step of steps) await step(sqlOf(orm), { ERASURE_JOURNAL })
       // the API's port may be another than before

@@ -145,6 +145,27 @@ describe('recording milestones', () => {
     expect(answer?.outcomes.map(({ outcome }) => outcome)).toEqual(['mortgage_ready', 'recorded'])
   })
 
+  it('keeps the period of the timer’s score updates, which no other event has', async () => {
+    const leadId = await newLead()
+    await record(
+      leadId,
+      item('escrow_funded'),
+      item('score_update', 'score_update#2'),
+      item('score_update', 'score_update:3'),
+    )
+    const events = sql.selectFrom('lead_events').where('lead_id', '=', leadId).orderBy('position')
+    const rows = await events.select(['dedupe_key', 'score_period']).execute()
+    expect(rows.map((row) => [row.dedupe_key, row.score_period])).toEqual([
+      ['lead_received', null],
+      ['escrow_funded', null],
+      ['score_update#2', 2],
+      ['score_update:3', null],
+    ])
+    const refused = sql.updateTable('lead_events').set({ score_period: 3 }).where('lead_id', '=', leadId)
+    for (const { dedupe_key: key } of rows)
+      await expect(refused.where('dedupe_key', '=', key).execute()).rejects.toThrow('score_period_check')
+  })
+
   it('refuses a closed lead', async () => {
     const leadId = await newLead()
     await closeLead(sql, leadId, 'withdrew')

@@ -107,6 +107,15 @@ describe('what becomes of milestones', () => {
     expect(simulatedGains(8, 4)).not.toEqual(simulatedGains(7, 4))
   })
 
+  test('only the timer’s score updates have a period', () => {
+    const keys = ['score_update#12', 'score_update:12', 'score_update: simulated a:12', 'score_update@run:12']
+    const { events } = decide(
+      {},
+      keys.map((key) => item('score_update', key)),
+    )
+    expect(events.map(({ scorePeriod }) => scorePeriod)).toEqual([12, null, null, null])
+  })
+
   test('the timer’s score update behind mortgage_ready in one go is refused', () => {
     const { outcomes } = decide({}, [item('mortgage_ready'), item('score_update', 'score_update#1')])
     expect(outcomes[1]).toEqual({ outcome: 'mortgage_ready' })

@@ -3,6 +3,7 @@ import { sql as raw } from 'kysely'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { reconcile, refreshOverdue, restartEnded } from '../../src/core/leads/workflows/reconcile.ts'
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
+import { breakLead } from '../support/broken-lead.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -158,8 +159,7 @@ describe('the record, against the workflows that run', () => {
   it('starts every other lead though one cannot be started, and says which', async () => {
     const broken = await leads.commit()
     const lost = await started()
-    const events = service.sql.updateTable('lead_events').set({ dedupe_key: 'score_update#99999999999' })
-    await events.where('lead_id', '=', broken).execute()
+    await breakLead(service.sql, broken)
     await handleOf(lost).terminate()
     await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Terminated'`, 1)
     const heard: number[] = []

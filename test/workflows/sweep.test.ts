@@ -6,6 +6,7 @@ import { unstarted } from '../../src/core/leads/worker.ts'
 import { sweep } from '../../src/core/temporal/sweep.ts'
 import { atEnd } from '../support/at-end.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
+import { breakLead } from '../support/broken-lead.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -27,11 +28,7 @@ describe('the sweep', () => {
   /** A lead whose row somebody has damaged: its state cannot be read from the record. */
   async function brokenLead(): Promise<number> {
     const leadId = await leads.commit()
-    await service.sql
-      .updateTable('lead_events')
-      .set({ dedupe_key: 'score_update#99999999999' })
-      .where('lead_id', '=', leadId)
-      .execute()
+    await breakLead(service.sql, leadId)
     return leadId
   }
 

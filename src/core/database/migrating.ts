@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import { isLockTimeout } from './database-away.ts'
+import { replaceFormerMigrations } from './former-migrations.ts'
 import { TRY_LOCK, tryLock } from './locks.ts'
-import { giveKeys } from './migration-keys.ts'
 import { connect, type Orm, sqlOf } from './orm.ts'
 import { codeOf } from './role-rights.ts'
 import type { Patience } from './session-options.ts'
@@ -37,18 +37,14 @@ interface Waiting {
 /**
  * Brings the schema up to date. Two processes that try at once take turns.
  *
- * @param encryptionKeys needed by a migration that finds data to encrypt.
  * @returns how many migrations were applied.
- * @throws {Error} who uses a table that has to change, in one line that says what to do.
+ * @throws {Error} one line that says what to do: who uses a table that has to change, or that the schema is too old.
  */
-export async function migrate(
-  orm: Orm,
-  encryptionKeys: readonly Buffer[] = [],
-  waiting: Waiting = {},
-): Promise<number> {
+export async function migrate(orm: Orm, waiting: Waiting = {}): Promise<number> {
   const sql = sqlOf(orm)
   const own = await connect(orm.config.get('clientUrl') ?? '', MIGRATING)
-  giveKeys(own.config, encryptionKeys)
+  // the caller's, which may be more than those in the folder
+  own.config.set('migrations', orm.config.get('migrations'))
   try {
     await makeLock(sql)
     for (let turn = 0; ; turn += 1) {
@@ -97,13 +93,15 @@ async function applyPatiently(
   sql: Sql,
   { patienceMs = 5 * 60_000, report = () => {} }: Waiting,
 ): Promise<number> {
-  const before = (await own.migrator.getPending()).length
   const end = performance.now() + patienceMs
+  let pending: number | undefined
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const holders = watchHolders(sql)
     try {
+      await replaceFormerMigrations(own)
+      pending ??= (await own.migrator.getPending()).length
       await own.migrator.up()
-      return before
+      return pending
     } catch (error) {
       if (!isLockTimeout(error)) throw error
       const held = `${holders.last()} uses a table that has to change`

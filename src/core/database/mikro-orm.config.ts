@@ -74,7 +74,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
     forceUtcTimezone: true,
     // each in a transaction of its own: one that makes an index concurrently would wait for all before it
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
-    // the audit's are in its migration
+    // they are in the migrations alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true, skipTables: [LOCK_TABLES] },
     pool: { min: 0, max: 20 },
     driverOptions: {

@@ -22,7 +22,9 @@ export async function olderSchema(sql: Sql): Promise<string | undefined> {
 /** Those in the folder, by name, in their order. */
 function neededMigrations(): string[] {
   return readdirSync(migrationsFolder)
-    .map((file) => path.parse(file).name)
+    .map((file) => path.parse(file))
+    .filter(({ ext }) => ext === '.ts')
+    .map(({ name }) => name)
     .toSorted()
 }
 

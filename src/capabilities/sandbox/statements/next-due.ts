@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely'
 import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
-import { TIMED_KEY } from '../../../core/leads/decisions/referral.ts'
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
@@ -29,11 +28,8 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     .select((eb) => [
       eb
         .selectFrom('lead_events')
-        .select(
-          raw<number>`coalesce(max(substring(dedupe_key from ${`^${TIMED_KEY}(\\d+)$`})::int), 0)`.as('p'),
-        )
+        .select((events) => events.fn.max('score_period').as('p'))
         .whereRef('lead_id', '=', 'leads.id')
-        .where('event_name', '=', 'score_update')
         .as('last_period'),
       eb
         .selectFrom('lead_events')

@@ -1,7 +1,13 @@
 import { type EventPayload, parseScoreGains, takesPayload } from './event-payloads.ts'
 import { furthest, type MilestoneName, milestones } from './milestones.ts'
 import { simulatedGains } from './mock-gains.ts'
-import { isTimed, type MilestoneItem, type RecordedItem, type RecordingOutcome } from './referral.ts'
+import {
+  isTimed,
+  type MilestoneItem,
+  periodOf,
+  type RecordedItem,
+  type RecordingOutcome,
+} from './referral.ts'
 
 /** Where a lead stands, under its lock. */
 export interface LeadStanding {
@@ -32,6 +38,8 @@ export interface NewEvent {
   eventId: string
   name: MilestoneName
   dedupeKey: string
+  /** Of a score update of the timer's. */
+  scorePeriod: number | null
   payload: EventPayload
   createdAt: Date
   position: number
@@ -149,6 +157,7 @@ function place(
     eventId,
     name,
     dedupeKey,
+    scorePeriod: periodOf({ dedupeKey }),
     // what is recorded stays, whatever handed it on
     payload: takesPayload(name) ? (parseScoreGains(gains) ?? null) : null,
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),

@@ -90,13 +90,19 @@ export interface MilestoneItem {
   as?: { eventId: string; sequence?: number }
 }
 
-/** The key of a score update of the timer's: this, and its period. */
-export const TIMED_KEY = 'score_update#'
+const TIMED_KEY = 'score_update#'
+
+/** The key of a score update of the timer's. */
 export const scoreUpdateKey = (period: number) => `${TIMED_KEY}${period}`
 
 /** The timer's score updates; every other milestone was sent by somebody. */
-export function isTimed({ dedupeKey }: MilestoneItem): boolean {
+export function isTimed({ dedupeKey }: Pick<MilestoneItem, 'dedupeKey'>): boolean {
   return dedupeKey.startsWith(TIMED_KEY)
+}
+
+/** The period of a score update of the timer's; `null` for every other milestone. */
+export function periodOf(item: Pick<MilestoneItem, 'dedupeKey'>): number | null {
+  return isTimed(item) ? Number(item.dedupeKey.slice(TIMED_KEY.length)) : null
 }
 
 export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_gains' | 'full'

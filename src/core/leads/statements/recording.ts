@@ -97,6 +97,7 @@ function rowsOf(
       event_name: event.name,
       event_payload: jsonb(event.payload),
       dedupe_key: event.dedupeKey,
+      score_period: event.scorePeriod,
       created_at: event.createdAt,
       generation,
     })),

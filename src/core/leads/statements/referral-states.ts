@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { type DeliveryFailure, failureReason, type ReferralState, TIMED_KEY } from '../decisions/referral.ts'
+import { type DeliveryFailure, failureReason, type ReferralState } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
@@ -21,7 +21,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .select([
       raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
       raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
-      raw<number | null>`max(substring(dedupe_key from ${`^${TIMED_KEY}(\\d+)$`})::int)`.as('period'),
+      raw<number | null>`max(score_period)`.as('period'),
       raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
     ])
     .where('lead_id', '=', leadId)

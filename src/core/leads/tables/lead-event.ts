@@ -18,6 +18,8 @@ export const LeadEvent = defineEntity({
     eventName: p.text().$type<MilestoneName>(),
     eventPayload: p.json<EventPayload>().nullable(),
     dedupeKey: p.text(),
+    /** Of a score update of the timer's. */
+    scorePeriod: p.integer().nullable(),
     createdAt: instant(),
     /** The order in which events became visible, for readers that follow all leads. */
     txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
@@ -27,6 +29,12 @@ export const LeadEvent = defineEntity({
   checks: [
     { name: 'lead_events_event_name_check', expression: oneOf('event_name', milestoneNames) },
     { name: 'lead_events_position_check', expression: 'position >= 1' },
+    // with the key, it is there once
+    {
+      name: 'lead_events_score_period_check',
+      expression:
+        "score_period is null or score_period >= 1 and event_name = 'score_update' and dedupe_key = 'score_update#' || score_period::text",
+    },
   ],
   uniques: [
     { name: 'lead_events_position_unique', properties: ['lead', 'position'] },

@@ -20,7 +20,7 @@ export class OtherEnvironment extends Error {
  * @throws {OtherEnvironment} when it is one of the other environment.
  */
 export async function requireDeployment(sql: Sql, environment: Environment): Promise<string> {
-  const find = sql.selectFrom('deployment').select(['id', 'environment'])
+  const find = findDeployment(sql)
   let stored = await find.executeTakeFirst()
   if (stored === undefined) {
     await create(sql, environment)
@@ -29,6 +29,8 @@ export async function requireDeployment(sql: Sql, environment: Environment): Pro
   if (stored.environment !== environment) throw new OtherEnvironment(stored.environment, environment)
   return stored.id
 }
+
+const findDeployment = (sql: Sql) => sql.selectFrom('deployment').select(['id', 'environment'])
 
 /** If several programs do this at once, one of them wins. */
 async function create(sql: Sql, environment: Environment): Promise<void> {
@@ -61,14 +63,14 @@ export function remembered(require: () => Promise<string>): () => Promise<string
 export async function migrateDeployment(
   orm: Orm,
   environment: Environment,
-  encryptionKeys: readonly Buffer[] = [],
   report?: (line: string) => void,
 ): Promise<number> {
   const sql = sqlOf(orm)
   const { rows } = await raw<{ known: boolean }>`
     select to_regclass('deployment') is not null as known`.execute(sql)
-  if (rows[0]?.known) await requireDeployment(sql, environment)
-  const applied = await migrate(orm, encryptionKeys, report && { report })
+  const isMade = rows[0]?.known && (await findDeployment(sql).executeTakeFirst()) !== undefined
+  if (isMade) await requireDeployment(sql, environment)
+  const applied = await migrate(orm, report && { report })
   await requireDeployment(sql, environment)
   return applied
 }

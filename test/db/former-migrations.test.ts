@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
+import { migrate } from '../../src/core/database/migrating.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
+import { atEnd } from '../support/at-end.ts'
+import { undoInitialMigration } from '../support/former-migrations.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { runToEnd } from '../support/processes.ts'
+import { createDatabase, dropDatabase, withDatabase } from '../support/template-database.ts'
+
+const INITIAL = 'Migration20261123080000_initial'
+
+describe('the initial migration', () => {
+  const applied = async (sql: Sql) => {
+    const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations order by id`.execute(
+      sql,
+    )
+    return rows.map(({ name }) => name)
+  }
+  const difference = (orm: Orm) => orm.schema.getUpdateSchemaSQL({ wrap: false })
+
+  it('makes what an empty database lacks', async () => {
+    const { TEST_DATABASE_URL: server = '', TEST_TEMPLATE_DATABASE: template = '' } = process.env
+    const name = `${template}_${randomBytes(4).toString('hex')}`
+    await createDatabase(server, name)
+    const orm = await connect(withDatabase(server, name))
+    atEnd(async () => {
+      await orm.close()
+      await dropDatabase(server, name)
+    })
+    expect(await migrate(orm)).toBe(1)
+    expect(await applied(sqlOf(orm))).toEqual([INITIAL])
+    expect(await difference(orm)).toBe('')
+  })
+
+  it('counts as applied where all former ones were, and what they did not make is there', async () => {
+    const { orm, sql, partnerId } = await openDatabase()
+    const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+    const keys = ['score_update#2', 'score_update:3']
+    const items = keys.map((dedupeKey) => ({ name: 'score_update' as const, dedupeKey }))
+    await recordMilestones(sql, leadId, items, () => '{}')
+    await undoInitialMigration(sql)
+    expect(await difference(orm)).not.toBe('')
+    expect(await Promise.all([migrate(orm), migrate(orm)])).toEqual([0, 0])
+    expect(await applied(sql)).toEqual([INITIAL])
+    expect(await difference(orm)).toBe('')
+    expect((await loadReferralState(sql, leadId))?.period).toBe(3)
+    await sql
+      .insertInto('deployment')
+      .values({ id: raw`gen_random_uuid()`, environment: 'sandbox' })
+      .execute()
+    expect(await sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))).toBeGreaterThan(
+      28_000_000,
+    )
+  })
+
+  it('is refused in one line where only some of the former ones were applied', async () => {
+    const { sql, url } = await openDatabase()
+    const last = 'Migration20261122064200_notices_owed_at'
+    await undoInitialMigration(sql, last)
+    const before = await applied(sql)
+    expect(await runToEnd('src/migrate.ts', { ENVIRONMENT: 'sandbox', DATABASE_URL: url })).toMatchObject({
+      code: 1,
+      stderr: `The database cannot be migrated: The database’s schema is too old for this version (its last migration is ${last}): have commit f57518a migrate it first, by npm run migrate or npm start, or start over without what it holds: npm start -- --fresh\n`,
+    })
+    expect(await applied(sql)).toEqual(before)
+  })
+})
