@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
       scores: knowers(production.SCORE_PROVIDER_TOKEN),
       mail: knowers(production.SMTP_URL),
     }).toEqual({
-      encryptionKey: ['api', 'worker', 'staff', 'migrate'],
+      encryptionKey: ['api', 'worker', 'staff'],
       owner: ['migrate', 'postgres'],
       service: ['api', 'worker', 'staff', 'migrate'],
       temporal: ['temporal-postgres', 'temporal-schema', 'temporal'],

@@ -165,7 +165,6 @@ export const programs = {
     ...everywhere,
     ...erasing,
     MIGRATION_DATABASE_URL: databaseUrl.optional(),
-    ENCRYPTION_KEY: encryptionKeys.optional(),
   }),
   'setup-temporal': z.object(everywhere),
 }
