@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { DAY_MS, endOf, readyOf } from '../../src/core/leads/decisions/score-dates.ts'
+import { endOf, readyOf } from '../../src/core/leads/decisions/score-dates.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
 
 describe('the end of a lead', () => {
   test('is thirty days after mortgage_ready', () => {
