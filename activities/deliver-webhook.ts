@@ -5,6 +5,7 @@ import { deliveryQueue, type DeliveryQueue } from '../src/core/deliveries/statem
 import { openFailure } from '../src/core/leads/statements/referral-states.ts'
 import { leadPartners } from '../src/core/leads/statements/lead-partners.ts'
 import type { Sql } from '../src/core/database/orm.ts'
+import type { WorkerObserver } from '../src/metrics/worker.ts'
 import {
   type AttemptTrigger,
   type DeliveryState,
@@ -13,7 +14,7 @@ import {
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { again } from './again.ts'
 import type { FirstAttempts } from './first-attempts.ts'
-import { type AttemptDependencies, attemptTools, makeAttempt } from './make-attempt.ts'
+import { type AttemptDependencies, makeAttempt } from './make-attempt.ts'
 
 /** With the lead's queue after it. */
 export interface DeliveryAnswer extends DeliveryQueue {
@@ -22,6 +23,8 @@ export interface DeliveryAnswer extends DeliveryQueue {
 }
 
 export interface DeliveryDependencies extends AttemptDependencies {
+  encryptionKeys: readonly Buffer[]
+  observe: AttemptDependencies['observe'] & Pick<WorkerObserver, 'unreadable'>
   firstAttempts: Pick<FirstAttempts, 'ended'>
   tellFailure: TellFailure
 }
@@ -35,18 +38,18 @@ export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
  */
 export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const { sql, gate, encryptionKeys, observe, firstAttempts, tellFailure } = dependencies
-  const tools = attemptTools(encryptionKeys)
   const partnerOf = leadPartners(sql)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
     const until = performance.now() + LEASE_MS
     await firstAttempts.ended(leadId, sequence)
     const partnerId = await partnerOf(leadId)
     if (partnerId === undefined) return { outcome: 'missing', ...(await deliveryQueue(sql, leadId)) }
-    const begun = await gate.begin(partnerId, () => beginAttempt(sql, { leadId, sequence, trigger }, tools))
+    const wanted = { leadId, sequence, trigger }
+    const begun = await gate.begin(partnerId, () => beginAttempt(sql, wanted, encryptionKeys))
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
     if (begun.kind !== 'send') return { outcome: settle(begun), ...(await deliveryQueue(sql, leadId)) }
-    const finished = await makeAttempt(dependencies, begun, { partnerId, asked: trigger, until })
+    const finished = await makeAttempt(dependencies, begun, { asked: trigger, until })
     const { retry, reason } = finished
     if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
     return { outcome: conclude(finished), ...(await deliveryQueue(sql, leadId)) }

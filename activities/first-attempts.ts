@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
-import type { OpenedWith, Opening } from '../src/core/leads/statements/recording.ts'
+import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
+import type { Opening, Recorded } from '../src/core/leads/statements/recording.ts'
 import type { Recording, Sent, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
 import { LEASE_MS } from '../src/core/deliveries/decisions/delivery.ts'
-import { type AttemptDependencies, attemptTools, makeAttempt } from './make-attempt.ts'
+import { type AttemptDependencies, makeAttempt } from './make-attempt.ts'
 import { createTurns } from './turns.ts'
 
 /** How long a recording waits for others of its partner, which hold the lock on its endpoint. */
@@ -14,7 +15,6 @@ const TURN_MS = 250
 const WAIT_MS = 1000
 
 export type FirstAttempts = ReturnType<typeof createFirstAttempts>
-type First = NonNullable<OpenedWith['first']>
 
 /**
  * Makes the first attempt at a webhook right after its recording, in the recording's activity: a webhook that is taken at
@@ -23,28 +23,26 @@ type First = NonNullable<OpenedWith['first']>
  * @param places how many activities may wait for endpoints in this way at a time.
  */
 export function createFirstAttempts(
-  dependencies: AttemptDependencies & { log: Pick<Logger, 'warn'> },
+  dependencies: AttemptDependencies & { encryptionKeys: readonly Buffer[]; log: Pick<Logger, 'warn'> },
   { places, waitMs = WAIT_MS }: { places: number; waitMs?: number },
 ) {
-  const { sql, gate, log } = dependencies
-  const tools = attemptTools(dependencies.encryptionKeys)
+  const { sql, gate, encryptionKeys, log } = dependencies
   const underWay = new Map<string, Promise<unknown>>()
   const inTurn = createTurns(TURN_MS)
   let waiting = 0
 
-  async function attempt({ started, sequence, partnerId }: First): Promise<Sent> {
-    const { end, retry, reason } = await makeAttempt(dependencies, started, {
-      partnerId,
-      asked: 'scheduled',
-      until: started.beganAt + LEASE_MS,
-    })
+  async function attempt(started: StartedAttempt): Promise<Sent> {
+    const until = started.beganAt + LEASE_MS
+    const { end, retry, reason } = await makeAttempt(dependencies, started, { asked: 'scheduled', until })
+    const { sequence } = started
     if (end === 'delivered') return { delivered: sequence }
     return retry === undefined ? {} : { failure: { sequence, failures: retry.failures, reason } }
   }
 
-  async function send(leadId: number, first: First): Promise<Sent> {
-    const key = `${leadId}/${first.sequence}`
-    const attempting = attempt(first)
+  async function send(started: StartedAttempt): Promise<Sent> {
+    const { leadId, sequence } = started
+    const key = `${leadId}/${sequence}`
+    const attempting = attempt(started)
       .catch((err: unknown) => {
         log.warn({ err, lead_id: leadId }, 'a first attempt did not come to its end')
         return {}
@@ -81,18 +79,17 @@ export function createFirstAttempts(
      *   is in the record, and `deliverWebhook` goes on from there.
      */
     async record(
-      leadId: number,
       settled: SettledUpTo | undefined,
-      record: (opening?: Opening) => Promise<OpenedWith | undefined>,
+      record: (opening?: Opening) => Promise<Recorded | undefined>,
     ): Promise<Recording | undefined> {
       const only = async () => (await record())?.recording
       if (settled === undefined) return only()
       const { partnerId, after } = settled
       return inPlace(async () => {
-        const open = () => record({ ...tools, after })
+        const open = () => record({ after, encryptionKeys })
         const recorded = await inTurn(partnerId, open, record)
-        if (recorded?.first === undefined) return recorded?.recording
-        return { ...recorded.recording, ...(await send(leadId, recorded.first)) }
+        if (recorded?.started === undefined) return recorded?.recording
+        return { ...recorded.recording, ...(await send(recorded.started)) }
       }, only)
     },
 
@@ -101,9 +98,9 @@ export function createFirstAttempts(
       return inPlace(
         async () => {
           const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
-          const started = await gate.begin(partnerId, () => beginAttempt(sql, first, tools))
-          if (started.kind === 'send') return send(leadId, { started, sequence: 1, partnerId })
-          return started.kind === 'settled' && started.state !== 'pending' ? { delivered: 1 } : {}
+          const begun = await gate.begin(partnerId, () => beginAttempt(sql, first, encryptionKeys))
+          if (begun.kind === 'send') return send(begun)
+          return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
         },
         async () => ({}),
       )

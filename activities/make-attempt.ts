@@ -1,14 +1,8 @@
 import type { AttemptOutcome } from '../src/core/deliveries/decisions/attempt-outcome.ts'
-import type {
-  AttemptTools,
-  ReadSecrets,
-  StartedAttempt,
-} from '../src/core/deliveries/statements/new-attempt.ts'
 import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
+import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
 import type { PartnerGate } from '../src/core/endpoints/statements/partner-gate.ts'
-import { secretPlace } from '../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../src/core/database/orm.ts'
-import { open, SealError } from '../src/core/sealing/seal.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { failureReason } from '../src/core/leads/decisions/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
@@ -27,24 +21,7 @@ export interface AttemptDependencies {
   /** One for all of a process. */
   gate: PartnerGate
   send: SendWebhook
-  encryptionKeys: readonly Buffer[]
-  observe: Pick<WorkerObserver, 'attempted' | 'noticed' | 'unreadable'>
-}
-
-/** What opening an attempt needs beside the database. */
-export function attemptTools(encryptionKeys: readonly Buffer[]): AttemptTools {
-  return { random: Math.random, readSecrets: secretReader(encryptionKeys) }
-}
-
-function secretReader(keys: readonly Buffer[]): ReadSecrets {
-  return (stored) => {
-    try {
-      return { secrets: stored.map(([id, ciphertext]) => open(ciphertext, secretPlace(Number(id)), keys)) }
-    } catch (error) {
-      if (error instanceof SealError) return { unreadable: error.message }
-      throw error
-    }
-  }
+  observe: Pick<WorkerObserver, 'attempted' | 'noticed'>
 }
 
 /**
@@ -56,8 +33,8 @@ function secretReader(keys: readonly Buffer[]): ReadSecrets {
  */
 export async function makeAttempt(
   { sql, gate, send, observe }: AttemptDependencies,
-  { eventId: id, attemptId, trigger, body, url, secrets, beganAt }: StartedAttempt,
-  { partnerId, asked, until }: { partnerId: number; asked: AttemptTrigger; until: number },
+  { eventId: id, partnerId, attemptId, trigger, body, url, secrets, beganAt }: StartedAttempt,
+  { asked, until }: { asked: AttemptTrigger; until: number },
 ): Promise<Finished & { reason: string }> {
   // somebody else may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
@@ -65,7 +42,7 @@ export async function makeAttempt(
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(asked) }
   const outcome = await send({ url, body, headers })
   observe.attempted(outcome)
-  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome, Math.random)
+  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome)
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
   const finished = await retryFor(() => gate.finish(partnerId, write), until - performance.now())
   for (const notice of finished.notices) observe.noticed(notice)

@@ -35,7 +35,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     settled?: SettledUpTo,
     known?: KnownRecord,
   ): Promise<Recording | null> => {
-    const recording = await firstAttempts.record(leadId, settled, (opening) =>
+    const recording = await firstAttempts.record(settled, (opening) =>
       recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known }),
     )
     if (recording === undefined) return null

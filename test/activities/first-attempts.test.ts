@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../../src/core/leads/decisions/milestones.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
@@ -98,6 +99,20 @@ describe('a recording that sends the webhook itself', () => {
       expect(await deliveries()).toEqual([{ sequence: 2, ...untouched }])
     },
   )
+
+  it('only records while a signing secret cannot be decrypted', async () => {
+    const secrets = () => on.sql.updateTable('endpoint_secrets')
+    await secrets()
+      .set({ ciphertext: raw<string>`ciphertext || 'damaged'` })
+      .execute()
+    const recording = await patient().record(leadId, [item('contract_signed')], upTo(1))
+    await secrets()
+      .set({ ciphertext: raw<string>`replace(ciphertext, 'damaged', '')` })
+      .execute()
+    expect(recording).toMatchObject({ last: 2, outcomes: [{ outcome: 'recorded' }] })
+    expect(recording).not.toHaveProperty('failure')
+    expect(await deliveries()).toEqual([{ sequence: 2, ...untouched }])
+  })
 
   it('does not fail with the webhook, whose delivery says why it waits', async () => {
     on.endpoint.answer = (_, response) => void response.writeHead(503).end()

@@ -5,6 +5,7 @@ import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { finishAttempt } from '../../src/core/deliveries/statements/finish-attempt.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
 import {
   type AttemptTrigger,
   attemptTriggers,
@@ -14,6 +15,7 @@ import { endpointPausers } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { testKeys } from '../support/test-keys.ts'
 
 const TAKEN = {
   ok: true,
@@ -26,14 +28,13 @@ const TAKEN = {
   responseBody: null,
   retryAfter: null,
 }
-const random = () => 0
 
 let sql: Sql
 let partnerId: number
 
 beforeAll(async () => {
   ;({ sql, partnerId } = await openDatabase())
-  await setEndpoint(sql, partnerId, { url: 'https://lender.example', secret: () => 'unused' })
+  await setEndpoint(sql, partnerId, { url: 'https://lender.example', secret: sealing('unused', testKeys) })
 })
 
 const endpoint = () =>
@@ -72,7 +73,7 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
         })
         .execute()
       const before = await endpoint()
-      const { end } = await finishAttempt(sql, { attemptId, eventId, trigger }, TAKEN, random)
+      const { end } = await finishAttempt(sql, { attemptId, eventId, trigger }, TAKEN)
 
       expect(end).toBe('delivered')
       const delivery = sql.selectFrom('deliveries').selectAll().where('event_id', '=', eventId)
@@ -106,7 +107,7 @@ async function underWay(trigger: AttemptTrigger) {
     await sql.updateTable('deliveries').set(asked).where('lead_id', '=', leadId).execute()
   }
   const wanted = { leadId, sequence: 1, trigger }
-  const begun = await beginAttempt(sql, wanted, { random, readSecrets: () => ({ secrets: [] }) })
+  const begun = await beginAttempt(sql, wanted, testKeys)
   if (begun.kind !== 'send') throw new Error(begun.kind)
   // places for the next
   await sql

@@ -6,15 +6,7 @@ import type { StoredSecret } from '../../endpoints/statements/secrets.ts'
 import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../../database/orm.ts'
-import {
-  type AttemptRow,
-  type AttemptTools,
-  endpointOf,
-  leaseOf,
-  newAttempt,
-  type ReadSecrets,
-  type StartedAttempt,
-} from './new-attempt.ts'
+import { type AttemptRow, endpointOf, leaseOf, newAttempt, type StartedAttempt } from './new-attempt.ts'
 import { forgetResend } from './resend-marks.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
@@ -40,7 +32,7 @@ interface Wanted {
 export async function beginAttempt(
   sql: Sql,
   { leadId, sequence, trigger }: Wanted,
-  { random, readSecrets }: AttemptTools,
+  encryptionKeys: readonly Buffer[],
 ): Promise<Begun> {
   return sql.transaction().execute(async (trx) => {
     const delivery = await lockDelivery(trx, leadId, sequence)
@@ -53,12 +45,12 @@ export async function beginAttempt(
     const endpoint = await lockEndpoint(trx, delivery)
     const read = await readUnderLock(trx, { id: endpoint.id, partnerId: delivery.partnerId })
     const locked = { ...endpoint, ...read }
-    const facts = { ...delivery, interruptions: endpoint.interruptions }
+    const facts = { ...delivery, leadId, sequence, interruptions: endpoint.interruptions }
     const { now } = delivery
-    const decision = decideAttempt(facts, locked, trigger, { now, random })
+    const decision = decideAttempt(facts, locked, trigger, { now, random: Math.random })
     if (decision.kind === 'fail') return fail(trx, facts, decision)
     if (decision.kind === 'forget') return forget(trx, facts, decision)
-    return decision.kind === 'send' ? send(trx, facts, locked, decision.as, readSecrets) : decision
+    return decision.kind === 'send' ? send(trx, facts, locked, decision.as, encryptionKeys) : decision
   })
 }
 
@@ -126,14 +118,14 @@ async function forget(
 
 async function send(
   trx: Sql,
-  delivery: Delivery,
+  delivery: Delivery & Pick<Wanted, 'leadId' | 'sequence'>,
   endpoint: Endpoint,
   trigger: AttemptTrigger,
-  readSecrets: ReadSecrets,
+  encryptionKeys: readonly Buffer[],
 ): Promise<Begun> {
   const { eventId, partnerId, interruptions } = delivery
   if (interruptions > 0) await closeInterrupted(trx, eventId)
-  const opened = newAttempt(delivery, endpoint, trigger, readSecrets)
+  const opened = newAttempt(delivery, endpoint, trigger, encryptionKeys)
   if ('unreadable' in opened)
     return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: opened.unreadable }
   await write(trx, opened.row)

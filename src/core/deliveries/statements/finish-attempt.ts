@@ -25,7 +25,6 @@ export async function finishAttempt(
   sql: Sql,
   attempt: EndedAttempt,
   outcome: AttemptOutcome,
-  random: () => number,
 ): Promise<Finished> {
   if (outcome.ok) return succeed(sql, attempt, outcome)
   return sql.transaction().execute(async (trx) => {
@@ -42,7 +41,7 @@ export async function finishAttempt(
     }
     const { now, partnerId } = delivery
     const endpoint = await lockEndpoint(trx, partnerId, attemptId)
-    const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random })
+    const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random: Math.random })
     const retryAt = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
     await endAttempt(trx, attemptId, outcome, retryAt)
     if (decision.delivery !== null) await failDelivery(trx, attempt, now, decision.delivery)

@@ -1,28 +1,27 @@
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type AttemptTrigger, LEASE_MS } from '../decisions/delivery.ts'
-import type { StoredSecret } from '../../endpoints/statements/secrets.ts'
+import { openSecrets, type StoredSecret } from '../../endpoints/statements/secrets.ts'
 import type { Sql } from '../../database/orm.ts'
 
-export interface StartedAttempt {
+/** An attempt that is open: whoever began it sends. */
+export interface StartedAttempt extends Delivery {
   kind: 'send'
   attemptId: string
-  eventId: string
   trigger: AttemptTrigger
   url: string
-  body: string
   /** The live secrets in plain text, the newest first. */
   secrets: string[]
   /** Just before the lease began, on this process's monotonic clock, in milliseconds. */
   beganAt: number
 }
 
-/** Opens stored secrets, or says why it cannot. */
-export type ReadSecrets = (stored: readonly StoredSecret[]) => { secrets: string[] } | { unreadable: string }
-
-export interface AttemptTools {
-  random: () => number
-  readSecrets: ReadSecrets
+interface Delivery {
+  eventId: string
+  leadId: number
+  sequence: number
+  partnerId: number
+  body: string
 }
 
 /** Locks a partner's endpoint: what an attempt needs to know of its row. */
@@ -43,19 +42,20 @@ interface Endpoint {
 
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  { eventId, partnerId, body }: { eventId: string; partnerId: number; body: string },
+  { eventId, leadId, sequence, partnerId, body }: Delivery,
   { url, revision, secrets: stored }: Endpoint,
   trigger: AttemptTrigger,
-  readSecrets: ReadSecrets,
+  encryptionKeys: readonly Buffer[],
 ) {
-  const read = readSecrets(stored)
+  const read = openSecrets(stored, encryptionKeys)
   if ('unreadable' in read) return read
   const attemptId = `att_${uuidv7()}`
   const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
   const row = { ...ids, trigger, endpoint_revision: revision }
   const beganAt = performance.now()
-  const request = { eventId, trigger, url: url ?? '', body, secrets: read.secrets, beganAt }
-  const started: StartedAttempt = { kind: 'send', attemptId, ...request }
+  const delivery = { eventId, leadId, sequence, partnerId, body }
+  const request = { trigger, url: url ?? '', secrets: read.secrets, beganAt }
+  const started: StartedAttempt = { kind: 'send', attemptId, ...delivery, ...request }
   return { row, started }
 }
 

@@ -1,13 +1,7 @@
 import { decideAttempt, type DeliveryFacts } from '../decisions/attempt-decision.ts'
 import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
 import type { Sql } from '../../database/orm.ts'
-import {
-  type AttemptRow,
-  type AttemptTools,
-  endpointOf,
-  newAttempt,
-  type StartedAttempt,
-} from './new-attempt.ts'
+import { type AttemptRow, endpointOf, newAttempt, type StartedAttempt } from './new-attempt.ts'
 
 export interface OpenedFirst {
   /** The attempt's row, to be written with its delivery. */
@@ -24,15 +18,23 @@ const NEW: Omit<DeliveryFacts, 'nextAttemptAt'> = {
   interruptions: 0,
 }
 
+/** The delivery that is written with its first attempt. */
+interface NewDelivery {
+  event_id: string
+  lead_id: number
+  sequence: number
+  partner_id: number
+  body: string
+}
+
 /**
  * Opens the first attempt at a delivery in the transaction that writes it. `undefined`: the endpoint cannot be called
  * right now, or somebody else has it locked, and recording must not wait for that.
  */
 export async function openFirst(
   trx: Sql,
-  partnerId: number,
-  { event_id: eventId, body }: { event_id: string; body: string },
-  { random, readSecrets }: AttemptTools,
+  { event_id: eventId, lead_id: leadId, partner_id: partnerId, sequence, body }: NewDelivery,
+  encryptionKeys: readonly Buffer[],
 ): Promise<OpenedFirst | undefined> {
   const endpoint = await endpointOf(trx, partnerId)
     .where('state', '=', 'active')
@@ -43,9 +45,10 @@ export async function openFirst(
   const locked = { ...endpoint, ...(await readUnderLock(trx, { id: endpoint.id, partnerId })) }
   const { now } = locked
   const facts = { ...NEW, nextAttemptAt: now }
-  const decision = decideAttempt(facts, locked, 'scheduled', { now, random })
+  const decision = decideAttempt(facts, locked, 'scheduled', { now, random: Math.random })
   if (decision.kind !== 'send') return undefined
-  const opened = newAttempt({ eventId, partnerId, body }, locked, 'scheduled', readSecrets)
+  const delivery = { eventId, leadId, sequence, partnerId, body }
+  const opened = newAttempt(delivery, locked, 'scheduled', encryptionKeys)
   if ('unreadable' in opened) return undefined
   return { attempt: { ...opened.row, number: 1 }, started: opened.started }
 }

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { nextId } from '../../database/next-id.ts'
 import type { Sql } from '../../database/orm.ts'
-import { open, type Place, type SealAt } from '../../sealing/seal.ts'
+import { open, type Place, type SealAt, SealError } from '../../sealing/seal.ts'
 
 /** Whether a row of `endpoint_secrets` signs now. */
 export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`
@@ -11,6 +11,19 @@ export type StoredSecret = readonly [id: string, ciphertext: string]
 
 /** Where a signing secret is sealed. */
 export const secretPlace = (id: number): Place => `endpoint_secrets:${id}:ciphertext`
+
+/** Opens stored secrets, or says why one cannot be read. */
+export function openSecrets(
+  stored: readonly StoredSecret[],
+  encryptionKeys: readonly Buffer[],
+): { secrets: string[] } | { unreadable: string } {
+  try {
+    return { secrets: stored.map(([id, sealed]) => open(sealed, secretPlace(Number(id)), encryptionKeys)) }
+  } catch (error) {
+    if (error instanceof SealError) return { unreadable: error.message }
+    throw error
+  }
+}
 
 /**
  * The live secrets, newest first.

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../decisions/recording-decision.ts'
 import type { KnownRecord, MilestoneItem, Recording } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
-import { type AttemptTools, leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
+import { leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import { leadsNow } from './leads-now.ts'
@@ -19,14 +19,15 @@ export interface RecordingOptions {
 }
 
 /** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
-export interface Opening extends AttemptTools {
+export interface Opening {
   after: number
+  encryptionKeys: readonly Buffer[]
 }
 
-/** An attempt that was opened with the recording, and is to be made now. */
-export interface OpenedWith {
+export interface Recorded {
   recording: Recording
-  first?: { started: StartedAttempt; sequence: number; partnerId: number }
+  /** An attempt that was opened with it, and is to be made now. */
+  started?: StartedAttempt
 }
 
 /**
@@ -46,7 +47,7 @@ export async function recordMilestones(
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
   { opening, isSandbox = false, known: expected }: RecordingOptions = {},
-): Promise<OpenedWith | undefined> {
+): Promise<Recorded | undefined> {
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
@@ -62,11 +63,9 @@ export async function recordMilestones(
     const rows = rowsOf(lead, decision, toBody)
     const isNext = lead.nextSequence - 1 === opening?.after
     const next = isNext ? rows.deliveries[0] : undefined
-    const opened = next && opening && (await openFirst(trx, lead.partnerId, next, opening))
+    const opened = next && opening && (await openFirst(trx, next, opening.encryptionKeys))
     await append(trx, lead.id, decision, rows, opened)
-    if (opened === undefined || next === undefined) return { recording }
-    const { sequence } = next
-    return { recording, first: { started: opened.started, sequence, partnerId: lead.partnerId } }
+    return { recording, ...(opened && { started: opened.started }) }
   })
 }
 
