@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import {
   type ReplayCursor,
   type ReplayFilter,
@@ -11,7 +12,6 @@ import { reviewEndpoint, setNextProbe } from '../src/core/endpoints/statements/r
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import type { Environment } from '../src/core/values/environment.ts'
-import type { PartnerGate } from '../src/core/endpoints/statements/partner-gate.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { clockActivities } from './sandbox/advance-clock.ts'
 import { again } from './again.ts'
@@ -42,7 +42,7 @@ const PAGE = 100
 export interface ActivityDependencies {
   sql: Sql
   environment: Environment
-  gate: PartnerGate
+  gate: DeliveryGate
   firstAttempts: FirstAttempts
   webhookBody: WebhookBody
   send: SendWebhook

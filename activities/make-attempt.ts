@@ -1,7 +1,7 @@
 import type { AttemptOutcome } from '../src/core/deliveries/decisions/attempt-outcome.ts'
 import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
+import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
-import type { PartnerGate } from '../src/core/endpoints/statements/partner-gate.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { failureReason } from '../src/core/leads/decisions/referral.ts'
@@ -19,7 +19,7 @@ export type SendWebhook = (request: {
 export interface AttemptDependencies {
   sql: Sql
   /** One for all of a process. */
-  gate: PartnerGate
+  gate: DeliveryGate
   send: SendWebhook
   observe: Pick<WorkerObserver, 'attempted' | 'noticed'>
 }

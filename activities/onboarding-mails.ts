@@ -7,12 +7,12 @@ import {
   releaseOnboardingMail,
 } from '../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../src/core/database/orm.ts'
+import { createTurns } from '../src/core/database/turns.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from './address-hash.ts'
 import { again } from './again.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { retryFor } from './retry-for.ts'
-import { createTurns } from './turns.ts'
 
 interface Dependencies {
   sql: Sql

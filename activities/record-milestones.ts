@@ -1,6 +1,7 @@
+import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
 import type { Sql } from '../src/core/database/orm.ts'
-import { recordMilestones } from '../src/core/leads/statements/recording.ts'
+import { type Opening, recordMilestones } from '../src/core/leads/statements/recording.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type {
@@ -13,6 +14,8 @@ import type { FirstAttempts } from './first-attempts.ts'
 
 export interface RecordingDependencies {
   sql: Sql
+  gate: DeliveryGate
+  encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
   /** Gains are made up in a sandbox only. */
   environment: Environment
@@ -21,13 +24,13 @@ export interface RecordingDependencies {
 }
 
 /**
- * Records milestones, and sends the next webhook at once when it is told that all before it are `settled`: see
- * `createFirstAttempts`. In another record than the `known` one, it records nothing.
+ * Records milestones, and makes the first attempt at the next webhook when it is told that all before it are `settled`.
+ * In another record than the `known` one, it records nothing.
  *
  * @returns `null` when the lead is not in the record.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
-  const { sql, webhookBody, environment, firstAttempts, observe } = dependencies
+  const { sql, gate, encryptionKeys, webhookBody, environment, firstAttempts, observe } = dependencies
   const isSandbox = environment === 'sandbox'
   return async (
     leadId: number,
@@ -35,10 +38,16 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     settled?: SettledUpTo,
     known?: KnownRecord,
   ): Promise<Recording | null> => {
-    const recording = await firstAttempts.record(settled, (opening) =>
-      recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known }),
-    )
-    if (recording === undefined) return null
+    const record = (opening?: Opening) =>
+      recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known })
+    const recordAndSend = async ({ partnerId, after }: SettledUpTo) => {
+      const recorded = await gate.record(partnerId, () => record({ after, encryptionKeys }), record)
+      if (recorded?.started === undefined) return recorded
+      return { recording: { ...recorded.recording, ...(await firstAttempts.make(recorded.started)) } }
+    }
+    const recorded = await (settled ? gate.firstAttempt(() => recordAndSend(settled), record) : record())
+    if (recorded === undefined) return null
+    const { recording } = recorded
     for (const [index, { name }] of items.entries())
       if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)
     return recording

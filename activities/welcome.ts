@@ -1,4 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
+import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
+import type { Sql } from '../src/core/database/orm.ts'
 import type { Sent } from '../src/core/leads/decisions/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import type { OnboardingMails } from './onboarding-mails.ts'
@@ -8,12 +10,16 @@ export interface Welcome extends Sent {
 }
 
 interface Dependencies {
+  sql: Sql
+  gate: DeliveryGate
+  encryptionKeys: readonly Buffer[]
   firstAttempts: FirstAttempts
   onboardingMails: OnboardingMails
 }
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
-export function welcomeActivities({ firstAttempts, onboardingMails }: Dependencies) {
+export function welcomeActivities(dependencies: Dependencies) {
+  const { firstAttempts, onboardingMails } = dependencies
   return {
     /**
      * Tries both at once, and waits a second at most: what has not ended well by then goes on, and is for `deliverWebhook`
@@ -24,11 +30,26 @@ export function welcomeActivities({ firstAttempts, onboardingMails }: Dependenci
         () => true,
         () => false,
       )
-      const inTime = Promise.race([mailing, delay(firstAttempts.waitMs, false, { ref: false })])
-      const [sent, mailed] = await Promise.all([firstAttempts.begin(leadId, partnerId), inTime])
+      const sending = sendFirst(dependencies, leadId, partnerId)
+      const [sent, mailed] = await Promise.all([sending, firstAttempts.inTime(mailing, false)])
       return { ...sent, mailed }
     },
 
     sendOnboardingEmail: async (leadId: number) => onboardingMails.send(leadId),
   }
+}
+
+/** Makes the first attempt at a lead's first webhook, if it can be made now. */
+async function sendFirst(
+  { sql, gate, encryptionKeys, firstAttempts }: Dependencies,
+  leadId: number,
+  partnerId: number,
+): Promise<Sent> {
+  const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
+  const beginAndSend = async (): Promise<Sent> => {
+    const begun = await gate.begin(partnerId, () => beginAttempt(sql, first, encryptionKeys))
+    if (begun.kind === 'send') return firstAttempts.make(begun)
+    return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
+  }
+  return gate.firstAttempt(beginAndSend, async () => ({}))
 }

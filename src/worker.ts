@@ -9,6 +9,7 @@ import { httpScoreProvider, mockScoreProvider } from '../activities/score-provid
 import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { readBacklog } from './core/deliveries/statements/backlog.ts'
+import { createDeliveryGate } from './core/deliveries/statements/gate.ts'
 import { workerPatience } from './core/database/mikro-orm.config.ts'
 import {
   eraseRestored,
@@ -19,7 +20,6 @@ import {
 import { keepSettled } from './capabilities/erasure/settle-loop.ts'
 import { erasureTools } from './capabilities/erasure/statements/journal.ts'
 import { connect, sqlOf } from './core/database/orm.ts'
-import { createPartnerGate } from './core/endpoints/statements/partner-gate.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { createLogger } from './logger.ts'
@@ -126,14 +126,13 @@ const shared = {
 await requireNamespace(client, guard)
 const attempting = {
   sql,
-  gate: createPartnerGate(),
+  // the other half is there for all else, however long endpoints take
+  gate: createDeliveryGate({ places: Math.ceil(config.WORKER_ACTIVITIES / 2) }),
   send: sender.send,
   encryptionKeys: config.ENCRYPTION_KEY,
   observe: metrics.observe,
 }
-// the other half is there for all else, however long endpoints take
-const places = Math.ceil(config.WORKER_ACTIVITIES / 2)
-const firstAttempts = createFirstAttempts({ ...attempting, log }, { places })
+const firstAttempts = createFirstAttempts({ ...attempting, log })
 const mailer = createMailer({
   environment: config.ENVIRONMENT,
   smtpUrl: config.SMTP_URL,

@@ -4,9 +4,9 @@ import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import { welcomeActivities } from '../../activities/welcome.ts'
+import { createDeliveryGate } from '../../src/core/deliveries/statements/gate.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { insertLead } from './insert-lead.ts'
-import { createPartnerGate } from '../../src/core/endpoints/statements/partner-gate.ts'
 import type { WebhookFacts } from '../../src/core/deliveries/decisions/webhook-facts.ts'
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
@@ -37,22 +37,21 @@ export async function prepareDelivering() {
   const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   /** As the activities of one process. */
   const startProcess = (options: { places: number; waitMs?: number } = { places: 1 }) => {
-    const attempting = { sql, gate: createPartnerGate(), send, encryptionKeys: testKeys, observe }
+    const attempting = { sql, gate: createDeliveryGate(options), send, encryptionKeys: testKeys, observe }
     const firstAttempts = createFirstAttempts({ ...attempting, log: { warn: () => {} } }, options)
     return {
       deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
       record: recordMilestonesActivity({
-        sql,
+        ...attempting,
         webhookBody: toBody,
         environment: 'sandbox',
         firstAttempts,
-        observe,
       }),
       welcome: (mailer: Mailer) => {
         const mailLimits = { perAddress: 0, perPartner: 0 }
         const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer, mailLimits })
         const mailsSettled = async () => onboardingMails.settled()
-        return { ...welcomeActivities({ firstAttempts, onboardingMails }), mailsSettled }
+        return { ...welcomeActivities({ ...attempting, firstAttempts, onboardingMails }), mailsSettled }
       },
       settled: async () => firstAttempts.settled(),
     }

@@ -24,7 +24,7 @@ export interface Opening {
   encryptionKeys: readonly Buffer[]
 }
 
-export interface Recorded {
+interface Recorded {
   recording: Recording
   /** An attempt that was opened with it, and is to be made now. */
   started?: StartedAttempt

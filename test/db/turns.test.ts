@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTurns } from '../../activities/turns.ts'
+import { createTurns } from '../../src/core/database/turns.ts'
 
 /** Longer than any test. */
 const PATIENT_MS = 60_000
