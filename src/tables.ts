@@ -66,7 +66,7 @@ type Inferred = InferKyselyDB<(typeof entities)[number]>
 
 /** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
 export type Tables = Omit<Inferred, keyof Given> & {
-  [Table in keyof Given]: Omit<Inferred[Table], Given[Table]> & {
+  [Table in keyof Given & keyof Inferred]: Omit<Inferred[Table], Given[Table]> & {
     [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
   }
 }
