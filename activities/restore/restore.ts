@@ -1,7 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
-import type { Sql } from '../src/core/database/orm.ts'
-import { addLostLead } from '../src/core/record/statements/losses.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import { addLostLead } from '../../src/core/record/statements/losses.ts'
 import {
   finishRestore,
   leadsWithDueWebhooks,
@@ -9,10 +9,10 @@ import {
   partnersToTell,
   readRestore,
   restoredUntil,
-} from '../src/capabilities/restore/statements/restores.ts'
-import { again } from './again.ts'
-import { mailBoth } from './mail-both.ts'
-import type { Mailer } from './mailer.ts'
+} from '../../src/capabilities/restore/statements/restores.ts'
+import { again } from '../again.ts'
+import { mailBoth } from '../mail-both.ts'
+import type { Mailer } from '../mailer.ts'
 import { describeRestore } from './restore-mail.ts'
 
 /** Workflows that take over at a time: below live traffic. */

@@ -1,8 +1,8 @@
 import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
-import type { restoreActivities } from '../activities/restore.ts'
-import { WAITING_QUEUE } from '../src/core/temporal/decisions/waiting-queue.ts'
-import { policies } from './policies.ts'
-import { interruptible } from './proxies.ts'
+import type { restoreActivities } from '../../activities/restore/restore.ts'
+import { WAITING_QUEUE } from '../../src/core/temporal/decisions/waiting-queue.ts'
+import { policies } from '../policies.ts'
+import { interruptible } from '../proxies.ts'
 
 type Activities = ReturnType<typeof restoreActivities>
 

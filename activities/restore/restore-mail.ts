@@ -1,6 +1,6 @@
-import type { lossesOf, readRestore } from '../src/capabilities/restore/statements/restores.ts'
-import { SEQUENCES_LEFT_OUT } from '../src/core/leads/decisions/recording-decision.ts'
-import { formatTimestamp } from '../src/core/values/timestamps.ts'
+import type { lossesOf, readRestore } from '../../src/capabilities/restore/statements/restores.ts'
+import { SEQUENCES_LEFT_OUT } from '../../src/core/leads/decisions/recording-decision.ts'
+import { formatTimestamp } from '../../src/core/values/timestamps.ts'
 
 type Restore = Awaited<ReturnType<typeof readRestore>>
 type Loss = Awaited<ReturnType<typeof lossesOf>>[number]
