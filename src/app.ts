@@ -96,7 +96,11 @@ const routesWithKey = [
   sinkRoutes,
 ]
 
-const routesWithoutKey = [ping, sinks]
+const routesWithoutKey = [
+  // the first is the specification's
+  ping,
+  sinks,
+]
 
 /** The API, with the one list of its plugins. It does not listen yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {

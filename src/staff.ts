@@ -55,7 +55,8 @@ try {
 /** Of the deployment that the environment names, else of the sandbox that runs on this machine. */
 function settings() {
   const environment = processEnvironment()
-  const sandbox = environment.DATABASE_URL ? {} : runningSandbox()
+  const sandbox: Record<string, string> = {}
+  if (!environment.DATABASE_URL) Object.assign(sandbox, runningSandbox())
   if (!environment.DATABASE_URL && sandbox.DATABASE_URL === undefined) {
     throw new Refusal(
       'No deployment to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',

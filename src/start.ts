@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { loadEraseMigrated } from './capabilities/erasure/start.ts'
+import { loadMoveSinks } from './capabilities/sandbox/start.ts'
 import { processEnvironment } from './config.ts'
 import { banner, sandboxJson } from './embedded/banner.ts'
 import {
@@ -75,6 +76,7 @@ async function start(): Promise<void> {
     onceMigrated: [
       // each loaded while PostgreSQL starts
       loadEraseMigrated,
+      loadMoveSinks,
     ],
   })
   isReady = true

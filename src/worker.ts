@@ -6,7 +6,7 @@ import { type ActivityDependencies, createActivities, createWaitingActivities } 
 import { createMailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
-import { clockMovedSignal, closeSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
+import { clockMovedSignal, deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { readBacklog } from './core/deliveries/statements/backlog.ts'
 import { createDeliveryGate } from './core/deliveries/statements/gate.ts'
@@ -44,12 +44,11 @@ import { noteAlive } from './core/record/statements/alive.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import { createAuditHeadLog } from './capabilities/audit/worker.ts'
 import { requestsLeftOut } from './capabilities/self-service/worker.ts'
-import { runsLeftOut } from './capabilities/sandbox/worker.ts'
+import { forScenarios, runsLeftOut } from './capabilities/sandbox/worker.ts'
 import { resendsLeftOut } from './core/deliveries/worker.ts'
 import { dueIncidents, endpointsLeftOut } from './core/endpoints/worker.ts'
 import { keepForgetting } from './core/leads/forgetting-loop.ts'
 import { unstarted } from './core/leads/worker.ts'
-import { createScenarios } from './capabilities/sandbox/workflows/scenarios.ts'
 import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { watchFailing } from './core/temporal/failing-loop.ts'
 import { keepReconciled } from './core/leads/workflows/reconcile-loop.ts'
@@ -92,11 +91,6 @@ const { client, guard } = createTemporalClient(temporal, { deployment: async () 
 const onCutOff = (facts: Record<string, unknown>) =>
   log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
 const referrals = createReferrals({ client, sql, onCutOff })
-const scenarios = createScenarios({
-  client,
-  sql,
-  onFailure: (err, partnerId) => log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet'),
-})
 const startEndpoint = createEndpointStarter(client)
 const sender = createSender({
   environment: config.ENVIRONMENT,
@@ -164,7 +158,7 @@ const sweeping = sweep({
     restoresLeftOut(client),
     ...requestsLeftOut(client),
     erasuresLeftOut({ client, sql }),
-    ...runsLeftOut({ client, sql }, scenarios),
+    ...runsLeftOut(shared),
   ],
   chores: [
     // after a restore, it says since when events may be lost
@@ -231,8 +225,7 @@ function dependencies(): ActivityDependencies {
       // before any workflow goes on with a lead that was erased
       eraseRestored(shared),
     ],
-    play: (leadId, milestones) => referrals.play(leadId, milestones),
-    close: (leadId, reason) => referrals.signal(leadId, closeSignal, { reason }),
+    ...forScenarios(referrals),
     closeRequestedBy: (leadId) => closeRequestedBy(client, leadId),
     wakeLead: (leadId) => referrals.signal(leadId, wakeSignal),
     recordedBefore: (leadId, createdAt) => recordedBefore(client, leadId, createdAt),

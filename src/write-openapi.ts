@@ -11,6 +11,13 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
+  allowPrivateNetwork: false,
+  sandbox: {
+    scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' as const },
+    simulate: async () => 'unanswered' as const,
+    clocks: { advance: async () => undefined, isMoving: async () => false },
+    sinkBase: () => '',
+  },
 }
 // no connection is made: the document comes from the routes
 const orm = await connect('postgresql://127.0.0.1/none')
@@ -20,14 +27,7 @@ const app = await buildApp({
   isDatabaseReady: async () => true,
   log: createLogger('silent', 'api'),
   resendWebhook: async () => 'accepted',
-  sandbox: {
-    scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
-    simulate: async () => 'unanswered',
-    clocks: { advance: async () => undefined, isMoving: async () => false },
-    sinkBase: () => '',
-  },
   encryptionKeys: [],
-  allowPrivateNetwork: false,
   observeRequest: () => {},
   rateLimit: 0,
   ...starters,

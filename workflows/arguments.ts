@@ -5,10 +5,11 @@ import {
   unknownGains,
 } from '../src/core/leads/decisions/event-payloads.ts'
 import { IDEMPOTENCY_KEY } from '../src/core/leads/decisions/idempotency-key.ts'
+import { MOST_SIMULATED } from '../src/core/leads/decisions/milestone-keys.ts'
 import { type MilestoneName, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { listOf } from '../src/core/leads/decisions/showable-names.ts'
-import { MOST_AHEAD_MS, MOST_SIMULATED } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { MOST_AHEAD_MS } from '../src/core/leads/decisions/clock.ts'
 import { type AnyCloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'

@@ -17,26 +17,28 @@ import {
   closeSignal,
   deliveryFailedSignal,
   milestoneSignals,
-  playSignal,
   sendNowSignal,
   wakeSignal,
 } from './messages.ts'
 import { publishSoon } from './publish.ts'
-import { play } from './sandbox/simulating.ts'
 
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
 const MOST_UNSCORED = 1000
 
-interface SignalHandler {
+export interface SignalHandler {
   signal: SignalDefinition<[unknown?]>
   /** Shown in the Web UI's list of signals. */
   description: string
   act: (argument: unknown) => void | Promise<void>
 }
 
-/** Handlers append and return: they decide nothing and never throw. That of scenarios alone waits, to answer. */
-export function receiveSignals(journey: Journey): void {
-  const handlers = handlersOf(journey)
+/**
+ * Handlers append and return: they decide nothing and never throw. That of scenarios alone waits, to answer.
+ *
+ * @param added those of capabilities.
+ */
+export function receiveSignals(journey: Journey, added: readonly SignalHandler[]): void {
+  const handlers = [...handlersOf(journey), ...added]
   const byName = new Map(handlers.map(({ signal, act }) => [signal.name, act]))
   const take = (name: string, argument: unknown) => {
     journey.messages += 1
@@ -83,11 +85,6 @@ function handlersOf(journey: Journey): SignalHandler[] {
       signal: closeSignal,
       description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
       act: (argument) => takeClose(journey, argument),
-    },
-    {
-      signal: playSignal,
-      description: 'From the service itself, in a sandbox: milestones of a scenario',
-      act: (argument) => play(journey, argument),
     },
     {
       signal: deliveryFailedSignal,

@@ -20,7 +20,7 @@ import { enter } from './phases.ts'
 import { publish, publishSoon } from './publish.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-import { receiveSimulations } from './sandbox/simulating.ts'
+import { receiveSimulations, scenarioSignals } from './sandbox/simulating.ts'
 import { isToTakeOver, receiveRestores, takeOver } from './taking-over.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
@@ -38,7 +38,10 @@ export async function referral(state: ReferralState, carried?: Partial<Carried>)
 function setup(state: ReferralState, carried: Partial<Carried> | undefined): Journey {
   requireState(state)
   const journey = beginJourney(state, carried)
-  receiveSignals(journey)
+  receiveSignals(journey, [
+    // of capabilities
+    ...scenarioSignals(journey),
+  ])
   receiveUpdates(journey)
   receiveSimulations(journey)
   receiveRestores(journey)

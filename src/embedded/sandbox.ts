@@ -10,7 +10,7 @@ import { planDatabase, type ServerOptions } from './servers.ts'
 import { startServices } from './services.ts'
 
 /** What a room does with a database that nothing serves yet. */
-type OnceMigrated = (sql: Sql, settings: { ERASURE_JOURNAL: string }) => Promise<unknown>
+type OnceMigrated = (sql: Sql, settings: { ERASURE_JOURNAL: string; apiUrl: string }) => Promise<unknown>
 
 interface SandboxOptions extends ServerOptions {
   /** Gets one line for each webhook. */
@@ -121,22 +121,18 @@ async function prepareDatabase(
 ): Promise<Pick<Sandbox, 'demo' | 'webhooksTo'>> {
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
-    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, { moveSinks }, steps] =
-      await Promise.all([
-        import('../core/database/orm.ts'),
-        import('../core/record/statements/deployment.ts'),
-        import('./demo-partner.ts'),
-        import('../capabilities/sandbox/statements/sinks.ts'),
-        Promise.all(onceMigrated.map((load) => load())),
-        start(),
-      ])
+    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner }, steps] = await Promise.all([
+      import('../core/database/orm.ts'),
+      import('../core/record/statements/deployment.ts'),
+      import('./demo-partner.ts'),
+      Promise.all(onceMigrated.map((load) => load())),
+      start(),
+    ])
     const orm = await connect(url)
     try {
       await migrateDeployment(orm, 'sandbox')
       const ERASURE_JOURNAL = journalOf({ dataDirectory, environment })
-      for (const step of steps) await step(sqlOf(orm), { ERASURE_JOURNAL })
-      // the API's port may be another than before
-      await moveSinks(sqlOf(orm), apiUrl)
+      for (const step of steps) await step(sqlOf(orm), { ERASURE_JOURNAL, apiUrl })
       const previous = settings.demo
       const provided = await provideDemoPartner(orm, { previous, endpointUrl, encryptionKeys, report })
       settings.demo = provided.demo

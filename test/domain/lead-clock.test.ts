@@ -4,9 +4,9 @@ import {
   furthestOf,
   isBusy,
   type LeadClock,
-  MOST_AHEAD_MS,
   targetOf,
 } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { MOST_AHEAD_MS } from '../../src/core/leads/decisions/clock.ts'
 import { DAY_MS } from '../../src/core/values/durations.ts'
 
 const now = 1000 * DAY_MS

@@ -37,6 +37,7 @@ const lists = [
   'src/staff.ts',
   'src/staff/program.ts',
   'src/migrate.ts',
+  'src/prepare.ts',
   'src/start.ts',
   'src/tables.ts',
   'src/retained.ts',
@@ -95,10 +96,11 @@ function withoutLines(text: string, isGone: (target: string) => boolean): string
       return ''
     },
   )
+  const isLoadedLater = (line: string) => isGone(/import\('(\.[^']*)'\)/.exec(line)?.[1] ?? '.')
   const isOfOne = (line: string) => names.some((name) => name !== '' && line.match(/[\w$]+/g)?.includes(name))
   return rest
     .split('\n')
-    .filter((line) => !isOfOne(line))
+    .filter((line) => !isOfOne(line) && !isLoadedLater(line))
     .join('\n')
 }
 

@@ -8,12 +8,14 @@ import {
 import { simulatedItem } from '../../src/core/leads/decisions/milestone-keys.ts'
 import { scenarioId } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { isSimulation } from '../arguments.ts'
+import type { SignalHandler } from '../inbox.ts'
 import { type Journey, note } from '../journey.ts'
 import {
   LEAD_CLOSED,
   type MilestoneAnswer,
   type Played,
   playedSignal,
+  playSignal,
   type SimulateRequest,
   simulateUpdate,
 } from '../messages.ts'
@@ -35,8 +37,17 @@ function validate({ phases }: Journey, request: unknown): void {
   if (!isSimulation(request)) throw new Error('The argument is {"key": "…", "events": [{"name": …}, …]}.')
 }
 
+/** The signal of a scenario. */
+export const scenarioSignals = (journey: Journey): SignalHandler[] => [
+  {
+    signal: playSignal,
+    description: 'From the service itself, in a sandbox: milestones of a scenario',
+    act: (argument) => play(journey, argument),
+  },
+]
+
 /** Milestones of a scenario, which is told once all are recorded. What is being recorded already is not taken again. */
-export async function play(journey: Journey, request: unknown): Promise<void> {
+async function play(journey: Journey, request: unknown): Promise<void> {
   if (!isSimulation(request)) {
     note(journey, 'play', 'its argument was not understood')
     return

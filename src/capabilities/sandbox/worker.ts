@@ -1,25 +1,37 @@
+import { closeSignal, type SimulateRequest } from '../../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
+import type { Logger } from 'pino'
+import type { CloseReason } from '../../core/leads/decisions/reasons.ts'
+import type { Referrals } from '../../core/leads/workflows/referrals.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
 import { partnersWithScenarios, runsToLookAfter } from './statements/sandbox-runs.ts'
 import { createRunKeeper } from './workflows/sandbox-runs.ts'
-import type { Scenarios } from './workflows/scenarios.ts'
+import { createScenarios } from './workflows/scenarios.ts'
 
 /** Scenarios that wait for their turn, and runs whose workflow may have been terminated. */
-export const runsLeftOut = (
-  { client, sql }: { client: Client; sql: Sql },
-  scenarios: Pick<Scenarios, 'startWaiting'>,
-): Swept[] => [
-  {
-    what: 'a partner’s scenarios',
-    idName: 'partner_id',
-    find: partnersWithScenarios,
-    start: scenarios.startWaiting,
-  },
-  {
-    what: 'a run of a sandbox',
-    idName: 'run_id',
-    find: runsToLookAfter,
-    start: createRunKeeper({ client, sql }),
-  },
-]
+export function runsLeftOut({ client, sql, log }: { client: Client; sql: Sql; log: Logger }): Swept[] {
+  const onFailure = (err: unknown, partnerId: number) =>
+    log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet')
+  const { startWaiting } = createScenarios({ client, sql, onFailure })
+  return [
+    {
+      what: 'a partner’s scenarios',
+      idName: 'partner_id',
+      find: partnersWithScenarios,
+      start: startWaiting,
+    },
+    {
+      what: 'a run of a sandbox',
+      idName: 'run_id',
+      find: runsToLookAfter,
+      start: createRunKeeper({ client, sql }),
+    },
+  ]
+}
+
+/** What a scenario's activities do to its lead. */
+export const forScenarios = (referrals: Pick<Referrals, 'play' | 'signal'>) => ({
+  play: (leadId: number, milestones: SimulateRequest) => referrals.play(leadId, milestones),
+  close: (leadId: number, reason: CloseReason) => referrals.signal(leadId, closeSignal, { reason }),
+})

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
-import { clockStops, type ClockStop, type Happened, MOST_DAYS, MOST_YEARS } from '../decisions/lead-clock.ts'
+import { clockStops, type ClockStop, type Happened, MOST_DAYS } from '../decisions/lead-clock.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
+import { MOST_YEARS } from '../../../core/leads/decisions/clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { type Advanced, createClocks } from '../workflows/clocks.ts'
 import { fields, table } from '../../../staff/answer.ts'

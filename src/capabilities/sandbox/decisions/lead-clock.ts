@@ -1,19 +1,13 @@
 import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
+import { MOST_AHEAD_MS } from '../../../core/leads/decisions/clock.ts'
 import { DAY_MS } from '../../../core/values/durations.ts'
 import { duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
 
 /** The workflow that moves a lead's clock: one at a time, whoever starts it. */
 export const advanceId = (leadId: number) => `advance-${leadId}`
 
-/** The most milestones that one request simulates. */
-export const MOST_SIMULATED = 50
-
-/** The furthest that one request moves a lead's clock, and all of them together. */
+/** The furthest that one request moves a lead's clock. */
 export const MOST_DAYS = 730
-export const MOST_YEARS = 20
-
-/** The same in milliseconds. */
-export const MOST_AHEAD_MS = MOST_YEARS * 365.25 * DAY_MS
 
 /** What a sandbox's clock may be advanced to. */
 export const clockStops = ['next_score_update', 'next_retry', 'end'] as const

@@ -2,6 +2,9 @@ import type { ScoreGains } from './event-payloads.ts'
 import { milestones, type SignalledMilestone } from './milestones.ts'
 import type { MilestoneItem } from './referral.ts'
 
+/** The most milestones that one request simulates. */
+export const MOST_SIMULATED = 50
+
 /** The key under which a milestone counts once: `unique` gives one that repeats and has no id its own. */
 export function milestoneKey(
   name: SignalledMilestone,
