@@ -38,7 +38,7 @@ export async function requireJournal(sql: Sql, config: ErasureSettings): Promise
 export function erasuresLeftOut(dependencies: { client: Client; sql: Sql }): Swept {
   const start = createErasureStarter(dependencies)
   return {
-    what: 'a lead’s erasure',
+    failure: 'cannot start a lead’s erasure; trying again every minute',
     idName: 'lead_id',
     find: erasuresToStart,
     start: (leadId) => start(leadId, { quietly: true }),

@@ -5,7 +5,7 @@ import { createRestoreStarter } from './workflows/restores.ts'
 
 /** Restores of the record that leads and partners are not told of yet. */
 export const restoresLeftOut = (client: Client): Swept => ({
-  what: 'what follows a restore',
+  failure: 'cannot start what follows a restore; trying again every minute',
   idName: 'generation',
   find: openRestores,
   start: createRestoreStarter(client),

@@ -16,13 +16,13 @@ export function runsLeftOut({ client, sql, log }: { client: Client; sql: Sql; lo
   const { startWaiting } = createScenarios({ client, sql, onFailure })
   return [
     {
-      what: 'a partner’s scenarios',
+      failure: 'cannot start a partner’s scenarios; trying again every minute',
       idName: 'partner_id',
       find: partnersWithScenarios,
       start: startWaiting,
     },
     {
-      what: 'a run of a sandbox',
+      failure: 'cannot start a run of a sandbox; trying again every minute',
       idName: 'run_id',
       find: runsToLookAfter,
       start: createRunKeeper({ client, sql }),

@@ -9,13 +9,23 @@ import { createEndpointRequests } from './workflows/endpoint-requests.ts'
 export function requestsLeftOut(client: Client): Swept[] {
   const { certify, change, ping } = createEndpointRequests(client)
   return [
-    { what: 'a certification', idName: 'certification_id', find: runningCertifications, start: certify },
     {
-      what: 'an endpoint’s change',
+      failure: 'cannot start a certification; trying again every minute',
+      idName: 'certification_id',
+      find: runningCertifications,
+      start: certify,
+    },
+    {
+      failure: 'cannot start an endpoint’s change; trying again every minute',
       idName: 'change_id',
       find: announcedChanges,
       start: (id) => change(id, { quietly: true }),
     },
-    { what: 'a test request', idName: 'ping_id', find: openPings, start: ping },
+    {
+      failure: 'cannot start a test request; trying again every minute',
+      idName: 'ping_id',
+      find: openPings,
+      start: ping,
+    },
   ]
 }

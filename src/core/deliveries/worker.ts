@@ -4,7 +4,7 @@ import type { StartResends } from './workflows/resend.ts'
 
 /** Partners with webhooks that are to be sent once more. */
 export const resendsLeftOut = (startResends: StartResends): Swept => ({
-  what: 'a partner’s resends',
+  failure: 'cannot start a partner’s resends; trying again every minute',
   idName: 'partner_id',
   find: partnersWithResends,
   start: (partnerId) => startResends(partnerId, { quietly: true }),

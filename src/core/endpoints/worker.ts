@@ -9,7 +9,7 @@ import type { StartEndpoint } from './workflows/endpoints.ts'
 export function endpointsLeftOut(startEndpoint: StartEndpoint): Swept {
   let draining = new Set<number>()
   return {
-    what: 'an endpoint’s workflow',
+    failure: 'cannot start an endpoint’s workflow; trying again every minute',
     idName: 'endpoint_id',
     async find(sql, limit) {
       const found = await endpointsAtWork(sql, limit)

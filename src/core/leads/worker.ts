@@ -7,7 +7,7 @@ const MIN_AGE_MS = 1000
 
 /** Leads whose workflow was not started. */
 export const unstarted = (referrals: Pick<Referrals, 'startFirst'>, inFlight: number): Swept => ({
-  what: 'a lead’s workflow',
+  failure: 'cannot start a lead’s workflow; trying again every minute',
   idName: 'lead_id',
   find: (sql, limit, but) => unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but, limit: limit - but.length }),
   start: (leadId) => referrals.startFirst(leadId),

@@ -12,8 +12,8 @@ const RARELY = 5
 
 /** Workflows that a crash or an absent Temporal may have left out: a room says how they are found and started. */
 export interface Swept {
-  /** For the log. */
-  what: string
+  /** For the log: said once for each until it starts. */
+  failure: string
   /** What the log calls its id. */
   idName: string
   /** At most `limit` of those that need a workflow, apart from those in `but`, which may be among them nonetheless. */
@@ -71,12 +71,10 @@ export async function sweep({ sql, swept, chores, log, signal }: SweepOptions): 
 
 /** Starts what a row finds, apart from those that failed a moment ago. Answers how many. */
 function turnOf(
-  { what, idName, find, start, urgent }: Swept,
+  { failure, idName, find, start, urgent }: Swept,
   { sql, log, signal }: Pick<SweepOptions, 'sql' | 'log' | 'signal'>,
 ): () => Promise<number> {
-  const failures = rememberFailures((err, id) =>
-    log.error({ err, [idName]: id }, `cannot start ${what}; trying again every minute`),
-  )
+  const failures = rememberFailures((err, id) => log.error({ err, [idName]: id }, failure))
   return async () => {
     const resting = failures.resting()
     const but = new Set(resting)
