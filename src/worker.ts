@@ -102,6 +102,8 @@ registerWaiting(metrics.registry, sql, [
   overdueErasures,
 ])
 const stopping = new AbortController()
+/** Said in the log: no version lets this worker work. */
+let isIdle = false
 /** What rooms work with in this process. */
 const shared = {
   client,
@@ -184,8 +186,7 @@ const running = Promise.all([worker.run(), waitingWorker.run()]).catch((error: u
 )
 await untilPolling()
 log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace, build }, 'worker is polling')
-const idle = await findIdleVersion()
-if (idle !== undefined) log.warn(idle)
+await findIdleVersion()
 process.send?.({ type: 'ready', metricsPort: health.port })
 await running
 stopping.abort()
@@ -260,7 +261,11 @@ async function findPollingFault(): Promise<string | undefined> {
 async function findIdleVersion(): Promise<string | undefined> {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config
   if (deploymentName === undefined || buildId === undefined) return undefined
-  return idleVersion(client, { deploymentName, buildId })
+  const idle = await idleVersion(client, { deploymentName, buildId })
+  // Temporal may know the version only some time after its first poll
+  if (idle !== undefined && !isIdle) log.warn(idle)
+  isIdle = idle !== undefined
+  return idle
 }
 
 /** A cluster may take a minute to see a new worker poll, which would look like one that hangs. */
