@@ -17,8 +17,8 @@ export const sabotages: Record<string, Sabotage> = {
   'early-ack': {
     about: 'create-lead answers before the lead is committed',
     file: 'src/core/leads/statements/create-lead.ts',
-    find: 'if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, scenario }))',
-    replace: `void insertLead(creation, reserved, partnerId, lead, toBody, { kept, scenario }).catch(() => undefined)
+    find: 'if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }))',
+    replace: `void insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }).catch(() => undefined)
   if (leadId > 0)`,
   },
   'double-record': {

@@ -8,6 +8,7 @@ import { atEnd } from '../support/at-end.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { until } from '../support/until.ts'
 
 describe('the generation of the record', () => {
   let sql: Sql
@@ -37,6 +38,41 @@ describe('the generation of the record', () => {
     // in seconds, so that a record which begins anew has another one
     expect(before).toBeGreaterThan(28_000_000)
     expect(await listRestores(sql)).toEqual([])
+  })
+
+  /** So many at a time: they stay open. */
+  const holdConnections = async (count: number): Promise<void> =>
+    sql.connection().execute(async () => (count > 1 ? holdConnections(count - 1) : undefined))
+
+  it('is noted for the first time by one session, and the others lock nothing', async () => {
+    // a connection that is opened notes it, too
+    await holdConnections(4)
+    await sql.updateTable('deployment').set({ system_identifier: null, timeline: null }).execute()
+    const note = (connection: Sql) => raw`select note_cluster()`.execute(connection)
+    const noted = Promise.withResolvers<void>()
+    const committed = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
+    const first = sql.transaction().execute(async (trx) => {
+      await note(trx)
+      noted.resolve()
+      await committed.promise
+    })
+    await noted.promise
+    // somebody who records
+    const recording = sql.transaction().execute(async (trx) => {
+      await raw`lock table leads in row share mode`.execute(trx)
+      await ended.promise
+    })
+    const second = note(sql)
+    await until(async () => {
+      const { rows } = await raw`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
+      return rows.length === 1
+    })
+    committed.resolve()
+    await Promise.all([first, second])
+    ended.resolve()
+    await recording
   })
 
   it.each([

@@ -9,7 +9,7 @@ export function badBuild(): string {
     about: 'a workflow waits before it records, without a patch',
     file: 'workflows/recording.ts',
     find: 'const recording = await recordMilestones(',
-    replace: `await condition(() => false, '5 seconds')
+    replace: `await new Promise((resolve) => setTimeout(resolve, 5000))
     const recording = await recordMilestones(`,
   })
 }

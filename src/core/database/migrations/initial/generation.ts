@@ -52,7 +52,10 @@ begin
   select * into here from current_cluster();
   update deployment set system_identifier = here.system_identifier, timeline = here.timeline
   where system_identifier is null;
-  if found then
+  -- another session may have noted it while this one waited for the row: then there is nothing to lock for
+  if found or exists (
+    select from deployment where (system_identifier, timeline) = (here.system_identifier, here.timeline)
+  ) then
     return;
   end if;
   lock table leads in exclusive mode;
