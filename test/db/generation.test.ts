@@ -70,7 +70,8 @@ describe('the generation of the record', () => {
       return rows.length === 1
     })
     committed.resolve()
-    await Promise.all([first, second])
+    const bothNoted = Promise.all([first, second]).then(() => 'noted')
+    expect(await Promise.race([bothNoted, recording])).toBe('noted')
     ended.resolve()
     await recording
   })
