@@ -83,7 +83,7 @@ describe('the endpoint in the console', () => {
     // what it answers now, not what was chosen before
     const answer = tab.getByLabel('How it answers')
     await answer
-      .locator('option:checked', { hasText: /^Answer 503 to the next 1 webhook$/ })
+      .locator('option:checked', { hasText: /^Answer 503 to the next webhook$/ })
       .waitFor({ state: 'attached' })
     await answer.selectOption('Always fail')
     await tab.getByRole('button', { name: 'Set answer' }).click()
