@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { prepareService, type Service } from '../support/service.ts'
@@ -92,6 +93,52 @@ describe.each([
     expect(await connections()).toBe(0)
   })
 })
+
+describe.each([
+  ['plain', false],
+  ['with TLS', true],
+])('a port %s that closes', (_, tls) => {
+  it('answers all who have connected: it resets none that the kernel still holds for it', async () => {
+    const { app, peer } = await listen(tls, everyLimit(LONG_MS))
+    // the event loop accepts one in each of its turns
+    const asked = Array.from({ length: 100 }, () => ask(peer))
+    const answers = Promise.all(asked.map(({ answer }) => answer))
+    await app.close()
+    expect(new Set(await answers)).toEqual(new Set(['HTTP/1.1 200 OK, close']))
+  })
+
+  it('answers what was sent on connections that were kept, and closes those that are silent', async () => {
+    const { app, peer } = await listen(tls, everyLimit(LONG_MS))
+    const [silent] = await silentPeers(1, peer)
+    const kept = Array.from({ length: 20 }, () => ask(peer))
+    for (const { answer } of kept) expect(await answer).toBe('HTTP/1.1 200 OK, keep-alive')
+    const again = kept.map((connection) => connection.again())
+    await app.close()
+    expect(new Set(await Promise.all(again))).toEqual(new Set(['HTTP/1.1 200 OK, close']))
+    silent?.resume()
+    await once(silent!, 'end')
+  })
+})
+
+/** A connection that asks for a ping as soon as it is there: the first line of the answer, and what becomes of it. */
+function ask({ port, ca }: Peer) {
+  const options = { port, host: '127.0.0.1', servername: 'localhost' }
+  const socket = ca === undefined ? connect(options) : connectTls({ ...options, ca })
+  const answerOf = async () => {
+    socket.write(ping)
+    let received = ''
+    const ended = once(socket, 'end').then(() => 'ended')
+    while (!received.includes('\r\n\r\n')) {
+      const chunk = await Promise.race([once(socket, 'data'), ended])
+      if (chunk === 'ended') break
+      received += String(chunk)
+    }
+    const [line] = received.split('\r\n', 1)
+    return `${line}, ${/^connection: (.+)\r$/im.exec(received)?.[1]}`
+  }
+  const failed = (error: unknown) => (error as Error).message
+  return { answer: answerOf().catch(failed), again: () => answerOf().catch(failed) }
+}
 
 describe('MAX_CONNECTIONS', () => {
   it('closes what is more, unanswered, and takes others once there is room', async () => {

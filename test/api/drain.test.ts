@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { atEnd } from '../support/at-end.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -50,6 +51,46 @@ describe('behind a balancer, an API process', () => {
     expect(await calls.createLead()).toBeGreaterThan(0)
     // who does not want to wait sends it again
     expect(await api.stop()).toBe(0)
+  })
+
+  it('loses no request of those who keep their connections or open new ones until its port refuses', async () => {
+    const api = await service.startApi({ DRAIN_SECONDS: '1' })
+    const agent = new Agent({ keepAlive: true })
+    atEnd(async () => agent.destroy())
+    const outcomes: string[] = []
+    const refused = Promise.withResolvers<void>()
+    const createLead = async (isNew: boolean) => {
+      const asked = request({
+        agent: isNew ? false : agent,
+        host: '127.0.0.1',
+        port: api.port,
+        path: '/v1/create-lead',
+        method: 'POST',
+        headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
+      })
+      asked.end('{"first_name":"Ada","last_name":"Miller","email":"ada@example.com","phone":"+1 555-0100"}')
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      outcomes.push(JSON.parse(await text(answer)).success ? 'created' : `${answer.statusCode}`)
+    }
+    const asking: Promise<void>[] = []
+    // 150 a second
+    const load = setInterval(() => {
+      for (const isNew of [false, true, true])
+        asking.push(
+          createLead(isNew).catch((error: NodeJS.ErrnoException) => {
+            outcomes.push(String(error.code))
+            if (error.code === 'ECONNREFUSED') refused.resolve()
+          }),
+        )
+    }, 20)
+    await until(async () => outcomes.length > 100)
+    const ended = api.stop()
+    await refused.promise
+    clearInterval(load)
+    await Promise.all(asking)
+    expect(await ended).toBe(0)
+    expect(new Set(outcomes)).toEqual(new Set(['created', 'ECONNREFUSED']))
+    expect(outcomes.filter((outcome) => outcome === 'created').length).toBeGreaterThan(150)
   })
 
   it('ends by itself when it has drained', async () => {
