@@ -77,9 +77,10 @@ describe('behind a balancer, an API process', () => {
     const load = setInterval(() => {
       for (const isNew of [false, true, true])
         asking.push(
-          createLead(isNew).catch((error: NodeJS.ErrnoException) => {
-            outcomes.push(String(error.code))
-            if (error.code === 'ECONNREFUSED') refused.resolve()
+          createLead(isNew).catch((error: unknown) => {
+            const { code } = error as NodeJS.ErrnoException
+            outcomes.push(String(code))
+            if (code === 'ECONNREFUSED') refused.resolve()
           }),
         )
     }, 20)
