@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { putClockAhead } from './support/clock.ts'
-import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
+import { partnerCalls, type TestPartner } from './support/service.ts'
+import { type SharedService, sharedService } from './support/shared-service.ts'
 import { until } from './support/until.ts'
 
 const DAY = 24 * 60 * 60
 
 describe('a borrower’s journey from create-lead to mortgage_ready', () => {
-  let service: Service
+  let service: SharedService
   let partner: TestPartner
   let calls: ReturnType<typeof partnerCalls>
   let leadId: number
 
   beforeAll(async () => {
-    service = await prepareService()
+    service = await sharedService()
     partner = await service.addPartner()
-    const [api] = await Promise.all([service.startApi(), service.startWorker()])
-    calls = partnerCalls(api.port, partner.key)
+    calls = partnerCalls(service.port, partner.key)
   })
 
   const named = (name: string) => partner.endpoint.arrivals.filter(({ event }) => event.type === name)

@@ -11,7 +11,8 @@ import { openRecord } from '../src/core/leads/statements/staff-reads.ts'
 import { requireLead } from '../src/core/leads/commands/require-lead.ts'
 import { show } from '../src/core/leads/commands/lead-view.ts'
 import { contextOf } from './staff/context.ts'
-import { partnerCalls, prepareService } from './support/service.ts'
+import { partnerCalls } from './support/service.ts'
+import { sharedService } from './support/shared-service.ts'
 
 /** Two values of each field. */
 const VALUES: Record<OptionalField, [string, string]> = {
@@ -29,8 +30,8 @@ describe('the optional fields of a lead', () => {
   let leadId: number
 
   beforeAll(async () => {
-    const service = await prepareService()
-    const { port } = await service.startApi()
+    const service = await sharedService()
+    const { port } = service
     calls = partnerCalls(port, (await service.addPartner()).key)
     context = await contextOf(service.environment)
     leadId = await calls.createLead(first)

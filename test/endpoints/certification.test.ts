@@ -1,18 +1,15 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import {
   certificationChecks,
   type CheckReport,
   type CheckResult,
 } from '../../src/capabilities/self-service/decisions/certification.ts'
+import { atOnce } from '../support/at-once.ts'
 import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
-import {
-  type Arrival,
-  isVerified,
-  type PartnerEndpoint,
-  startPartnerEndpoint,
-} from '../support/partner-endpoint.ts'
-import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { type Arrival, isVerified, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import { partnerCalls } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 
 const REST = certificationChecks.filter((check) => check !== 'valid')
@@ -26,266 +23,351 @@ interface View {
 }
 
 describe('certification', () => {
-  let service: Service
-  let partner: TestPartner
-  let next: PartnerEndpoint
-  let post: (path: string, body: object) => Promise<View>
+  let service: SharedService
   let port: number | undefined
+  const { begun, begin } = atOnce()
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    service = await sharedService()
+    ;({ port } = service)
+    begin()
   }, 60_000)
 
-  beforeEach(async () => {
-    partner = await service.addPartner()
-    next = await startPartnerEndpoint()
+  /** A partner that is about to certify the endpoint `next`. */
+  async function scene() {
+    const partner = await service.addPartner()
+    const next = await startPartnerEndpoint()
     next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
     const calls = partnerCalls(port, partner.key)
-    post = async (path, body) => (await calls.post(path, body)).body.data as object as View
-  })
-
-  const propose = async () => (next.secret = (await post('set-endpoint', { url: next.url })).secret)
-  const ended = async () => {
-    const report = await until(async () => {
-      const { certification } = await post('get-endpoint', {})
-      return certification !== null && certification.state !== 'running' && certification
-    })
-    const withResult = (wanted: CheckResult) =>
-      report.checks.filter(({ result }) => result === wanted).map(({ check }) => check)
-    return { ...report, failed: withResult('failed'), notJudged: withResult('not_judged') }
-  }
-  const certify = async (body: object = {}) => {
-    await propose()
-    await post('certify-endpoint', body)
-    return ended()
-  }
-
-  it('passes an endpoint that verifies with the public library, and changes over', async () => {
-    const { state, checks } = await certify()
-    expect(state).toBe('passed')
-    expect(checks.map(({ check }) => check)).toEqual(certificationChecks)
-    expect(checks[0]).toEqual({
-      check: 'valid',
-      sent: 'a webhook with a valid signature',
-      result: 'passed',
-      expected: 'a 2xx status',
-      received: 'status 200',
-      duration_ms: expect.any(Number),
-      hint: null,
-    })
-    expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
-    expect(partner.endpoint.arrivals).toEqual([])
-  })
-
-  it('sends no lead, and the same bytes twice where it repeats', async () => {
-    await certify()
-    const [valid, repeated, unknown, ...rest] = next.arrivals as [Arrival, Arrival, Arrival, ...Arrival[]]
-    expect([valid.id, valid.body]).toEqual([repeated.id, repeated.body])
-    expect(valid.event).toMatchObject({
-      type: 'endpoint.certification',
-      data: { partner_id: partner.id, environment: 'sandbox' },
-    })
-    expect(unknown.event.type).not.toBe('endpoint.certification')
-    const ids = [valid, unknown, ...rest].map(({ id }) => id)
-    expect(new Set(ids).size).toBe(5)
-    expect(next.arrivals.map(({ verified }) => verified)).toEqual([true, true, true, false, false, false])
-    expect(next.arrivals.map(({ body }) => body).join('')).not.toMatch(/lead|Ada|Miller/)
-  })
-
-  it('sends what was held, in order, once it has changed over', async () => {
-    const leads = leadsOf(service, partner)
-    await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
-    const leadId = await leads.start()
-    await service.referrals.signal(leadId, 'contract_signed')
-    await leads.recorded(leadId, 'contract_signed')
-    await certify()
-    const sequences = () =>
-      next.arrivals
-        .filter(({ event }) => event.data.lead_id === leadId)
-        .map(({ event }) => event.data.sequence)
-    await next.until(() => sequences().length === 2)
-    expect(sequences()).toEqual([1, 2])
-    expect(next.arrivals.slice(6).every(({ verified }) => verified)).toBe(true)
-    expect(leads.arrivals(leadId)).toEqual([])
-  })
-
-  it('does not lift a pause by staff', async () => {
-    await pauseEndpoint(service.sql, partner.id)
-    expect((await certify()).state).toBe('passed')
-    expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, health: 'paused' })
-    expect((await endpointOf(service, partner).row()).paused_by).toBe('staff')
-  })
-
-  it('fails an endpoint that verifies nothing, says what to change, and leaves the URL as it is', async () => {
-    next.answer = (_, response) => void response.writeHead(200).end()
-    const { state, failed, checks } = await certify()
-    expect([state, failed]).toEqual(['failed', ['forged_signature', 'old_timestamp', 'changed_body']])
-    expect(checks.every(({ received }) => received === 'status 200')).toBe(true)
-    for (const { result, hint } of checks) expect(hint === null).toBe(result === 'passed')
-    expect(await post('get-endpoint', {})).toMatchObject({
-      url: partner.endpoint.url,
-      candidate: { url: next.url },
-    })
-  })
-
-  it('fails an endpoint that takes everything, but each id once', async () => {
-    const taken = new Set<string>()
-    next.answer = ({ id }, response) => {
-      response.writeHead(taken.has(id) ? 409 : 200).end()
-      taken.add(id)
+    const post = async (path: string, body: object) =>
+      (await calls.post(path, body)).body.data as object as View
+    const propose = async () => (next.secret = (await post('set-endpoint', { url: next.url })).secret)
+    const ended = async () => {
+      const report = await until(async () => {
+        const { certification } = await post('get-endpoint', {})
+        return certification !== null && certification.state !== 'running' && certification
+      })
+      const withResult = (wanted: CheckResult) =>
+        report.checks.filter(({ result }) => result === wanted).map(({ check }) => check)
+      return { ...report, failed: withResult('failed'), notJudged: withResult('not_judged') }
     }
-    const { failed } = await certify()
-    expect(failed).toEqual(['repeated', 'forged_signature', 'old_timestamp', 'changed_body'])
-  })
+    const certify = async (body: object = {}) => {
+      await propose()
+      await post('certify-endpoint', body)
+      return ended()
+    }
+    return { partner, next, post, propose, ended, certify }
+  }
 
-  it('fails an endpoint that crashes on what it should refuse', async () => {
-    next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 500).end()
-    const { failed } = await certify()
-    expect(failed).toEqual(['forged_signature', 'old_timestamp', 'changed_body'])
-  })
+  it(
+    'passes an endpoint that verifies with the public library, and changes over',
+    begun(async () => {
+      const { partner, next, post, certify } = await scene()
+      const { state, checks } = await certify()
+      expect(state).toBe('passed')
+      expect(checks.map(({ check }) => check)).toEqual(certificationChecks)
+      expect(checks[0]).toEqual({
+        check: 'valid',
+        sent: 'a webhook with a valid signature',
+        result: 'passed',
+        expected: 'a 2xx status',
+        received: 'status 200',
+        duration_ms: expect.any(Number),
+        hint: null,
+      })
+      expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
+      expect(partner.endpoint.arrivals).toEqual([])
+    }),
+  )
 
-  it('fails an endpoint that cannot be reached, and says why', async () => {
-    await propose()
-    await next.close()
-    await post('certify-endpoint', {})
-    const { failed, notJudged, checks } = await ended()
-    expect([failed, notJudged]).toEqual([['valid'], REST])
-    expect(checks[0]?.received).toContain('refused the connection')
-  })
+  it(
+    'sends no lead, and the same bytes twice where it repeats',
+    begun(async () => {
+      const { partner, next, certify } = await scene()
+      await certify()
+      const [valid, repeated, unknown, ...rest] = next.arrivals as [Arrival, Arrival, Arrival, ...Arrival[]]
+      expect([valid.id, valid.body]).toEqual([repeated.id, repeated.body])
+      expect(valid.event).toMatchObject({
+        type: 'endpoint.certification',
+        data: { partner_id: partner.id, environment: 'sandbox' },
+      })
+      expect(unknown.event.type).not.toBe('endpoint.certification')
+      const ids = [valid, unknown, ...rest].map(({ id }) => id)
+      expect(new Set(ids).size).toBe(5)
+      expect(next.arrivals.map(({ verified }) => verified)).toEqual([true, true, true, false, false, false])
+      expect(next.arrivals.map(({ body }) => body).join('')).not.toMatch(/lead|Ada|Miller/)
+    }),
+  )
 
-  it('sends nothing more to an endpoint that does not respond', async () => {
-    next.answer = (_, response) => void response.socket?.destroy()
-    const { failed, notJudged, checks } = await certify()
-    expect(next.arrivals).toHaveLength(1)
-    expect([failed, notJudged]).toEqual([['valid'], REST])
-    expect(checks[5]).toMatchObject({
-      received: 'not sent: the check valid got no response',
-      duration_ms: null,
-      hint: 'Repair the check that got no response, and certify again.',
-    })
-  })
+  it(
+    'sends what was held, in order, once it has changed over',
+    begun(async () => {
+      const { partner, next, certify } = await scene()
+      const leads = leadsOf(service, partner)
+      await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
+      const leadId = await leads.start()
+      await service.referrals.signal(leadId, 'contract_signed')
+      await leads.recorded(leadId, 'contract_signed')
+      await certify()
+      const sequences = () =>
+        next.arrivals
+          .filter(({ event }) => event.data.lead_id === leadId)
+          .map(({ event }) => event.data.sequence)
+      await next.until(() => sequences().length === 2)
+      expect(sequences()).toEqual([1, 2])
+      expect(next.arrivals.slice(6).every(({ verified }) => verified)).toBe(true)
+      expect(leads.arrivals(leadId)).toEqual([])
+    }),
+  )
 
-  it('fails an endpoint that verifies what it has parsed and written again', async () => {
-    next.answer = ({ body, ...arrival }, response) => {
-      const rewritten = JSON.stringify(JSON.parse(body))
-      const headers = {
-        'webhook-id': arrival.id,
-        'webhook-timestamp': String(arrival.timestamp),
-        'webhook-signature': arrival.signature,
+  it(
+    'does not lift a pause by staff',
+    begun(async () => {
+      const { partner, next, post, certify } = await scene()
+      await pauseEndpoint(service.sql, partner.id)
+      expect((await certify()).state).toBe('passed')
+      expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, health: 'paused' })
+      expect((await endpointOf(service, partner).row()).paused_by).toBe('staff')
+    }),
+  )
+
+  it(
+    'fails an endpoint that verifies nothing, says what to change, and leaves the URL as it is',
+    begun(async () => {
+      const { partner, next, post, certify } = await scene()
+      next.answer = (_, response) => void response.writeHead(200).end()
+      const { state, failed, checks } = await certify()
+      expect([state, failed]).toEqual(['failed', ['forged_signature', 'old_timestamp', 'changed_body']])
+      expect(checks.every(({ received }) => received === 'status 200')).toBe(true)
+      for (const { result, hint } of checks) expect(hint === null).toBe(result === 'passed')
+      expect(await post('get-endpoint', {})).toMatchObject({
+        url: partner.endpoint.url,
+        candidate: { url: next.url },
+      })
+    }),
+  )
+
+  it(
+    'fails an endpoint that takes everything, but each id once',
+    begun(async () => {
+      const { next, certify } = await scene()
+      const taken = new Set<string>()
+      next.answer = ({ id }, response) => {
+        response.writeHead(taken.has(id) ? 409 : 200).end()
+        taken.add(id)
       }
-      response.writeHead(isVerified(next.secret, rewritten, headers) ? 200 : 400).end()
-    }
-    const { failed, notJudged, checks } = await certify()
-    expect([failed, notJudged]).toEqual([
-      ['valid', 'repeated', 'unknown_type'],
-      ['forged_signature', 'old_timestamp', 'changed_body'],
-    ])
-    expect(checks[0]?.hint).toContain('over the raw bytes of the request body')
-  })
+      const { failed } = await certify()
+      expect(failed).toEqual(['repeated', 'forged_signature', 'old_timestamp', 'changed_body'])
+    }),
+  )
 
-  it('changes a body so that it means the same, and has as many bytes', async () => {
-    await certify()
-    const [valid, , , , , changed] = next.arrivals as [Arrival, Arrival, Arrival, Arrival, Arrival, Arrival]
-    expect(changed.body).not.toBe(valid.body)
-    expect(changed.body).toHaveLength(valid.body.length)
-    expect(changed.event).toEqual(valid.event)
-    expect(JSON.stringify(valid.event)).not.toContain('\\u')
-  })
+  it(
+    'fails an endpoint that crashes on what it should refuse',
+    begun(async () => {
+      const { next, certify } = await scene()
+      next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 500).end()
+      const { failed } = await certify()
+      expect(failed).toEqual(['forged_signature', 'old_timestamp', 'changed_body'])
+    }),
+  )
 
-  it.each([
+  it(
+    'fails an endpoint that cannot be reached, and says why',
+    begun(async () => {
+      const { next, post, propose, ended } = await scene()
+      await propose()
+      await next.close()
+      await post('certify-endpoint', {})
+      const { failed, notJudged, checks } = await ended()
+      expect([failed, notJudged]).toEqual([['valid'], REST])
+      expect(checks[0]?.received).toContain('refused the connection')
+    }),
+  )
+
+  it(
+    'sends nothing more to an endpoint that does not respond',
+    begun(async () => {
+      const { next, certify } = await scene()
+      next.answer = (_, response) => void response.socket?.destroy()
+      const { failed, notJudged, checks } = await certify()
+      expect(next.arrivals).toHaveLength(1)
+      expect([failed, notJudged]).toEqual([['valid'], REST])
+      expect(checks[5]).toMatchObject({
+        received: 'not sent: the check valid got no response',
+        duration_ms: null,
+        hint: 'Repair the check that got no response, and certify again.',
+      })
+    }),
+  )
+
+  it(
+    'fails an endpoint that verifies what it has parsed and written again',
+    begun(async () => {
+      const { next, certify } = await scene()
+      next.answer = ({ body, ...arrival }, response) => {
+        const rewritten = JSON.stringify(JSON.parse(body))
+        const headers = {
+          'webhook-id': arrival.id,
+          'webhook-timestamp': String(arrival.timestamp),
+          'webhook-signature': arrival.signature,
+        }
+        response.writeHead(isVerified(next.secret, rewritten, headers) ? 200 : 400).end()
+      }
+      const { failed, notJudged, checks } = await certify()
+      expect([failed, notJudged]).toEqual([
+        ['valid', 'repeated', 'unknown_type'],
+        ['forged_signature', 'old_timestamp', 'changed_body'],
+      ])
+      expect(checks[0]?.hint).toContain('over the raw bytes of the request body')
+    }),
+  )
+
+  it(
+    'changes a body so that it means the same, and has as many bytes',
+    begun(async () => {
+      const { next, certify } = await scene()
+      await certify()
+      const [valid, , , , , changed] = next.arrivals as [Arrival, Arrival, Arrival, Arrival, Arrival, Arrival]
+      expect(changed.body).not.toBe(valid.body)
+      expect(changed.body).toHaveLength(valid.body.length)
+      expect(changed.event).toEqual(valid.event)
+      expect(JSON.stringify(valid.event)).not.toContain('\\u')
+    }),
+  )
+
+  for (const [status, hint] of [
     [404, 'Your endpoint answered 404: check the path of the registered URL.'],
     [301, 'Your endpoint answered 301: we do not follow redirects; register the final URL.'],
     [410, 'Your endpoint answered 410: for a webhook, this pauses the endpoint until it accepts a probe.'],
-  ])('does not take %d for a refusal, and says what to change as for a webhook', async (status, hint) => {
-    next.answer = (_, response) => void response.writeHead(status, { location: next.url }).end()
-    const { failed, notJudged, checks } = await certify()
-    expect([failed, notJudged]).toEqual([
-      ['valid', 'repeated', 'unknown_type'],
-      ['forged_signature', 'old_timestamp', 'changed_body'],
-    ])
-    expect(new Set(checks.map((check) => check.hint))).toEqual(new Set([hint]))
-  })
-
-  it('does not judge the refusals of an endpoint that refuses everything', async () => {
-    next.answer = (_, response) => void response.writeHead(400).end()
-    const { notJudged, checks } = await certify()
-    expect(notJudged).toEqual(['forged_signature', 'old_timestamp', 'changed_body'])
-    expect(checks[3]?.hint).toMatch(/^Your endpoint did not accept the valid webhook/)
-  })
-
-  it('says that the clock of a receiver is off, by its date header', async () => {
-    const date = new Date(Date.now() - 12 * 60_000).toUTCString()
-    next.answer = (_, response) => void response.writeHead(400, { date }).end()
-    const { checks } = await certify()
-    expect(checks[0]?.hint).toBe(
-      'By its date header, the clock of your server is 12 minutes behind ours, so it refuses every webhook-timestamp: correct the clock.',
+  ] as const)
+    it(
+      `does not take ${status} for a refusal, and says what to change as for a webhook`,
+      begun(async () => {
+        const { next, certify } = await scene()
+        next.answer = (_, response) => void response.writeHead(status, { location: next.url }).end()
+        const { failed, notJudged, checks } = await certify()
+        expect([failed, notJudged]).toEqual([
+          ['valid', 'repeated', 'unknown_type'],
+          ['forged_signature', 'old_timestamp', 'changed_body'],
+        ])
+        expect(new Set(checks.map((check) => check.hint))).toEqual(new Set([hint]))
+      }),
     )
-  })
 
-  it('changes over all the same where a sandbox asks for it', async () => {
-    next.answer = (_, response) => void response.writeHead(200).end()
-    expect((await certify({ accept_failures: true })).state).toBe('failed')
-    expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
-  })
+  it(
+    'does not judge the refusals of an endpoint that refuses everything',
+    begun(async () => {
+      const { next, certify } = await scene()
+      next.answer = (_, response) => void response.writeHead(400).end()
+      const { notJudged, checks } = await certify()
+      expect(notJudged).toEqual(['forged_signature', 'old_timestamp', 'changed_body'])
+      expect(checks[3]?.hint).toMatch(/^Your endpoint did not accept the valid webhook/)
+    }),
+  )
 
-  it('sends no faster than once a second to what did not accept a valid request', async () => {
-    next.answer = (_, response) => void response.writeHead(500).end()
-    expect((await certify({ accept_failures: true })).state).toBe('failed')
-    const leads = leadsOf(service, partner)
-    for (let count = 0; count < 6; count += 1) await leads.start()
-    await next.until((arrivals) => arrivals.length >= certificationChecks.length + 4)
-    const attempts = await service.sql
-      .selectFrom('attempts')
-      .select('started_at')
-      .where('partner_id', '=', partner.id)
-      .orderBy('started_at')
-      .execute()
-    for (const [index, { started_at: at }] of attempts.slice(1).entries())
-      expect(at.getTime() - (attempts[index]?.started_at.getTime() ?? 0)).toBeGreaterThanOrEqual(1000)
-  })
+  it(
+    'says that the clock of a receiver is off, by its date header',
+    begun(async () => {
+      const { next, certify } = await scene()
+      const date = new Date(Date.now() - 12 * 60_000).toUTCString()
+      next.answer = (_, response) => void response.writeHead(400, { date }).end()
+      const { checks } = await certify()
+      expect(checks[0]?.hint).toBe(
+        'By its date header, the clock of your server is 12 minutes behind ours, so it refuses every webhook-timestamp: correct the clock.',
+      )
+    }),
+  )
 
-  it('counts for nothing once the candidate was replaced', async () => {
-    const answered = Promise.withResolvers<void>()
-    next.answer = ({ verified }, response) =>
-      void answered.promise.then(() => response.writeHead(verified ? 200 : 400).end())
-    await propose()
-    await post('certify-endpoint', {})
-    await next.until((arrivals) => arrivals.length === 1)
-    await post('set-endpoint', { url: 'https://lender.example/other' })
-    answered.resolve()
-    expect((await ended()).state).toBe('superseded')
-    expect(await post('get-endpoint', {})).toMatchObject({ url: partner.endpoint.url })
-    expect(next.arrivals).toHaveLength(1)
-  })
+  it(
+    'changes over all the same where a sandbox asks for it',
+    begun(async () => {
+      const { next, post, certify } = await scene()
+      next.answer = (_, response) => void response.writeHead(200).end()
+      expect((await certify({ accept_failures: true })).state).toBe('failed')
+      expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
+    }),
+  )
 
-  it('shows operators its checks, without the URL', async () => {
-    await certify()
-    const { id } = await service.sql
-      .selectFrom('certifications')
-      .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
-      .select('certifications.id')
-      .where('url', '=', next.url)
-      .executeTakeFirstOrThrow()
-    const handle = service.client.workflow.getHandle(`certification-${id}`)
-    const { events } = await handle.fetchHistory()
-    const text = JSON.stringify(events, (name, value: unknown) =>
-      name === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
-    )
-    expect(text).toContain('send a webhook with a valid signature')
-    expect(text).not.toContain(new URL(next.url).host)
-    expect(text).not.toContain('whsec_')
-    expect(await handle.result()).toBe('passed')
-  })
+  it(
+    'sends no faster than once a second to what did not accept a valid request',
+    begun(async () => {
+      const { partner, next, certify } = await scene()
+      next.answer = (_, response) => void response.writeHead(500).end()
+      expect((await certify({ accept_failures: true })).state).toBe('failed')
+      const leads = leadsOf(service, partner)
+      for (let count = 0; count < 6; count += 1) await leads.start()
+      await next.until((arrivals) => arrivals.length >= certificationChecks.length + 4)
+      const attempts = await service.sql
+        .selectFrom('attempts')
+        .select('started_at')
+        .where('partner_id', '=', partner.id)
+        .orderBy('started_at')
+        .execute()
+      for (const [index, { started_at: at }] of attempts.slice(1).entries())
+        expect(at.getTime() - (attempts[index]?.started_at.getTime() ?? 0)).toBeGreaterThanOrEqual(1000)
+    }),
+  )
 
-  it('sends a test request, and tells what came of it', async () => {
-    await post('test-endpoint', {})
-    const [arrival] = await partner.endpoint.until((arrivals) => arrivals.length === 1)
-    expect(arrival).toMatchObject({ verified: true, event: { type: 'endpoint.ping' } })
-    const test = await until(async () => {
-      const { last_test: last } = (await post('get-endpoint', {})) as View & { last_test: { state: string } }
-      return last.state !== 'running' && last
-    })
-    expect(test).toMatchObject({ state: 'accepted', status: 200, webhook_id: arrival?.id, error_code: null })
-  })
+  it(
+    'counts for nothing once the candidate was replaced',
+    begun(async () => {
+      const { partner, next, post, propose, ended } = await scene()
+      const answered = Promise.withResolvers<void>()
+      next.answer = ({ verified }, response) =>
+        void answered.promise.then(() => response.writeHead(verified ? 200 : 400).end())
+      await propose()
+      await post('certify-endpoint', {})
+      await next.until((arrivals) => arrivals.length === 1)
+      await post('set-endpoint', { url: 'https://lender.example/other' })
+      answered.resolve()
+      expect((await ended()).state).toBe('superseded')
+      expect(await post('get-endpoint', {})).toMatchObject({ url: partner.endpoint.url })
+      expect(next.arrivals).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'shows operators its checks, without the URL',
+    begun(async () => {
+      const { next, certify } = await scene()
+      await certify()
+      const { id } = await service.sql
+        .selectFrom('certifications')
+        .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
+        .select('certifications.id')
+        .where('url', '=', next.url)
+        .executeTakeFirstOrThrow()
+      const handle = service.client.workflow.getHandle(`certification-${id}`)
+      const { events } = await handle.fetchHistory()
+      const text = JSON.stringify(events, (name, value: unknown) =>
+        name === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+      )
+      expect(text).toContain('send a webhook with a valid signature')
+      expect(text).not.toContain(new URL(next.url).host)
+      expect(text).not.toContain('whsec_')
+      expect(await handle.result()).toBe('passed')
+    }),
+  )
+
+  it(
+    'sends a test request, and tells what came of it',
+    begun(async () => {
+      const { partner, post } = await scene()
+      await post('test-endpoint', {})
+      const [arrival] = await partner.endpoint.until((arrivals) => arrivals.length === 1)
+      expect(arrival).toMatchObject({ verified: true, event: { type: 'endpoint.ping' } })
+      const test = await until(async () => {
+        const { last_test: last } = (await post('get-endpoint', {})) as View & {
+          last_test: { state: string }
+        }
+        return last.state !== 'running' && last
+      })
+      expect(test).toMatchObject({
+        state: 'accepted',
+        status: 200,
+        webhook_id: arrival?.id,
+        error_code: null,
+      })
+    }),
+  )
 })

@@ -6,18 +6,19 @@ import { resend } from '../../src/core/deliveries/commands/delivery-resend.ts'
 import { contextOf } from '../staff/context.ts'
 import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
-import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 
 describe('sending webhooks once more', () => {
-  let service: Service
+  let service: SharedService
   let context: StaffContext
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[context] = await Promise.all([contextOf(service.environment), service.startWorker()])
+    service = await sharedService()
+    context = await contextOf(service.environment)
   }, 60_000)
 
   beforeEach(async () => {
@@ -171,14 +172,8 @@ describe('sending webhooks once more', () => {
   })
 
   describe('that a partner asks for over the API', () => {
-    let port: number | undefined
-
-    beforeAll(async () => {
-      port = (await service.startApi()).port
-    })
-
     const ask = async (eventId: string) => {
-      const { status, body } = await partnerCalls(port, partner.key).post('resend-webhook', {
+      const { status, body } = await partnerCalls(service.port, partner.key).post('resend-webhook', {
         event_id: eventId,
       })
       expect({ status, success: body.success }).toEqual({ status: 200, success: true })

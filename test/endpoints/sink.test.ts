@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { leadsOf } from '../support/leads.ts'
-import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
 import { until } from '../support/until.ts'
 
@@ -23,14 +24,14 @@ interface View {
 }
 
 describe('a sink', () => {
-  let service: Service
+  let service: SharedService
   let partner: TestPartner
   let port: number | undefined
   let post: (path: string, body: object) => Promise<{ status: number; data: View }>
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    service = await sharedService()
+    ;({ port } = service)
   }, 60_000)
 
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { DAY_MS } from '../../src/core/values/durations.ts'
 import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { type Happened, type SandboxPartner, sandboxPartner } from './partner.ts'
 
@@ -15,13 +15,13 @@ interface Closed {
 }
 
 describe('a lead’s clock', () => {
-  let service: Service
+  let service: SharedService
   let port: number | undefined
   let partner: SandboxPartner
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    service = await sharedService()
+    ;({ port } = service)
   }, 60_000)
 
   beforeEach(async () => {

@@ -6,7 +6,7 @@ import { milestoneUpdate, type ReferralView, simulateUpdate } from '../../workfl
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { contextOf } from '../staff/context.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const mark = randomBytes(5).toString('hex')
@@ -25,14 +25,13 @@ const laden = (way: string) => ({
 })
 
 describe('a score update’s payload with more in it than gains', () => {
-  let service: Service
+  let service: SharedService
   let partner: SandboxPartner
   let lead: number
 
   beforeAll(async () => {
-    service = await prepareService()
-    const [api] = await Promise.all([service.startApi(), service.startWorker()])
-    partner = await sandboxPartner(service, api.port)
+    service = await sharedService()
+    partner = await sandboxPartner(service, service.port)
     lead = await partner.createLead()
     await partner.endpoint.until(({ length }) => length === 1)
   })

@@ -5,7 +5,8 @@ import {
   scenarioNames,
   webhooksOf,
 } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
-import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 
 interface Played {
@@ -16,14 +17,14 @@ interface Played {
 }
 
 describe('a scenario', () => {
-  let service: Service
+  let service: SharedService
   let partner: TestPartner
   let port: number | undefined
   let calls: ReturnType<typeof partnerCalls>
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    service = await sharedService()
+    ;({ port } = service)
   }, 60_000)
 
   beforeEach(async () => {

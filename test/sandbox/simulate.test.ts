@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { simulatedGains } from '../../src/core/leads/decisions/mock-gains.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { prepareService } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
@@ -21,13 +22,13 @@ beforeAll(() => {
 })
 
 describe('simulate-event', () => {
-  let service: Service
+  let service: SharedService
   let partner: SandboxPartner
   let port: number | undefined
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    service = await sharedService()
+    ;({ port } = service)
     partner = await sandboxPartner(service, port)
   }, 60_000)
 

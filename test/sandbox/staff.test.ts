@@ -6,19 +6,19 @@ import { show } from '../../src/core/leads/commands/lead-view.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { auditOf, contextOf, staff } from '../staff/context.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 describe('staff lead advance', () => {
-  let service: Service
+  let service: SharedService
   let context: StaffContext
   let leads: ReturnType<typeof leadsOf>
   let lead: number
 
   beforeAll(async () => {
-    service = await prepareService()
-    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
+    service = await sharedService()
+    const partner = await service.addPartner()
     context = await contextOf(service.environment)
     leads = leadsOf(service, partner)
     lead = await leads.start()

@@ -8,12 +8,12 @@ import { test } from '../../src/core/endpoints/commands/endpoint-test.ts'
 import { add } from '../../src/core/partners/commands/partner.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { auditOf, contextOf, withoutTemporal } from './context.ts'
 
 describe('an endpoint', () => {
-  let service: Service
+  let service: SharedService
   let context: StaffContext
   let away: StaffContext
   let id: number
@@ -21,14 +21,13 @@ describe('an endpoint', () => {
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
-    service = await prepareService()
+    service = await sharedService()
     ;[context, away] = await Promise.all([
       contextOf(service.environment),
       contextOf({
         ...withoutTemporal(service.environment.DATABASE_URL),
         ENCRYPTION_KEY: service.environment.ENCRYPTION_KEY,
       }),
-      service.startWorker(),
     ])
   })
 

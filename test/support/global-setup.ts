@@ -7,6 +7,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
 import { anyPort } from './any-port.ts'
+import { killSharedService, offerSharedService } from './global-shared.ts'
 import { makeTemplate } from './template-database.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'referrals-test-'))
@@ -28,6 +29,7 @@ export default async function globalSetup(): Promise<void> {
   env.TEST_DATABASE_URL = databaseUrl
   env.TEST_TEMPORAL_ADDRESS = temporalAddress
   env.TEST_TEMPLATE_DATABASE = await makeTemplate(databaseUrl)
+  env.TEST_SHARED_SERVICE = await offerSharedService()
 }
 
 async function startDatabase(): Promise<string> {
@@ -73,6 +75,7 @@ export function ownsDatabase(): boolean {
 
 /** Ends the servers at once and removes their data. */
 export function stopAll(): void {
+  killSharedService()
   // PostgreSQL takes its processes along on SIGQUIT; SIGKILL would leave them a moment.
   for (const { name, process: child } of started.splice(0))
     child.kill(name === 'PostgreSQL' ? 'SIGQUIT' : 'SIGKILL')

@@ -21,6 +21,14 @@ const CALL_LIMIT_MS = 30_000
 
 const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
 
+/** Where a service is. */
+export interface ServiceFacts {
+  environment: Record<string, string> & Record<Setting, string>
+  ownerUrl: string
+}
+
+type Setting = 'DATABASE_URL' | 'TEMPORAL_ADDRESS' | 'TEMPORAL_NAMESPACE' | 'ENCRYPTION_KEY'
+
 /**
  * The service on real parts, apart from every other test file's: a database, a Temporal namespace, and
  * processes that are started when the test wants them.
@@ -29,32 +37,37 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   const { DATABASE_URL: given } = overrides
   const temporalAddress = overrides.TEMPORAL_ADDRESS ?? process.env.TEST_TEMPORAL_ADDRESS ?? ''
   const namespace = `test-${randomBytes(6).toString('hex')}`
-  const [database, connection] = await Promise.all([
+  const [database] = await Promise.all([
     given === undefined ? freshDatabase() : undefined,
-    connectToNamespace(temporalAddress, namespace),
+    makeNamespace(temporalAddress, namespace),
   ])
-  const encryptionKey = randomBytes(32)
+  // after all that is connected to it
+  atEnd(async () => database?.drop())
   const environment = {
     ENVIRONMENT: 'sandbox',
     PORT: '0',
     DATABASE_URL: database?.serviceUrl ?? '',
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
-    ENCRYPTION_KEY: encryptionKey.toString('base64'),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     DRAIN_SECONDS: '0',
     ...overrides,
   }
-  const ownerUrl = given ?? database?.url ?? ''
-  const orm = await connect(ownerUrl)
-  const sql = sqlOf(orm)
+  const service = await joinService({ environment, ownerUrl: given ?? database?.url ?? '' })
   // as migrate does: a record has its first generation before anything is written
-  if (given === undefined) await requireDeployment(sql, environmentOf(environment.ENVIRONMENT))
+  if (given === undefined) await requireDeployment(service.sql, environmentOf(environment.ENVIRONMENT))
+  return service
+}
+
+/** What a test works with: connections of its own, and processes that end with it. */
+export async function joinService({ environment, ownerUrl }: ServiceFacts) {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ENCRYPTION_KEY: key } = environment
+  const [orm, connection] = await Promise.all([connect(ownerUrl), Connection.connect({ address })])
+  atEnd(async () => void (await Promise.all([orm.close(), connection.close()])))
+  const sql = sqlOf(orm)
+  const encryptionKey = Buffer.from(key, 'base64')
   const client = new Client({ connection, namespace })
-  atEnd(async () => {
-    await Promise.all([orm.close(), connection.close()])
-    await database?.drop()
-  })
   return {
     environment,
     encryptionKeys: [encryptionKey],
@@ -74,14 +87,14 @@ export async function prepareService(overrides: Record<string, string> = {}) {
 
 const environmentOf = (name: string) => (name === 'production' ? 'production' : 'sandbox')
 
-async function connectToNamespace(address: string, namespace: string): Promise<Connection> {
+async function makeNamespace(address: string, namespace: string): Promise<void> {
   const connection = await Connection.connect({ address })
   await registerNamespace(connection, namespace)
   await ensureSearchAttributes(connection, namespace)
-  return connection
+  await connection.close()
 }
 
-export type Service = Awaited<ReturnType<typeof prepareService>>
+export type Service = Awaited<ReturnType<typeof joinService>>
 
 export interface TestPartner {
   id: number

@@ -6,22 +6,22 @@ import { createScenarios } from '../../src/capabilities/sandbox/workflows/scenar
 import { auditOf, contextOf } from '../staff/context.ts'
 import { putClockAhead } from '../support/clock.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 
 const DAY_S = 24 * 60 * 60
 
 describe('the closing of a lead', () => {
-  let service: Service
+  let service: SharedService
   let context: StaffContext
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
-    service = await prepareService()
+    service = await sharedService()
     context = await contextOf(service.environment)
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
-    await service.startWorker()
   })
 
   const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)

@@ -3,19 +3,20 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { putClockAhead } from '../support/clock.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 
 const DAY = 24 * 60 * 60
 describe('the referral workflow', () => {
-  let service: Service
+  let service: SharedService
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
-    service = await prepareService()
-    const [added] = await Promise.all([service.addPartner(), service.startWorker()])
+    service = await sharedService()
+    const added = await service.addPartner()
     partner = added
     leads = leadsOf(service, partner)
   })
