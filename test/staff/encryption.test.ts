@@ -215,6 +215,8 @@ describe('staff encryption', () => {
       await until(async () => (await movedLeads()) > 0)
       child.kill('SIGKILL')
       await exited
+      // PostgreSQL ends the statement that it was at
+      await until(async () => !(await isRewriting()))
       const moved = await movedLeads()
       expect(moved).toBeLessThan(LEADS)
       expect(await keysInUse(sql)).toEqual([OLD, NEW].toSorted())
@@ -236,6 +238,12 @@ describe('staff encryption', () => {
         from jsonb_to_recordset(${JSON.stringify(leads)}::jsonb) as lead (id int, personal text, metadata jsonb)`.execute(
         sql,
       )
+    }
+    const isRewriting = async () => {
+      const { rows } = await raw`
+        select from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`.execute(sql)
+      return rows.length > 0
     }
     const movedLeads = async () => {
       const { rows } = await raw`select from leads where personal like ${`v1.${NEW}.%`}`.execute(sql)

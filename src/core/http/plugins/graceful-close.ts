@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** For the request that is on its way on a connection that was accepted last, or that was kept. */
+/** For what is on its way on a connection that was accepted last, or that was kept: the next part of a request. */
 const GRACE_MS = 500
 /** In a turn of the event loop that takes longer, others may have connected. */
 const SHORT_TURN_MS = 0.1
@@ -25,22 +25,27 @@ const OF_THE_WAIT = 0.01
  *
  * With a port, the kernel resets the connections that nobody has accepted. Their peers may have sent a request, and can't
  * know whether to send it again. So all that wait are accepted first, and each connection that is open then has a moment
- * for a request.
+ * for the next part of its handshake or request, however long a busy process takes for all of them.
  *
  * @param options.stopMs when connections are closed even if requests are in flight.
  */
 export const gracefulClose = plugin<{ stopMs: number }>(async (app, { stopMs }) => {
-  const sockets = new Set<Socket>()
+  /** Of each connection how many bytes had come when it was last looked at. */
+  const sockets = new Map<Socket, number>()
   let accepted = 0
   let inFlight = 0
   let draining = false
-  let graceIsOver = false
 
   function endAll(): void {
-    for (const socket of sockets) socket.destroy()
+    for (const socket of sockets.keys()) socket.destroy()
   }
-  function endWhenAnswered(): void {
-    if (graceIsOver && inFlight === 0) endAll()
+  /** Those from which nothing has come since the last time. */
+  function endSilent(): void {
+    if (inFlight > 0) return
+    for (const [socket, before] of sockets) {
+      if (socket.bytesRead === before) socket.destroy()
+      else sockets.set(socket, socket.bytesRead)
+    }
   }
   /** The event loop accepts one connection in each turn: when it had nothing to do, none waits. */
   async function closePortWhenNobodyWaits(): Promise<void> {
@@ -64,24 +69,21 @@ export const gracefulClose = plugin<{ stopMs: number }>(async (app, { stopMs }) 
   // with TLS these are the TCP sockets, including those still in a handshake
   app.server.on('connection', (socket: Socket) => {
     accepted += 1
-    sockets.add(socket)
+    sockets.set(socket, 0)
     socket.once('close', () => sockets.delete(socket))
   })
   app.server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
     inFlight += 1
-    response.once('close', () => {
-      inFlight -= 1
-      endWhenAnswered()
-    })
+    response.once('close', () => (inFlight -= 1))
   })
   app.decorate('drain', () => void (draining = true))
   app.addHook('preClose', async () => {
     draining = true
     await closePortWhenNobodyWaits()
-    setTimeout(() => {
-      graceIsOver = true
-      endWhenAnswered()
-    }, GRACE_MS).unref()
+    for (const socket of sockets.keys()) sockets.set(socket, socket.bytesRead)
+    // timers come first in a turn of the event loop: what waits is read before
+    const looking = setInterval(() => setImmediate(endSilent), GRACE_MS).unref()
+    app.server.once('close', () => clearInterval(looking))
     setTimeout(endAll, stopMs).unref()
   })
   app.addHook('onSend', async (_request, reply) => {
