@@ -2,18 +2,12 @@ import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { KyselyPlugin } from 'kysely'
 import { apiPatience, buildApp } from '../../src/app.ts'
-import type { SandboxDependencies } from '../../src/capabilities/sandbox/routes/dependencies.ts'
 import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
 import { createReadLog } from '../../src/core/audit/read-log.ts'
-import {
-  candidateOf,
-  endCertification,
-} from '../../src/capabilities/self-service/statements/certifications.ts'
 import { remembered, requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
-import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
-import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
+import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { watchReadiness } from '../../src/core/database/readiness.ts'
 import { insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
@@ -21,6 +15,8 @@ import { olderSchema } from '../../src/core/database/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
 import { freshDatabase } from '../support/database.ts'
+import { sandboxOf } from '../support/sandbox/api.ts'
+import { selfServiceOf } from '../support/self-service/api.ts'
 import { testKeys } from '../support/test-keys.ts'
 
 interface ApiOptions {
@@ -32,7 +28,7 @@ interface ApiOptions {
   encryptionKeys?: readonly Buffer[]
   /** What becomes of the rows that PostgreSQL answers, before the API has them. */
   changeRows?: KyselyPlugin
-  sandbox?: (sql: Sql) => SandboxDependencies
+  sandbox?: typeof sandboxOf
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }
@@ -56,7 +52,7 @@ export async function prepareApi({
   through = String,
   encryptionKeys = testKeys,
   changeRows,
-  sandbox = sandboxOf,
+  sandbox,
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
@@ -67,14 +63,6 @@ export async function prepareApi({
   const resent: string[] = []
   /** Workflows that would be started for an endpoint. */
   const requested: string[] = []
-  const requests = {
-    certify: async (id: number) => {
-      requested.push(`certify ${id}`)
-      await certifySink(sql, id)
-    },
-    ping: async (id: number) => void requested.push(`ping ${id}`),
-    change: async (id: number) => void requested.push(`change ${id}`),
-  }
   const log = createLogger('trace', 'api', { write: (line) => void logged.push(line) })
   const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
   const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
@@ -91,14 +79,14 @@ export async function prepareApi({
       resent.push(eventId)
       return 'accepted'
     },
-    sandbox: sandbox(sql),
-    startRequest: (start) => void start(requests),
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
     encryptionKeys,
-    allowPrivateNetwork: false,
     observeRequest: () => {},
     rateLimit,
+    // by room
+    ...selfServiceOf(sql, requested),
+    sandbox: (sandbox ?? sandboxOf)(sql),
     ...more,
   })
   await app.ready()
@@ -114,29 +102,6 @@ export async function prepareApi({
 
 export type Api = Awaited<ReturnType<typeof prepareApi>>
 export type ApiPartner = Awaited<ReturnType<Api['addPartner']>>
-
-/** What becomes of it needs Temporal. */
-export const sandboxOf = (sql: Sql): SandboxDependencies => ({
-  scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
-  simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
-  clocks: {
-    async advance(leadId) {
-      const clock = await readLeadClock(sql, leadId)
-      return clock && { kind: 'done', clock, happened: [] }
-    },
-    isMoving: async () => false,
-  },
-  sinkBase: () => 'http://127.0.0.1:1/v1',
-})
-
-/** A sink is certified as by a worker; the API waits for that. */
-async function certifySink(sql: Sql, certificationId: number): Promise<void> {
-  const candidate = await candidateOf(sql, certificationId, testKeys)
-  if (!candidate?.url.includes('/sandbox/sinks/')) return
-  const certification = sql.updateTable('certifications').where('id', '=', certificationId)
-  await certification.set({ accept_failures: true }).execute()
-  await endCertification(sql, certificationId, { environment: 'sandbox', encryptionKeys: testKeys })
-}
 
 type Em = Parameters<typeof addPartner>[0]
 

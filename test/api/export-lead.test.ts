@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { exportedLeadSchema } from '../../src/capabilities/access/routes/exported-lead.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { recordAudit } from '../../src/core/audit/statements/audit.ts'
 import { insertStaffRead } from '../../src/core/audit/statements/write-reads.ts'
@@ -200,6 +201,28 @@ describe('export-lead', () => {
       call.on('error', reject).end(JSON.stringify({ lead_id: lead }))
     })
   }
+
+  it('says when the lead was closed, as get-lead does', async () => {
+    const id = await partner.createLead()
+    await closeLead(api.sql, id, 'withdrew')
+    const closed = await partner.readLead(id)
+    expect(closed.closed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    expect((await exported(id)).closing).toEqual({ closed_at: closed.closed_at, reason: 'withdrew' })
+  })
+
+  it('has notes as metadata, which get-lead returns; those of create-lead stay and are not returned', async () => {
+    const lead = await partner.createLead({ notes: 'of create-lead' })
+    expect(await partner.readLead(lead)).not.toHaveProperty('notes')
+    await partner.post('update-partner-info', { lead_id: lead, notes: 'called\ttwice\nno answer' })
+    expect(await partner.readLead(lead)).toHaveProperty('notes', 'called\ttwice\nno answer')
+    expect((await exported(lead)).lead).toMatchObject({
+      notes: 'of create-lead',
+      metadata: { notes: 'called\ttwice\nno answer' },
+    })
+    await partner.post('update-partner-info', { lead_id: lead, notes: null })
+    expect(await partner.readLead(lead)).not.toHaveProperty('notes')
+    expect((await exported(lead)).lead).toMatchObject({ notes: 'of create-lead', metadata: {} })
+  })
 
   it('is for staff with their names, and written down before it is printed', async () => {
     const pieces: string[] = []

@@ -122,15 +122,6 @@ describe('POST /get-lead', () => {
     }
   })
 
-  it('says when the lead was closed, as export-lead does', async () => {
-    const id = await partner.createLead()
-    await closeLead(api.sql, id, 'withdrew')
-    const closed = await partner.readLead(id)
-    expect(closed.closed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-    const exported = await partner.post('export-lead', { lead_id: id })
-    expect(exported.body.data.closing).toEqual({ closed_at: closed.closed_at, reason: 'withdrew' })
-  })
-
   it('gives a custom field named closed_at back, as any other', async () => {
     const id = await partner.createLead()
     await partner.post('update-partner-info', { lead_id: id, closed_at: 'the bank holiday' })

@@ -152,21 +152,6 @@ describe('POST /update-partner-info', () => {
     expect(await stored()).toEqual({ branch: 'Austin' })
   })
 
-  it('stores notes as metadata, which get-lead returns; those of create-lead stay and are not returned', async () => {
-    const lead = await partner.createLead({ notes: 'of create-lead' })
-    const exported = async () => (await partner.post('export-lead', { lead_id: lead })).body.data.lead
-    expect(await partner.readLead(lead)).not.toHaveProperty('notes')
-    await partner.post('update-partner-info', { lead_id: lead, notes: 'called\ttwice\nno answer' })
-    expect(await partner.readLead(lead)).toHaveProperty('notes', 'called\ttwice\nno answer')
-    expect(await exported()).toMatchObject({
-      notes: 'of create-lead',
-      metadata: { notes: 'called\ttwice\nno answer' },
-    })
-    await partner.post('update-partner-info', { lead_id: lead, notes: null })
-    expect(await partner.readLead(lead)).not.toHaveProperty('notes')
-    expect(await exported()).toMatchObject({ notes: 'of create-lead', metadata: {} })
-  })
-
   it.each([51, 200])('refuses %i custom fields before it encrypts any', async (count) => {
     const sent = Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [`f${index}`, 'x']))
     // with no key, nothing can be encrypted

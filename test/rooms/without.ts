@@ -1,132 +1,76 @@
 import { spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
+import startServers, { stopAll } from '../support/global-setup.ts'
+import { copyOfSource, dropTests, removable, root, takeOut } from './copy.ts'
 
-const root = path.join(import.meta.dirname, '../..')
-const copied = ['src', 'workflows', 'activities', 'package.json', 'tsconfig.json']
+/** Tests that ask capabilities for something over HTTP: what they import does not tell. */
+const beyondCore = [
+  'console',
+  'extensions',
+  'fuzz',
+  'mistakes',
+  'openapi',
+  'own-endpoint',
+  'sandbox-only',
+  'sink',
+].map((name) => `test/api/${name}.test.ts`)
 
-/** What can be taken out, beside the folders of its name: entry points that only it has. */
-const removable: Record<string, readonly string[]> = {
-  sandbox: [],
-  'self-service': [],
-  erasure: [],
-  retention: [],
-  restore: [],
-  audit: [],
-  encryption: [],
-  access: [],
-  console: [],
-  embedded: ['src/start.ts', 'src/temporal-command.ts'],
+/**
+ * Proves that the core stands alone: what is left type-checks without each capability, and, with `--all`, the core's
+ * tests pass without all of them.
+ */
+async function main([only]: string[]): Promise<void> {
+  const names = Object.keys(removable)
+  const alone = only === '--all' ? [] : names.filter((name) => only === undefined || only === name)
+  for (const name of alone) without([name], typeCheck)
+  if (only !== '--all') return
+  await startServers()
+  without(names, (folder) => {
+    dropTests(folder)
+    for (const test of beyondCore) rmSync(path.join(folder, test))
+    return typeCheck(folder) ?? runTests(folder)
+  })
+  stopAll()
 }
 
-/** Files with a line for each of them. No other file may import one. */
-const lists = [
-  'src/app.ts',
-  'src/server.ts',
-  'src/worker.ts',
-  'src/staff.ts',
-  'src/staff/program.ts',
-  'src/migrate.ts',
-  'src/prepare.ts',
-  'src/start.ts',
-  'src/tables.ts',
-  'src/retained.ts',
-  'workflows/index.ts',
-  'workflows/referral.ts',
-  'activities/index.ts',
-]
-
-/** A copy of the source, in a folder of its own. */
-function copyOfSource(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'rooms-'))
-  for (const name of copied) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
-  const config = path.join(folder, 'tsconfig.json')
-  const { compilerOptions } = JSON.parse(readFileSync(config, 'utf8')) as { compilerOptions: object }
-  writeFileSync(config, JSON.stringify({ compilerOptions, include: ['src', 'workflows', 'activities'] }))
-  return folder
-}
-
-/** Takes a capability out: its folders, its entry points, and its lines in the lists. */
-function takeOut(folder: string, name: string): void {
-  const gone = [...foldersOf(folder, name), ...(removable[name] ?? [])]
-  for (const each of gone) rmSync(path.join(folder, each), { recursive: true })
-  for (const list of lists.filter((file) => existsSync(path.join(folder, file)))) {
-    const file = path.join(folder, list)
-    writeFileSync(
-      file,
-      withoutLines(readFileSync(file, 'utf8'), (target) => !existsSync(path.resolve(file, '..', target))),
-    )
-  }
-}
-
-function foldersOf(folder: string, name: string): string[] {
-  const rooms = ['src', 'src/capabilities', 'workflows', 'activities']
-  const capabilities = path.join(folder, 'src/capabilities')
-  return [...rooms, ...readdirSync(capabilities).map((room) => `src/capabilities/${room}`)]
-    .map((parent) => `${parent}/${name}`)
-    .filter((each) => existsSync(path.join(folder, each)))
-}
-
-/** The text without imports of files that are gone, and without each line with a name that they brought. */
-function withoutLines(text: string, isGone: (target: string) => boolean): string {
-  const names: string[] = []
-  const rest = text.replaceAll(
-    /^(?:import|export)(?: type)? \{([^}]*)\} from '(\.[^']*)'\n/gm,
-    (statement, imported: string, target: string) => {
-      if (!isGone(target)) return statement
-      names.push(
-        ...imported.split(',').map((one) =>
-          one
-            .replace(/^\s*(?:type )?/, '')
-            .replace(/^.* as /, '')
-            .trim(),
-        ),
-      )
-      return ''
-    },
-  )
-  const isLoadedLater = (line: string) => isGone(/import\('(\.[^']*)'\)/.exec(line)?.[1] ?? '.')
-  const isOfOne = (line: string) => names.some((name) => name !== '' && line.match(/[\w$]+/g)?.includes(name))
-  return rest
-    .split('\n')
-    .filter((line) => !isOfOne(line) && !isLoadedLater(line))
-    .join('\n')
-}
-
-function typeCheck(folder: string): string {
-  const tsc = path.join(root, 'node_modules/.bin/tsc')
-  const { stdout } = spawnSync(
-    tsc,
-    ['-p', folder, '--noUnusedLocals', 'false', '--noUnusedParameters', 'false'],
-    { cwd: folder, encoding: 'utf8' },
-  )
-  return stdout
-}
-
-const say = (line: string) => void process.stdout.write(`${line}\n`)
-const [only] = process.argv.slice(2)
-let failed = 0
-for (const name of Object.keys(removable)) {
-  if (only !== undefined && only !== name) continue
+/** Checks what is left in a copy of the sources, and says how it went. */
+function without(names: readonly string[], check: (folder: string) => string | undefined): void {
   const folder = copyOfSource()
-  takeOut(folder, name)
-  const faults = typeCheck(folder)
-  if (faults === '') say(`✓ without ${name}`)
-  else {
-    failed += 1
-    say(`✗ without ${name}\n${faults}`)
-  }
+  for (const name of names) takeOut(folder, name)
+  const faults = check(folder)
+  const title = names.join(', ')
+  process.stdout.write(faults === undefined ? `✓ without ${title}\n` : `✗ without ${title}\n${faults}\n`)
+  if (faults !== undefined) process.exitCode = 1
   rmSync(folder, { recursive: true })
 }
-if (failed > 0) process.exitCode = 1
+
+/** @returns what it says of faults. */
+function typeCheck(folder: string): string | undefined {
+  // names that only a capability used
+  const flags = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false']
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', folder, ...flags],
+    { cwd: folder, encoding: 'utf8' },
+  )
+  return status === 0 ? undefined : stdout
+}
+
+function runTests(folder: string): string | undefined {
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
+  const support = path.join(folder, 'test/support')
+  const setup = [
+    `--globalSetup=${path.join(support, 'global-core.ts')}`,
+    `--globalTeardown=${path.join(support, 'global-end.ts')}`,
+  ]
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [...flags, path.join(root, 'node_modules/jest/bin/jest.js'), '--ci', '--silent', ...setup],
+    { cwd: folder, encoding: 'utf8' },
+  )
+  process.stdout.write(stderr)
+  return status === 0 ? undefined : stderr
+}
+
+await main(process.argv.slice(2))

@@ -1,0 +1,1 @@
+export { killSharedService as default } from './global-shared.ts'

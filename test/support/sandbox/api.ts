@@ -1,0 +1,17 @@
+import type { SandboxDependencies } from '../../../src/capabilities/sandbox/routes/dependencies.ts'
+import { readLeadClock } from '../../../src/capabilities/sandbox/statements/next-due.ts'
+import type { Sql } from '../../../src/core/database/orm.ts'
+
+/** What the sandbox gives an API that runs without Temporal: what becomes of a request needs that. */
+export const sandboxOf = (sql: Sql): SandboxDependencies => ({
+  scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
+  simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
+  clocks: {
+    async advance(leadId) {
+      const clock = await readLeadClock(sql, leadId)
+      return clock && { kind: 'done', clock, happened: [] }
+    },
+    isMoving: async () => false,
+  },
+  sinkBase: () => 'http://127.0.0.1:1/v1',
+})
