@@ -12,6 +12,7 @@ const PRODUCTION = {
   MAIL_FROM: 'us@example.com',
   SCORE_PROVIDER_URL: 'https://scores.invalid',
   ERASURE_JOURNAL: '/nowhere/journal',
+  TRUST_PROXY: '127.0.0.1',
   STAFF_EMAIL: 'staff@example.com',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
 }
