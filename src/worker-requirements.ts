@@ -10,6 +10,7 @@ import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import type { NamespaceGuard } from './core/temporal/namespace-guard.ts'
 import { missingSearchAttributes } from './core/temporal/search-attributes.ts'
+import { setUpNamespace, unreachable, unusableNamespace } from './temporal-remedies.ts'
 
 // What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
 // the fault would show as workflows and activities that fail one by one.
@@ -17,11 +18,10 @@ import { missingSearchAttributes } from './core/temporal/search-attributes.ts'
 /** Temporal and PostgreSQL may be starting too, and a migration may be running. */
 const PATIENCE_MS = 10_000
 
-export async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {
-  return retryFor(() => NativeConnection.connect(connectionOptions), PATIENCE_MS).catch((error: unknown) =>
-    fail(
-      `Temporal does not answer at ${connectionOptions.address}: start it, or set TEMPORAL_ADDRESS (${reasonOf(error)})`,
-    ),
+export async function connectToTemporal(temporal: TemporalSettings): Promise<NativeConnection> {
+  const connectOnce = () => NativeConnection.connect(temporal.connectionOptions)
+  return retryFor(connectOnce, PATIENCE_MS).catch(async (error: unknown) =>
+    fail(await unreachable(temporal, error)),
   )
 }
 
@@ -66,15 +66,10 @@ export async function requireForRooms(
 /** Requires a namespace that belongs to this deployment and has every search attribute. */
 export async function requireNamespace(client: Client, guard: NamespaceGuard): Promise<void> {
   const { namespace } = client.options
-  const remedy = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
   const failUnusable = (error: unknown): never =>
-    fail(
-      error instanceof OtherDeployment
-        ? error.message
-        : `Temporal’s namespace ${namespace} cannot be used: ${reasonOf(error)}. ${remedy}`,
-    )
+    fail(error instanceof OtherDeployment ? error.message : unusableNamespace(namespace, error))
   const missing = await missingSearchAttributes(client.connection, namespace).catch(failUnusable)
   if (missing.length > 0)
-    fail(`Temporal’s namespace ${namespace} has no search attribute ${missing.join(', ')}. ${remedy}`)
+    fail(`Temporal’s namespace ${namespace} has no search attribute ${missing.join(', ')}. ${setUpNamespace}`)
   await guard().catch(failUnusable)
 }
