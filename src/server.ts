@@ -16,6 +16,7 @@ import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { olderSchema } from './core/database/schema-version.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
+import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
@@ -42,7 +43,7 @@ await isDatabaseReady().catch((error: unknown) =>
     `the database cannot be used yet, and partners get 503: ${reasonOf(error)}. Check DATABASE_URL, and that PostgreSQL is running.`,
   ),
 )
-const { client } = createTemporalClient(temporal, { deployment, log })
+const { client, guard } = createTemporalClient(temporal, { deployment, log })
 /** Aborted by the first signal to end; `hurry` by one that does not let it wait. */
 const draining = new AbortController()
 const hurry = new AbortController()
@@ -100,6 +101,7 @@ const app = await buildApp({
 app.server.on('drop', countRefusedConnection)
 const health = await startHealthServer(config, { findFault, findSharedFault, registry })
 stopOnSignals()
+void watchFirstAnswer({ client, guard, temporal, log, signal: draining.signal })
 await listen(config)
 
 async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {
