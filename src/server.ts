@@ -26,6 +26,7 @@ import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createResender } from './core/deliveries/workflows/resend.ts'
+import { requireServiceLogin } from './service-login.ts'
 
 const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))
@@ -33,7 +34,10 @@ const log = createLogger(config.LOG_LEVEL, 'api')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
-const findRemedy = async () => (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+const findRemedy = async () => {
+  await requireServiceLogin(sql, config)
+  return (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+}
 const hasNoFault = watchReadiness(findRemedy, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
 const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)

@@ -10,6 +10,7 @@ import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import type { NamespaceGuard } from './core/temporal/namespace-guard.ts'
 import { missingSearchAttributes } from './core/temporal/search-attributes.ts'
+import { requireServiceLogin } from './service-login.ts'
 import { setUpNamespace, unreachable, unusableNamespace } from './temporal-remedies.ts'
 
 // What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
@@ -32,6 +33,9 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
     fail(
       `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
     ),
+  )
+  await retryFor(() => requireServiceLogin(sql, config), PATIENCE_MS).catch((error: unknown) =>
+    fail(`The role of DATABASE_URL cannot be checked: ${reasonOf(error)}. Start it again`),
   )
   const requireSchema = async () => {
     const remedy = await olderSchema(sql)

@@ -55,6 +55,39 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
   })
 })
 
+describe('a production whose login could become the owner', () => {
+  let service: Service
+  let asOwner: Record<string, string>
+
+  beforeAll(async () => {
+    service = await prepareService({ ...PRODUCTION, ALLOW_PLAINTEXT: 'database,temporal' })
+    asOwner = { ...service.environment, DATABASE_URL: service.ownerUrl }
+  })
+
+  it.each<Entry>(['src/server.ts', 'src/worker.ts'])('is not started by %s', async (entry) => {
+    const { code, stderr } = await runToEnd(entry, asOwner)
+    expect({ code, lines: stderr.trimEnd().split('\n') }).toEqual({
+      code: 1,
+      lines: [
+        expect.stringMatching(
+          /^DATABASE_URL names the role \w+, which owns the database or everything: .+ run npm run migrate with the owner in MIGRATION_DATABASE_URL.+\.$/,
+        ),
+      ],
+    })
+  })
+
+  it('is started by the service’s role', async () => {
+    const api = await service.startApi()
+    expect(await api.stop()).toBe(0)
+  })
+
+  it('may be a sandbox', async () => {
+    const { environment, ownerUrl } = await prepareService()
+    const api = await startProcess('src/server.ts', { ...environment, DATABASE_URL: ownerUrl })
+    expect(await api.stop()).toBe(0)
+  })
+})
+
 describe('a database that is away when the API starts', () => {
   it('is checked when it is back, before anything is served from it', async () => {
     const service = await prepareService()
