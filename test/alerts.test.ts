@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
@@ -45,5 +46,29 @@ describe('the alerts', () => {
     const { expr = '' } = rules.find(({ alert }) => alert === 'EndpointPausedOrWebhookGivenUp') ?? {}
     const [, kinds = ''] = /kind=~"([^"]+)"/.exec(expr) ?? []
     expect(kinds.split('|')).toEqual(['paused', 'given_up'])
+  })
+})
+
+describe('Prometheus’s configuration', () => {
+  const file = 'docs/deploy/prometheus/prometheus.yml'
+  const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' })
+  const hasPromtool = promtool('--version').error === undefined
+
+  it('scrapes both programs, and has the alerts', () => {
+    const { rule_files: files, scrape_configs: jobs } = parse(readFileSync(file, 'utf8')) as {
+      rule_files: string[]
+      scrape_configs: { job_name: string }[]
+    }
+    expect(files).toEqual(['alerts.yml'])
+    expect(jobs.map((job) => job.job_name)).toEqual(['referrals-api', 'referrals-worker'])
+    expect(operations).toContain('(deploy/prometheus/prometheus.yml)')
+  })
+
+  // part of Prometheus, which is not everywhere
+  const itChecks = hasPromtool ? it : it.skip
+  itChecks('is valid, with its rules', () => {
+    const { status, stdout, stderr } = promtool('check', 'config', file)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`)
   })
 })
