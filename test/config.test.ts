@@ -371,6 +371,11 @@ describe('refusals', () => {
     ],
     ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
       program,
+      { ERASURE_JOURNAL: 'journal' },
+      /^Configuration: ERASURE_JOURNAL must be an absolute path: each program would look for a relative one/,
+    ]),
+    ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
+      program,
       { ERASURE_JOURNAL: '' },
       /ERASURE_JOURNAL is required in production: name a folder outside the database’s disk/,
     ]),
