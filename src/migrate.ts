@@ -10,6 +10,7 @@ import {
   requireTwoRoles,
 } from './core/database/service-role.ts'
 import { codeOf } from './core/database/role-rights.ts'
+import { olderServer } from './core/database/server-version.ts'
 import { provideStaffRoles } from './core/database/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
@@ -27,6 +28,8 @@ const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 const orm = await connect(ownerUrl ?? url)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 try {
+  const older = await olderServer(sqlOf(orm))
+  if (older !== undefined) throw new Error(older)
   if (ownerUrl !== undefined) await requireTwoRoles(orm, url)
   await requireOwner(orm, ownerUrl === undefined ? 'DATABASE_URL' : 'MIGRATION_DATABASE_URL')
   const applied = await migrateDeployment(orm, config.ENVIRONMENT, say).catch(failIfOtherEnvironment)
