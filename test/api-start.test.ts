@@ -27,7 +27,7 @@ describe('an API whose Temporal cannot be used', () => {
   beforeAll(async () => {
     service = await prepareService()
     proxy = await switchableProxy(new URL(`tcp://${service.environment.TEMPORAL_ADDRESS}`))
-    atEnd(proxy.close)
+    atEnd(() => proxy.close())
   })
 
   const logOf = ({ output }: ServiceProcess) =>

@@ -18,7 +18,6 @@ import { provideStaffRoles } from '../../src/core/database/staff-roles.ts'
 import { keyId, sealing } from '../../src/core/sealing/seal.ts'
 import { forget, rewrite, show } from '../../src/capabilities/encryption/commands/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { atEnd } from '../support/at-end.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { preload } from '../support/processes.ts'
@@ -94,11 +93,13 @@ describe('staff encryption', () => {
     const viewer = new URL(url)
     viewer.username = `${viewer.pathname.slice(1)}_reader`
     await raw`create role ${raw.id(viewer.username)} login password ${raw.lit(viewer.password)}`.execute(sql)
-    atEnd(async () => void (await raw`drop role ${raw.id(viewer.username)}`.execute(sql)))
     await raw`grant ${raw.id(`${viewer.pathname.slice(1)}_viewer`)} to ${raw.id(viewer.username)}`.execute(
       sql,
     )
-    const { json, text } = await show(await contextOf(withoutTemporal(viewer.href)))
+    const { json, text } = await show(
+      await contextOf({ ...withoutTemporal(viewer.href), ENCRYPTION_KEY: '' }),
+    )
+    await raw`drop role ${raw.id(viewer.username)}`.execute(sql)
     expect(json).toEqual({
       newest_key: null,
       needed_keys: [OLD],
