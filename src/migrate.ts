@@ -2,7 +2,15 @@ import { type Config, misspeltSettings, processEnvironment, readConfig } from '.
 import { migrateDeployment } from './core/record/statements/deployment.ts'
 import { eraseMigrated } from './capabilities/erasure/migrated.ts'
 import { connect, type Sql, sqlOf } from './core/database/orm.ts'
-import { provideServiceRole, requireTwoRoles } from './core/database/service-role.ts'
+import {
+  isLoginRefused,
+  OWNER_NEEDED,
+  provideServiceRole,
+  requireOwner,
+  requireTwoRoles,
+} from './core/database/service-role.ts'
+import { codeOf } from './core/database/role-rights.ts'
+import { olderServer } from './core/database/server-version.ts'
 import { provideStaffRoles } from './core/database/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
@@ -20,7 +28,10 @@ const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 const orm = await connect(ownerUrl ?? url)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 try {
+  const older = await olderServer(sqlOf(orm))
+  if (older !== undefined) throw new Error(older)
   if (ownerUrl !== undefined) await requireTwoRoles(orm, url)
+  await requireOwner(orm, ownerUrl === undefined ? 'DATABASE_URL' : 'MIGRATION_DATABASE_URL')
   const applied = await migrateDeployment(orm, config.ENVIRONMENT, say).catch(failIfOtherEnvironment)
   if (ownerUrl !== undefined) await provideServiceRole(orm, url)
   const fault = await provideStaffRoles(orm)
@@ -30,9 +41,15 @@ try {
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
   lines.forEach(say)
 } catch (error) {
-  const isMissing = (error as { code?: unknown }).code === NO_SUCH_DATABASE
-  const remedy = isMissing ? '. Create it first: see “On several machines” in docs/run.md' : ''
-  fail(`The database cannot be migrated: ${reasonOf(error)}${remedy}`)
+  fail(`The database cannot be migrated: ${reasonOf(error)}${remedyFor(error)}`)
 } finally {
   await orm.close()
+}
+
+function remedyFor(error: unknown): string {
+  if (codeOf(error) === NO_SUCH_DATABASE) return '. Create it first: see “On several machines” in docs/run.md'
+  // the first run creates the service's role
+  return ownerUrl === undefined && isLoginRefused(error)
+    ? `. If that is the service’s role, ${OWNER_NEEDED}`
+    : ''
 }

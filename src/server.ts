@@ -16,6 +16,7 @@ import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { olderSchema } from './core/database/schema-version.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
+import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
@@ -25,6 +26,7 @@ import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createResender } from './core/deliveries/workflows/resend.ts'
+import { requireServiceLogin } from './service-login.ts'
 
 const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))
@@ -32,7 +34,10 @@ const log = createLogger(config.LOG_LEVEL, 'api')
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
-const findRemedy = async () => (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+const findRemedy = async () => {
+  await requireServiceLogin(sql, config)
+  return (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+}
 const hasNoFault = watchReadiness(findRemedy, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
 const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
@@ -42,7 +47,7 @@ await isDatabaseReady().catch((error: unknown) =>
     `the database cannot be used yet, and partners get 503: ${reasonOf(error)}. Check DATABASE_URL, and that PostgreSQL is running.`,
   ),
 )
-const { client } = createTemporalClient(temporal, { deployment, log })
+const { client, guard } = createTemporalClient(temporal, { deployment, log })
 /** Aborted by the first signal to end; `hurry` by one that does not let it wait. */
 const draining = new AbortController()
 const hurry = new AbortController()
@@ -100,6 +105,7 @@ const app = await buildApp({
 app.server.on('drop', countRefusedConnection)
 const health = await startHealthServer(config, { findFault, findSharedFault, registry })
 stopOnSignals()
+void watchFirstAnswer({ client, guard, temporal, log, signal: draining.signal })
 await listen(config)
 
 async function listen({ HOST, PORT }: Config<'api'>): Promise<void> {

@@ -7,6 +7,7 @@ import { connect, sqlOf } from './core/database/orm.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { claimNamespace, giveNamespace, OtherDeployment } from './core/temporal/namespace-claim.ts'
 import { ensureSearchAttributes } from './core/temporal/search-attributes.ts'
+import { tlsFault } from './core/temporal/tls-fault.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6
@@ -31,7 +32,8 @@ try {
 } catch (error) {
   if (error instanceof OtherDeployment) fail(error.message)
   fail(
-    `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS, and that Temporal is running.`,
+    (await tlsFault(connectionOptions)) ??
+      `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS, and that Temporal is running.`,
   )
 }
 

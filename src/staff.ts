@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import { CommanderError } from 'commander'
 import { ConfigError, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { olderSchema } from './core/database/schema-version.ts'
+import { tlsFault } from './core/temporal/tls-fault.ts'
 import { runningSandbox } from './embedded/run.ts'
 import { openContext, type Run } from './staff/context.ts'
 import { explainDenial } from './staff/permission.ts'
@@ -31,7 +32,9 @@ const run: Run =
       if (answer.failed) process.exitCode = 1
     } catch (error) {
       const cause = await explainDenial(context.sql, error)
-      console.error(failureOf(cause, context.temporal.address).message)
+      const { message, reason } = failureOf(cause, context.temporal.address)
+      const fault = reason === 'temporal_away' ? await tlsFault(temporal.connectionOptions) : undefined
+      console.error(fault ?? message)
       process.exitCode = 1
     } finally {
       await context.close()

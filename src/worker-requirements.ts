@@ -10,6 +10,8 @@ import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import type { NamespaceGuard } from './core/temporal/namespace-guard.ts'
 import { missingSearchAttributes } from './core/temporal/search-attributes.ts'
+import { requireServiceLogin } from './service-login.ts'
+import { setUpNamespace, unreachable, unusableNamespace } from './temporal-remedies.ts'
 
 // What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
 // the fault would show as workflows and activities that fail one by one.
@@ -17,11 +19,10 @@ import { missingSearchAttributes } from './core/temporal/search-attributes.ts'
 /** Temporal and PostgreSQL may be starting too, and a migration may be running. */
 const PATIENCE_MS = 10_000
 
-export async function connectToTemporal({ connectionOptions }: TemporalSettings): Promise<NativeConnection> {
-  return retryFor(() => NativeConnection.connect(connectionOptions), PATIENCE_MS).catch((error: unknown) =>
-    fail(
-      `Temporal does not answer at ${connectionOptions.address}: start it, or set TEMPORAL_ADDRESS (${reasonOf(error)})`,
-    ),
+export async function connectToTemporal(temporal: TemporalSettings): Promise<NativeConnection> {
+  const connectOnce = () => NativeConnection.connect(temporal.connectionOptions)
+  return retryFor(connectOnce, PATIENCE_MS).catch(async (error: unknown) =>
+    fail(await unreachable(temporal, error)),
   )
 }
 
@@ -32,6 +33,9 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
     fail(
       `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
     ),
+  )
+  await retryFor(() => requireServiceLogin(sql, config), PATIENCE_MS).catch((error: unknown) =>
+    fail(`The role of DATABASE_URL cannot be checked: ${reasonOf(error)}. Start it again`),
   )
   const requireSchema = async () => {
     const remedy = await olderSchema(sql)
@@ -66,15 +70,10 @@ export async function requireForRooms(
 /** Requires a namespace that belongs to this deployment and has every search attribute. */
 export async function requireNamespace(client: Client, guard: NamespaceGuard): Promise<void> {
   const { namespace } = client.options
-  const remedy = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
   const failUnusable = (error: unknown): never =>
-    fail(
-      error instanceof OtherDeployment
-        ? error.message
-        : `Temporal’s namespace ${namespace} cannot be used: ${reasonOf(error)}. ${remedy}`,
-    )
+    fail(error instanceof OtherDeployment ? error.message : unusableNamespace(namespace, error))
   const missing = await missingSearchAttributes(client.connection, namespace).catch(failUnusable)
   if (missing.length > 0)
-    fail(`Temporal’s namespace ${namespace} has no search attribute ${missing.join(', ')}. ${remedy}`)
+    fail(`Temporal’s namespace ${namespace} has no search attribute ${missing.join(', ')}. ${setUpNamespace}`)
   await guard().catch(failUnusable)
 }

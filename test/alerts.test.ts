@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
@@ -45,5 +46,27 @@ describe('the alerts', () => {
     const { expr = '' } = rules.find(({ alert }) => alert === 'EndpointPausedOrWebhookGivenUp') ?? {}
     const [, kinds = ''] = /kind=~"([^"]+)"/.exec(expr) ?? []
     expect(kinds.split('|')).toEqual(['paused', 'given_up'])
+  })
+})
+
+describe('Prometheus’s configuration', () => {
+  const file = 'docs/deploy/prometheus/prometheus.yml'
+
+  it('scrapes both programs, and has the alerts', () => {
+    const { rule_files: files, scrape_configs: jobs } = parse(readFileSync(file, 'utf8')) as {
+      rule_files: string[]
+      scrape_configs: { job_name: string }[]
+    }
+    expect(files).toEqual(['alerts.yml'])
+    expect(jobs.map((job) => job.job_name)).toEqual(['referrals-api', 'referrals-worker'])
+    expect(operations).toContain('(deploy/prometheus/prometheus.yml)')
+  })
+
+  it('is valid, with its rules, where promtool is there to say so', () => {
+    const { error, stdout, stderr } = spawnSync('promtool', ['check', 'config', file], { encoding: 'utf8' })
+    // a part of Prometheus, which is not everywhere
+    const found = error === undefined ? `${stdout}${stderr}` : 'no promtool'
+    expect(found).not.toContain('FAILED')
+    expect(found).toMatch(new RegExp(`SUCCESS: ${rules.length} rules found|^no promtool$`))
   })
 })

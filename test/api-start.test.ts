@@ -4,12 +4,88 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { switchableProxy } from './api/switchable-proxy.ts'
 import { atEnd } from './support/at-end.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { openDatabase } from './support/open-database.ts'
-import { runToEnd } from './support/processes.ts'
+import { runToEnd, type ServiceProcess } from './support/processes.ts'
+import { prepareService, type Service } from './support/service.ts'
+import { until } from './support/until.ts'
 import { withoutTemporal } from './staff/context.ts'
 import { makeCertificate } from './webhooks/certificate.ts'
+
+interface Entry {
+  level: number
+  msg: string
+}
+
+describe('an API whose Temporal cannot be used', () => {
+  const WARN = 40
+  let service: Service
+  let proxy: Awaited<ReturnType<typeof switchableProxy>>
+
+  beforeAll(async () => {
+    service = await prepareService()
+    proxy = await switchableProxy(new URL(`tcp://${service.environment.TEMPORAL_ADDRESS}`))
+    atEnd(() => proxy.close())
+  })
+
+  const logOf = ({ output }: ServiceProcess) =>
+    output()
+      .split('\n')
+      // Node warns on stderr of TLS to an address without a name
+      .flatMap((line) => (line.startsWith('{') ? (JSON.parse(line) as Entry) : []))
+  const warningsOf = (api: ServiceProcess) =>
+    logOf(api).flatMap(({ level, msg }) => (level >= WARN ? msg : []))
+  const meanwhile = 'Leads are taken meanwhile, and their workflows start later.'
+
+  it('says so once, and once that it answers', async () => {
+    await proxy.goAway()
+    const { host } = new URL(proxy.url)
+    const api = await service.startApi({ TEMPORAL_ADDRESS: host })
+    await until(async () => warningsOf(api).length > 0)
+    await proxy.comeBack()
+    await until(async () => logOf(api).some(({ msg }) => msg === 'Temporal answers: workflows are started'))
+    expect(warningsOf(api)).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^Temporal does not answer at ${host}: start it, or set TEMPORAL_ADDRESS \\(.+\\)\\. ${meanwhile}$`,
+        ),
+      ),
+    ])
+    expect(await api.stop()).toBe(0)
+  }, 60_000)
+
+  it.each([
+    [
+      'the namespace is not there',
+      { TEMPORAL_NAMESPACE: 'missing' },
+      /^Temporal’s namespace missing cannot be used: .+[^.]\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE\. /,
+    ],
+    [
+      'TLS is on and should not be',
+      { TEMPORAL_TLS: 'true' },
+      /^Temporal at \S+ speaks plain text, and TEMPORAL_TLS, .*: set TEMPORAL_TLS=false, or correct TEMPORAL_ADDRESS\. /,
+    ],
+  ])(
+    'says so, with the remedy, if %s',
+    async (_, settings, expected) => {
+      const api = await service.startApi(settings)
+      await until(async () => warningsOf(api).length > 0)
+      expect(warningsOf(api)).toEqual([expect.stringMatching(expected)])
+      expect(await api.stop()).toBe(0)
+    },
+    60_000,
+  )
+
+  it('says nothing while it may be starting, and stops at once', async () => {
+    const api = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    const asked = Date.now()
+    expect(await api.stop()).toBe(0)
+    expect(Date.now() - asked).toBeLessThan(2000)
+    expect(warningsOf(api)).toEqual([])
+  })
+})
 
 describe('an API', () => {
   const settings: Record<string, string> = {}

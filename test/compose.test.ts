@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
@@ -5,6 +6,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { programs } from '../src/config/schema.ts'
 import { readConfig, readTemporal } from '../src/config.ts'
+import { temporaryFolder } from './support/folder.ts'
 
 interface Container {
   image: string
@@ -135,5 +137,18 @@ describe('docker-compose.yml', () => {
   it('passes on what .env allows in plain text beside the database', () => {
     const { ALLOW_PLAINTEXT } = environmentOf('worker', { ...production, ALLOW_PLAINTEXT: 'smtp' })
     expect(ALLOW_PLAINTEXT).toBe('database,temporal,smtp')
+  })
+
+  it('rehearses production with what run.md writes', () => {
+    const cwd = temporaryFolder()
+    const [heredoc = ''] = /^cat > rehearsal\.env <<END\n.*?^END\n/ms.exec(textOf('docs/run.md')) ?? []
+    execFileSync('sh', ['-c', heredoc], { cwd })
+    const written = readFileSync(path.join(cwd, 'rehearsal.env'), 'utf8')
+    const rehearsal = parseEnv(written) as Record<string, string>
+    for (const program of ['api', 'worker', 'staff', 'migrate'] as const)
+      expect(readConfig(program, {}, environmentOf(program, rehearsal)).ENVIRONMENT).toBe('production')
+    // those that Compose reads itself, and whatever else is a name in its file
+    const read = Object.keys(rehearsal).filter((name) => text.includes(`\${${name}:`))
+    expect(Object.keys(rehearsal).filter((name) => !read.includes(name))).toEqual(['COMPOSE_PROFILES'])
   })
 })

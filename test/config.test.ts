@@ -19,6 +19,7 @@ const production = {
   SCORE_PROVIDER_URL: 'https://scores.example.com/gains',
   ERASURE_JOURNAL: '/var/lib/erasures',
   STAFF_EMAIL: 'staff@service.example',
+  TRUST_PROXY: '127.0.0.1',
 }
 const hosted = { ...sandbox, HOST: '0.0.0.0' }
 
@@ -103,7 +104,7 @@ describe('defaults', () => {
   })
 
   test.each<[Program, NodeJS.ProcessEnv]>([
-    ['api', { ...sandbox, ENVIRONMENT: 'production' }],
+    ['api', { ...sandbox, ENVIRONMENT: 'production', TRUST_PROXY: '127.0.0.1' }],
     ['migrate', { ...database, ENVIRONMENT: 'production', ERASURE_JOURNAL: '/journal' }],
     ['staff', { ...sandbox, ENVIRONMENT: 'production', ERASURE_JOURNAL: '/journal' }],
   ])(
@@ -158,6 +159,12 @@ describe('values', () => {
       'a public address with TLS of its own',
       'api',
       { ...hosted, TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' },
+      {},
+    ],
+    [
+      'production on loopback with TLS of its own',
+      'api',
+      { ...production, TRUST_PROXY: '', TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' },
       {},
     ],
     ['a public address for a worker’s probes', 'worker', hosted, { HOST: '0.0.0.0' }],
@@ -364,9 +371,21 @@ describe('refusals', () => {
     ],
     ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
       program,
+      { ERASURE_JOURNAL: 'journal' },
+      /^Configuration: ERASURE_JOURNAL must be an absolute path: each program would look for a relative one/,
+    ]),
+    ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
+      program,
       { ERASURE_JOURNAL: '' },
       /ERASURE_JOURNAL is required in production: name a folder outside the database’s disk/,
     ]),
+    [
+      'api',
+      { TRUST_PROXY: '' },
+      /TRUST_PROXY is required in production: name your TLS proxy, or set TLS_CERT_FILE and TLS_KEY_FILE/,
+    ],
+    ['api', { TRUST_PROXY: '', TLS_CERT_FILE: 'c.pem' }, /TLS_CERT_FILE and TLS_KEY_FILE go together/],
+    ['api', { TRUST_PROXY: '', HOST: '0.0.0.0' }, /HOST 0\.0\.0\.0 is not loopback/],
     ['worker', { SMTP_CATCHER: 'true' }, /SMTP_CATCHER is for a sandbox: unset it/],
     [
       'worker',

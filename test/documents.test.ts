@@ -81,7 +81,7 @@ describe('docs/operations.md', () => {
     const [, section = ''] = sourceOf('docs/operations.md').split('\n## Fix a worker\n')
     const [table = ''] = section.split('\n## ')
     const quoted = Array.from(table.matchAll(/^\| `([^`/]+)`/gm), ([, message = '']) => message)
-    expect(quoted).toHaveLength(9)
+    expect(quoted).toHaveLength(11)
     const parts = quoted.flatMap((message) => message.split('…').map((part) => part.trim())).filter(Boolean)
     expect(parts.filter((part) => !code.some((source) => source.includes(part)))).toEqual([])
   })

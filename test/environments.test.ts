@@ -12,6 +12,7 @@ const PRODUCTION = {
   MAIL_FROM: 'us@example.com',
   SCORE_PROVIDER_URL: 'https://scores.invalid',
   ERASURE_JOURNAL: '/nowhere/journal',
+  TRUST_PROXY: '127.0.0.1',
   STAFF_EMAIL: 'staff@example.com',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
 }
@@ -51,6 +52,39 @@ describe.each(['sandbox', 'production'] as const)('the database of a %s', (store
     await execute(`delete from mikro_orm_migrations where ${unapplied}`)
     expect((await runToEnd('src/migrate.ts', environment)).stderr).toBe(refusal)
     expect(await execute(`select name from mikro_orm_migrations where ${unapplied}`)).toEqual([])
+  })
+})
+
+describe('a production whose login could become the owner', () => {
+  let service: Service
+  let asOwner: Record<string, string>
+
+  beforeAll(async () => {
+    service = await prepareService({ ...PRODUCTION, ALLOW_PLAINTEXT: 'database,temporal' })
+    asOwner = { ...service.environment, DATABASE_URL: service.ownerUrl }
+  })
+
+  it.each<Entry>(['src/server.ts', 'src/worker.ts'])('is not started by %s', async (entry) => {
+    const { code, stderr } = await runToEnd(entry, asOwner)
+    expect({ code, lines: stderr.trimEnd().split('\n') }).toEqual({
+      code: 1,
+      lines: [
+        expect.stringMatching(
+          /^DATABASE_URL names the role \w+, which owns the database or everything: .+ run npm run migrate with the owner in MIGRATION_DATABASE_URL.+\.$/,
+        ),
+      ],
+    })
+  })
+
+  it('is started by the service’s role', async () => {
+    const api = await service.startApi()
+    expect(await api.stop()).toBe(0)
+  })
+
+  it('may be a sandbox', async () => {
+    const { environment, ownerUrl } = await prepareService()
+    const api = await startProcess('src/server.ts', { ...environment, DATABASE_URL: ownerUrl })
+    expect(await api.stop()).toBe(0)
   })
 })
 

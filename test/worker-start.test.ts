@@ -7,8 +7,10 @@ import { registerNamespace } from './support/namespace.ts'
 import { runToEnd, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
 import { temporalProxy } from './support/temporal-proxy.ts'
+import { tlsProxy } from './support/tls-proxy.ts'
 import { until } from './support/until.ts'
 
+const temporalAddress = process.env.TEST_TEMPORAL_ADDRESS ?? ''
 const NOTHING_THERE = 'nothing listens there'
 
 describe('a worker', () => {
@@ -20,6 +22,14 @@ describe('a worker', () => {
     'Temporal does not answer': {
       environment: async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}` }),
       says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or set TEMPORAL_ADDRESS \(.+\)$/,
+    },
+    'Temporal takes TLS only': {
+      environment: async () => ({ TEMPORAL_ADDRESS: (await tlsProxy(temporalAddress)).address }),
+      says: /^Temporal at localhost:\d+ takes TLS only: set TEMPORAL_TLS=true, or correct TEMPORAL_ADDRESS$/,
+    },
+    'Temporal takes no TLS': {
+      environment: async () => ({ TEMPORAL_TLS: 'true' }),
+      says: /^Temporal at 127\.0\.0\.1:\d+ speaks plain text, and TEMPORAL_TLS, .+: set TEMPORAL_TLS=false, or correct TEMPORAL_ADDRESS$/,
     },
     'there is no such namespace': {
       environment: async () => ({ TEMPORAL_NAMESPACE: 'no-such-namespace' }),

@@ -22,16 +22,27 @@ export function faultsIn(program: Program, settings: Settings): Fault[] {
 }
 
 function addressFaults(program: Program, settings: Settings): Fault[] {
-  const { HOST: host = '127.0.0.1', TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TRUST_PROXY: proxy } = settings
-  if (isLoopback(host)) return []
-  if (settings.WEBHOOK_ALLOW_PRIVATE_NETWORK) {
+  const { HOST: host = '127.0.0.1', ENVIRONMENT: environment } = settings
+  const isLocal = isLoopback(host)
+  if (!isLocal && settings.WEBHOOK_ALLOW_PRIVATE_NETWORK) {
     const message = 'is for one machine only: unset it, or set HOST to 127.0.0.1'
     return [{ name: 'WEBHOOK_ALLOW_PRIVATE_NETWORK', message }]
   }
   // the other programs answer only probes there
-  if (program !== 'api' || proxy !== undefined || (cert !== undefined && key !== undefined)) return []
-  const message = `${host} is not loopback: set TLS_CERT_FILE and TLS_KEY_FILE, or name the TLS proxy in TRUST_PROXY`
-  return [{ name: 'HOST', message }]
+  if (program !== 'api' || isBehindTls(settings)) return []
+  if (!isLocal) {
+    const message = `${host} is not loopback: set TLS_CERT_FILE and TLS_KEY_FILE, or name the TLS proxy in TRUST_PROXY`
+    return [{ name: 'HOST', message }]
+  }
+  if (environment !== 'production') return []
+  const message =
+    'is required in production: name your TLS proxy, or set TLS_CERT_FILE and TLS_KEY_FILE, because keys may not cross a network in plain text'
+  return [{ name: 'TRUST_PROXY', message }]
+}
+
+/** Whether the API can tell that a request came over HTTPS. One file without the other is a fault of its own. */
+function isBehindTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TRUST_PROXY: proxy }: Settings): boolean {
+  return [cert, key, proxy].some((setting) => setting !== undefined)
 }
 
 /** Metrics and probes need no key, so nobody is to reach them by accident. */

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { z } from 'zod'
 import { environments } from '../core/values/environment.ts'
 import { STAFF_NAME } from '../core/audit/decisions/staff-name.ts'
@@ -74,7 +75,12 @@ const endpoints = {
 
 /** Read by all that erase leads, or erase them again after a restore. */
 const erasing = {
-  ERASURE_JOURNAL: text.optional(),
+  ERASURE_JOURNAL: text
+    .refine((folder) => path.isAbsolute(folder), {
+      error:
+        'must be an absolute path: each program would look for a relative one in the folder that it was started in',
+    })
+    .optional(),
   BACKUP_RETENTION_DAYS: wholeNumber(1, 36_500, 'must be a whole number of days from 1 to 36500').optional(),
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { ConfigError, misspeltSettings, readConfig } from '../config.ts'
 import type { Sql } from '../core/database/orm.ts'
-import { type DemoPartner, saveSettings, type Settings } from './data-directory.ts'
+import { type DemoPartner, saveSettings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
@@ -36,7 +36,7 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
   misspeltSettings(environment).forEach(options.report)
-  const { port: wanted, encryptionKeys } = checkSettings(settings, environment)
+  const { port: wanted, encryptionKeys } = checkSettings(options)
   const port = await apiPort(wanted, options)
   const database = await planDatabase(options)
   const endpointUrl = await receiveWebhooks(options, database.url, encryptionKeys)
@@ -68,10 +68,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** Outside PostgreSQL's folder, whose copies it is for. */
 const journalOf = ({ dataDirectory, environment }: Pick<SandboxOptions, 'dataDirectory' | 'environment'>) =>
-  environment.ERASURE_JOURNAL || path.join(dataDirectory, 'erasures')
+  path.resolve(environment.ERASURE_JOURNAL || path.join(dataDirectory, 'erasures'))
 
 /** Finds faulty settings before anything is started. */
-function checkSettings({ encryptionKey }: Settings, { ENVIRONMENT: given }: NodeJS.ProcessEnv) {
+function checkSettings(options: SandboxOptions) {
+  const { environment, settings } = options
+  const { ENVIRONMENT: given } = environment
   if (given && given !== 'sandbox') {
     throw new ConfigError(
       `npm start is the sandbox, and ENVIRONMENT is ${given}: unset it, or use npm run server and npm run worker.`,
@@ -80,10 +82,13 @@ function checkSettings({ encryptionKey }: Settings, { ENVIRONMENT: given }: Node
   const defaults = {
     ENVIRONMENT: 'sandbox',
     DATABASE_URL: 'postgresql://127.0.0.1',
-    ENCRYPTION_KEY: encryptionKey,
+    ENCRYPTION_KEY: settings.encryptionKey,
   }
-  const { PORT: port } = readConfig('api', defaults)
-  const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', defaults)
+  const { PORT: port } = readConfig('api', defaults, environment)
+  const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', defaults, {
+    ...environment,
+    ERASURE_JOURNAL: journalOf(options),
+  })
   return { port, encryptionKeys }
 }
 

@@ -58,7 +58,46 @@ describe('behind a TLS proxy', () => {
     expect(await ping(protocol, PROXY)).toEqual(taken)
   })
 
-  it('takes requests of a proxy that does not say how they came', async () => {
+  it.each([undefined, '', ' , '])(
+    'refuses what a proxy forwards with X-Forwarded-Proto: %j, which does not say how it came',
+    async (protocol) => {
+      const headers = protocol === undefined ? {} : { 'x-forwarded-proto': protocol }
+      const before = api.logged.length
+      const answers = await Promise.all([
+        partner.send({
+          method: 'POST',
+          url: '/v1/create-lead',
+          payload: borrower,
+          headers,
+          remoteAddress: PROXY,
+        }),
+        partner.send({ method: 'GET', url: '/v1/ping', headers, remoteAddress: PROXY }),
+        api.send({ method: 'GET', url: '/v1/nothing', headers, remoteAddress: PROXY }),
+      ])
+      for (const { status, body } of answers) {
+        expect([status, body.error]).toEqual([
+          403,
+          { code: 'HTTPS_REQUIRED', message: expect.stringContaining('X-Forwarded-Proto') },
+        ])
+      }
+      expect(api.logged.slice(before).join('')).not.toMatch(/partner_id|authentication/)
+    },
+  )
+
+  it('says in the log, once, which proxy does not say how requests came', async () => {
+    const own = await prepareApi({ trustProxy: PROXY })
+    for (let count = 0; count < 2; count += 1)
+      await own.send({ method: 'GET', url: '/v1/nothing', remoteAddress: PROXY })
+    expect(own.logged.filter((line) => line.includes('sends no X-Forwarded-Proto'))).toEqual([
+      expect.stringContaining(PROXY),
+    ])
+  })
+
+  it.each(['ftp', 'https, ftp'])('refuses X-Forwarded-Proto: %j, which is not HTTPS', async (protocol) => {
+    expect(await ping(protocol, PROXY)).toEqual(refused)
+  })
+
+  it('answers a ping without a key to a proxy that does not say how it came', async () => {
     expect(await ping(undefined, PROXY)).toEqual(taken)
   })
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect, type Orm, sqlOf } from '../../src/core/database/orm.ts'
-import { provideServiceRole } from '../../src/core/database/service-role.ts'
+import { ownerInstead, provideServiceRole } from '../../src/core/database/service-role.ts'
 import { atEnd } from '../support/at-end.ts'
 import { runToEnd } from '../support/processes.ts'
 import { createDatabase, dropDatabase, withDatabase } from '../support/template-database.ts'
@@ -134,6 +134,56 @@ describe('the role that migrate makes for the service', () => {
     expect(stderr).toMatch(
       /^The database cannot be migrated: .*does not exist\. Create it first: see .*run\.md\n$/,
     )
+  })
+
+  it('is refused as the one that migrates, with what to set instead', async () => {
+    const remedy = `set MIGRATION_DATABASE_URL to the same database as its owner, who creates the role of DATABASE_URL. See “On several machines” in docs/run.md\n`
+    const migrateAs = async (given: string) => {
+      const { stderr, stdout } = await runToEnd('src/migrate.ts', {
+        ENVIRONMENT: 'sandbox',
+        DATABASE_URL: given,
+      })
+      return `${stdout}${stderr}`
+    }
+    expect(await migrateAs(url)).toBe(
+      `The database cannot be migrated: DATABASE_URL names the role ${role}, which may not change the schema: ${remedy}`,
+    )
+    const fresh = `${name}_fresh`
+    await createDatabase(server, fresh)
+    atEnd(() => dropDatabase(server, fresh))
+    expect(await migrateAs(withDatabase(url, fresh))).toContain(`which may not change the schema: ${remedy}`)
+    expect(await migrateAs(as(ownerUrl, `${name}_nobody`, 'x'))).toMatch(
+      new RegExp(
+        `^The database cannot be migrated: password .+\\. If that is the service’s role, ${remedy}$`,
+      ),
+    )
+  })
+
+  it('is told from whoever could become the owner', async () => {
+    const [owner, member] = [`${name}_owner`, `${name}_member`]
+    const database = `${name}_owned`
+    await createDatabase(server, database)
+    await execute(server, `create role ${owner}`)
+    await execute(server, `create role ${member} login password 'member' in role ${owner}`)
+    atEnd(async () => {
+      await dropDatabase(server, database)
+      await execute(server, `drop role ${member}, ${owner}`)
+    })
+    const ownerInsteadAs = async (given: string) => {
+      const connection = await connect(given)
+      try {
+        return await ownerInstead(sqlOf(connection))
+      } finally {
+        await connection.close()
+      }
+    }
+    const asMember = as(withDatabase(server, database), member, 'member')
+    expect(await ownerInsteadAs(asMember)).toBeUndefined()
+    await execute(withDatabase(server, database), 'create table leads ()')
+    await execute(withDatabase(server, database), `alter table leads owner to ${owner}`)
+    expect(await ownerInsteadAs(asMember)).toContain(`DATABASE_URL names the role ${member}, which owns`)
+    expect(await ownerInsteadAs(server)).toContain('which owns the database or everything')
+    expect(await ownerInsteadAs(url)).toBeUndefined()
   })
 
   it('is granted its rights by an owner who may not make roles, where it is there', async () => {

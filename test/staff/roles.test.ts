@@ -73,6 +73,7 @@ describe('with a login of their own, staff', () => {
     ['audit', 'list'],
     ['audit', 'verify'],
     ['audit', 'export'],
+    ['encryption', 'show'],
   ]
   const commandsThatAct = () => [
     ['partner', 'add', 'Second Lender', '--contact', 'tech@lender.example'],

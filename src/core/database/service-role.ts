@@ -76,6 +76,59 @@ export async function requireTwoRoles(owner: Orm, serviceUrl: string): Promise<v
   await refuseOwner(sqlOf(owner), decodeURIComponent(new URL(serviceUrl).username))
 }
 
+/**
+ * Which owner this connection logged in as, in one line that says what to do; `undefined` if it owns nothing. Whoever may
+ * become the owner of the tables or of the database counts as one, and a superuser may.
+ */
+export async function ownerInstead(sql: Sql): Promise<string | undefined> {
+  const { rows } = await raw<{ role: string; owns: boolean }>`
+    select session_user as role, bool_or(pg_has_role(session_user, owner, 'member')) as owns
+    from (select datdba from pg_database where datname = current_database()
+      union select relowner from pg_class
+      where relkind = 'r' and relnamespace = to_regnamespace(current_schema()::text)) as owners (owner)`.execute(
+    sql,
+  )
+  const { role, owns } = rows[0] ?? {}
+  return owns
+    ? `DATABASE_URL names the role ${role}, which owns the database or everything: in production the service’s role owns nothing. Name a role of its own in DATABASE_URL for all programs, and run npm run migrate with the owner in MIGRATION_DATABASE_URL, which creates it. See “On several machines” in docs/run.md.`
+    : undefined
+}
+
+/**
+ * Refuses a connection that may not change the schema, before PostgreSQL refuses something in the middle.
+ *
+ * @param setting which names the connection's role.
+ * @throws {Error} one line that says what to do.
+ */
+export async function requireOwner(owner: Orm, setting: OwnersSetting): Promise<void> {
+  const { rows } = await raw<{ role: string; owns: boolean }>`
+    select current_user as role, coalesce(
+      (select pg_has_role(current_user, relowner, 'usage') from pg_class
+        where oid = to_regclass('mikro_orm_migrations')),
+      has_schema_privilege(to_regnamespace(current_schema()::text), 'create'), false) as owns`.execute(
+    sqlOf(owner),
+  )
+  const { role, owns } = rows[0] ?? {}
+  if (owns) return
+  throw new Error(
+    `${setting} names the role ${role}, which may not change the schema: ${
+      setting === 'DATABASE_URL' ? OWNER_NEEDED : 'it must name the owner of the tables'
+    }`,
+  )
+}
+
+/** What names the role that migrates. */
+export type OwnersSetting = 'DATABASE_URL' | 'MIGRATION_DATABASE_URL'
+
+/** What to do where `migrate` has only the service's connection. */
+export const OWNER_NEEDED =
+  'set MIGRATION_DATABASE_URL to the same database as its owner, who creates the role of DATABASE_URL. See “On several machines” in docs/run.md'
+
+/** Whether PostgreSQL refused a login: there is no such role, or its password is another. */
+export function isLoginRefused(error: unknown): boolean {
+  return AUTHENTICATION_FAILED.includes(codeOf(error))
+}
+
 async function refuseOwner(sql: Sql, role: string): Promise<void> {
   const { rows } = await raw<{ same: boolean; owns: boolean }>`
     select ${role} = current_user as same,
@@ -118,7 +171,7 @@ async function canLogIn(url: string): Promise<boolean> {
     await raw`select 1`.execute(sqlOf(orm))
     return true
   } catch (error) {
-    if (AUTHENTICATION_FAILED.includes(codeOf(error))) return false
+    if (isLoginRefused(error)) return false
     throw error
   } finally {
     await orm.close()

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { keysInUse, retireKeys } from '../../../core/sealing/statements/encryption-keys.ts'
 import { rewriteValues } from '../statements/rewrite-values.ts'
 import { keyId } from '../../../core/sealing/seal.ts'
-import { countValues, type KeyUse } from '../statements/sealed-values.ts'
+import { countReadable, countValues, type KeyUse } from '../statements/sealed-values.ts'
 import { table } from '../../../staff/answer.ts'
 import { matching } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
@@ -26,20 +26,23 @@ export function addEncryptionCommands(program: Command, run: Run): void {
     .action(run(forget))
 }
 
-export async function show({ sql, ownKeys }: StaffContext) {
-  const uses = await countValues(sql)
+/** For viewers, too, who have no keys and may not read signing secrets: it shows neither. */
+export async function show({ sql, config }: StaffContext) {
+  const keys = config.ENCRYPTION_KEY
+  const { uses, hidden } = await countReadable(sql)
   const needed = await keysInUse(sql)
+  const lines = [
+    uses.length === 0 ? 'Nothing is encrypted yet.' : tableOf(uses, keys),
+    ...(hidden.length === 0 ? [] : [`Your login may not read, and so not count: ${hidden.join(', ')}.`]),
+  ]
   return {
-    json: { newest_key: newestOf(ownKeys()), needed_keys: needed, values: uses.map(toJson) },
-    text:
-      uses.length === 0
-        ? 'Nothing is encrypted yet.'
-        : table(uses, {
-            key: 'keyId',
-            'in ENCRYPTION_KEY': ({ keyId: id }) => placeOf(id, ownKeys()),
-            in: 'where',
-            values: 'values',
-          }),
+    json: {
+      newest_key: keys === undefined ? null : newestOf(keys),
+      needed_keys: needed,
+      values: uses.map(toJson),
+      not_counted: hidden,
+    },
+    text: lines.join('\n\n'),
   }
 }
 
@@ -68,7 +71,7 @@ export async function rewrite(context: StaffContext) {
     json: { key: newest, moved, unreadable, left: left.map(toJson) },
     text: [
       `Moved ${moved} ${moved === 1 ? 'value' : 'values'} to the key ${newest}.`,
-      isDone ? done(ownKeys()) : `${notDone(unreadable)}\n\n${remaining(left, ownKeys())}`,
+      isDone ? done(ownKeys()) : `${notDone(unreadable)}\n\n${tableOf(left, ownKeys())}`,
     ].join(' '),
     failed: !isDone,
   }
@@ -112,10 +115,11 @@ function notDone(unreadable: number): string {
     : 'Somebody still writes with an older key: restart every API and worker with the newest key first, and run this again.'
 }
 
-function remaining(uses: KeyUse[], keys: readonly Buffer[]): string {
+/** Without keys, it says nothing of them. */
+function tableOf(uses: KeyUse[], keys: readonly Buffer[] | undefined): string {
   return table(uses, {
     key: 'keyId',
-    'in ENCRYPTION_KEY': ({ keyId: id }) => placeOf(id, keys),
+    ...(keys !== undefined && { 'in ENCRYPTION_KEY': ({ keyId: id }: KeyUse) => placeOf(id, keys) }),
     in: 'where',
     values: 'values',
   })

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
+import { isDenied } from '../../../core/database/role-rights.ts'
 
 /** A table with sealed values. */
 export interface SealedTable {
@@ -57,13 +58,29 @@ export interface KeyUse {
 /** How many values are under which key. Reads all that is sealed. */
 export async function countValues(sql: Sql): Promise<KeyUse[]> {
   const uses: KeyUse[] = []
-  for (const sealed of sealedTables) {
-    const { rows } = await raw<KeyUse>`
-      select ${keyOfValue} as "keyId", ${raw.lit(`${sealed.table}.`)} || split_part(each_value.path, '.', 1) as "where",
-        count(*)::int as "values"
-      from ${raw.table(sealed.table)}, ${eachValue(sealed)}
-      group by 1, 2 order by 2, 1`.execute(sql)
-    uses.push(...rows)
-  }
+  for (const sealed of sealedTables) uses.push(...(await countIn(sql, sealed)))
   return uses
+}
+
+/** The same for a login that may not read all of it, with the tables that it may not read. */
+export async function countReadable(sql: Sql): Promise<{ uses: KeyUse[]; hidden: string[] }> {
+  const uses: KeyUse[] = []
+  const hidden: string[] = []
+  for (const sealed of sealedTables)
+    try {
+      uses.push(...(await countIn(sql, sealed)))
+    } catch (error) {
+      if (!isDenied(error)) throw error
+      hidden.push(sealed.table)
+    }
+  return { uses, hidden }
+}
+
+async function countIn(sql: Sql, sealed: SealedTable): Promise<KeyUse[]> {
+  const { rows } = await raw<KeyUse>`
+    select ${keyOfValue} as "keyId", ${raw.lit(`${sealed.table}.`)} || split_part(each_value.path, '.', 1) as "where",
+      count(*)::int as "values"
+    from ${raw.table(sealed.table)}, ${eachValue(sealed)}
+    group by 1, 2 order by 2, 1`.execute(sql)
+  return rows
 }
