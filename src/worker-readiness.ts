@@ -3,7 +3,9 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { isPolling } from './core/temporal/polling.ts'
+import { isTemporalAway } from './core/temporal/temporal-away.ts'
 import { idleVersion } from './core/temporal/worker-version.ts'
+import { reasonOf } from './fail.ts'
 
 const POLL_CHECK_MS = 100
 /** How often a worker that is not ready yet says what it waits for. */
@@ -25,8 +27,13 @@ export function workerReadiness({ config, log, client, worker }: Options) {
   async function findPollingFault(): Promise<string | undefined> {
     const state = worker.getState()
     if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
-    const polls = await isPolling(client, worker.options.identity)
-    return polls ? undefined : 'Temporal does not answer, or does not see this worker poll'
+    return isPolling(client, worker.options.identity).then(
+      (polls) => (polls ? undefined : 'Temporal answers, but this worker has not polled'),
+      (error: unknown) =>
+        isTemporalAway(error)
+          ? 'Temporal does not answer'
+          : `Temporal does not say whether this worker polls (${reasonOf(error)})`,
+    )
   }
 
   async function findIdleVersion(): Promise<string | undefined> {
