@@ -51,7 +51,7 @@ export function workerReadiness({ config, log, client, worker }: Options) {
 
     findIdleVersion,
 
-    /** A cluster may take a minute to see a new worker poll, which would look like one that hangs. */
+    /** Temporal may be away, or take a while to see a new worker poll, which would look like one that hangs. */
     async untilPolling(): Promise<void> {
       let saidAt = performance.now()
       for (;;) {
