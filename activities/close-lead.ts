@@ -2,7 +2,7 @@ import { closeLead, isClosedByService } from '../src/core/leads/statements/closi
 import type { Sql } from '../src/core/database/orm.ts'
 import { closeReasonOf } from '../src/core/leads/decisions/reasons.ts'
 
-export interface ClosingDependencies {
+interface Dependencies {
   sql: Sql
   /** Who asked Temporal to close a lead, as their client called itself; `null` if that is not known. */
   closeRequestedBy: (leadId: number) => Promise<string | null>
@@ -12,7 +12,7 @@ export interface ClosingDependencies {
  * Closes a lead, and answers by how many milliseconds its clock is ahead. A request that was made in Temporal itself, in
  * its Web UI for example, gets its row in the audit here.
  */
-export function closeLeadActivity({ sql, closeRequestedBy }: ClosingDependencies) {
+export function closeLeadActivity({ sql, closeRequestedBy }: Dependencies) {
   return async (leadId: number, name: string): Promise<number> => {
     const reason = closeReasonOf(name)
     if (await isClosedByService(sql, leadId, reason)) return closeLead(sql, leadId, reason)

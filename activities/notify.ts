@@ -16,6 +16,7 @@ interface Dependencies {
   sql: Sql
   environment: Environment
   mailer: Mailer
+  /** Who is told about failing endpoints, beside the partner. */
   staffEmail: string | undefined
   log: Logger
 }

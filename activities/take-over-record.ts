@@ -13,7 +13,7 @@ import {
 } from '../src/core/leads/decisions/referral.ts'
 import { readyOf } from '../src/core/leads/decisions/score-dates.ts'
 
-export interface TakeOverDependencies {
+interface Dependencies {
   sql: Sql
   /** What Temporal's histories say was recorded of a lead, in its order. */
   recordedBefore: (leadId: number, createdAt: Date) => Promise<MilestoneItem[]>
@@ -25,7 +25,7 @@ export interface TakeOverDependencies {
  *
  * @param began when the workflow began, in milliseconds.
  */
-export function takeOverRecordActivity({ sql, recordedBefore }: TakeOverDependencies) {
+export function takeOverRecordActivity({ sql, recordedBefore }: Dependencies) {
   /** Milestones that were recorded and are lost, and whether what an activity has answered with is among them. */
   async function findLost(known: ReferralState, createdAt: Date) {
     const { leadId } = known

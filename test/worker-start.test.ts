@@ -158,8 +158,10 @@ describe('a worker', () => {
 
   it('is live from its start, and ready once it polls', async () => {
     const released = Promise.withResolvers<void>()
+    let isSilent = false
     const address = await temporalProxy(service.environment.TEMPORAL_ADDRESS, async (call) => {
       if (call === 'PollWorkflowTaskQueue') await released.promise
+      if (call === 'DescribeTaskQueue' && isSilent) await new Promise(() => {})
     })
     const metricsPort = await anyPort()
     const environment = {
@@ -170,12 +172,16 @@ describe('a worker', () => {
     const ready = startProcess('src/worker.ts', environment)
     const ask = (probe: string) => fetch(`http://127.0.0.1:${metricsPort}/${probe}`).catch(() => undefined)
     const status = async (probe: string) => (await ask(probe))?.status
+    const reason = async () => (await ask('readyz'))?.text()
     expect(await until(() => status('livez'))).toBe(200)
     expect(await status('readyz')).toBe(503)
-    expect(await (await ask('readyz'))?.text()).toMatch(/^not ready: [\w ,]+\n$/)
+    const unseen = 'not ready: Temporal answers, but this worker has not polled\n'
+    expect(await until(async () => (await reason()) === unseen)).toBe(true)
     released.resolve()
     await ready
     expect(await status('readyz')).toBe(200)
     expect(await status('livez')).toBe(200)
+    isSilent = true
+    expect(await reason()).toBe('not ready: Temporal does not answer\n')
   })
 })

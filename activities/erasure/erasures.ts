@@ -11,7 +11,7 @@ import { describeErasure } from './erasure-mail.ts'
 import { mailBoth } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 
-export interface ErasureDependencies {
+interface Dependencies {
   sql: Sql
   erasure: ErasureTools
   /** Ends a lead's workflows, by force if asked. @returns whether its own has ended. */
@@ -28,7 +28,7 @@ const IN_FLIGHT_MS = 5000
 const UNMAILED_MS = 60 * 60 * 1000
 
 /** What the workflow of an erasure does. Each of these may be repeated. */
-export function erasureActivities(dependencies: ErasureDependencies) {
+export function erasureActivities(dependencies: Dependencies) {
   const { sql, erasure, endWorkflows, mailer, staffEmail, log } = dependencies
   return {
     /** `null` if there is none, or it is canceled. */

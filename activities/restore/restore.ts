@@ -19,7 +19,7 @@ import { describeRestore } from './restore-mail.ts'
 const IN_FLIGHT = 8
 const PAGE = 200
 
-export interface RestoreDependencies {
+interface Dependencies {
   sql: Sql
   /** Leads whose workflows may know what was recorded after that moment; all if it is not known. */
   leadsActiveSince: (
@@ -43,7 +43,7 @@ export function restoreActivities({
   mailer,
   staffEmail,
   log,
-}: RestoreDependencies) {
+}: Dependencies) {
   async function* leadsToTakeOver() {
     yield* leadsActiveSince(await restoredUntil(sql))
     for (let page = await leadsWithDueWebhooks(sql, 0, PAGE); page.length > 0;) {

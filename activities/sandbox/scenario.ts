@@ -14,7 +14,7 @@ interface Simulation {
   events: { name: SignalledMilestone; gains?: ScoreGains }[]
 }
 
-export interface ScenarioDependencies {
+interface Dependencies {
   sql: Sql
   /** Sends milestones to the lead's workflow, which tells the scenario once they are recorded. */
   play: (leadId: number, simulation: Simulation) => Promise<'sent' | 'closed'>
@@ -23,7 +23,7 @@ export interface ScenarioDependencies {
 }
 
 /** What a scenario does to a lead, without waiting for it. Sandbox only: nothing else starts its workflow. */
-export function scenarioActivities({ sql, play, close }: ScenarioDependencies) {
+export function scenarioActivities({ sql, play, close }: Dependencies) {
   return {
     /** False if the scenario is over: then it is not played again. */
     beginScenario: async (id: number): Promise<boolean> => beginScenario(sql, id),

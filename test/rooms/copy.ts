@@ -34,6 +34,8 @@ const lists = [
   'src/app.ts',
   'src/server.ts',
   'src/worker.ts',
+  'src/worker-activities.ts',
+  'src/worker-jobs.ts',
   'src/staff.ts',
   'src/staff/program.ts',
   'src/migrate.ts',

@@ -1,4 +1,4 @@
-import { closeSignal, type SimulateRequest } from '../../../workflows/messages.ts'
+import { clockMovedSignal, closeSignal, type SimulateRequest } from '../../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { CloseReason } from '../../core/leads/decisions/reasons.ts'
@@ -30,8 +30,9 @@ export function runsLeftOut({ client, sql, log }: { client: Client; sql: Sql; lo
   ]
 }
 
-/** What a scenario's activities do to its lead. */
-export const forScenarios = (referrals: Pick<Referrals, 'play' | 'signal'>) => ({
+/** How the activities of scenarios and clocks reach a lead's workflow. */
+export const forSandbox = (referrals: Pick<Referrals, 'play' | 'signal'>) => ({
   play: (leadId: number, milestones: SimulateRequest) => referrals.play(leadId, milestones),
   close: (leadId: number, reason: CloseReason) => referrals.signal(leadId, closeSignal, { reason }),
+  tellClock: (leadId: number, offset: number) => referrals.signal(leadId, clockMovedSignal, { offset }),
 })

@@ -92,7 +92,7 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
 
   /** It goes on by itself, unless there is no worker. */
   async function unfinished(leadId: number, since: ClockStart): Promise<Advanced | undefined> {
-    if (!(await isPolling(client))) return { kind: 'unanswered' }
+    if (!(await isPolling(client).catch(() => false))) return { kind: 'unanswered' }
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined
     const { happened } = await happenedSince(sql, leadId, since, clock.offsetSeconds)

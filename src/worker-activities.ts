@@ -1,0 +1,125 @@
+import type { Client } from '@temporalio/client'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { TellFailure } from '../activities/deliver-webhook.ts'
+import { createFirstAttempts } from '../activities/first-attempts.ts'
+import { createActivities, createWaitingActivities } from '../activities/index.ts'
+import { createMailer } from '../activities/mailer.ts'
+import { createOnboardingMails } from '../activities/onboarding-mails.ts'
+import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
+import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
+import { eraseRestored } from './capabilities/erasure/worker.ts'
+import { erasureTools } from './capabilities/erasure/statements/journal.ts'
+import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
+import { forRestore } from './capabilities/restore/worker.ts'
+import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
+import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
+import { forSandbox } from './capabilities/sandbox/worker.ts'
+import type { Config } from './config.ts'
+import type { Sql } from './core/database/orm.ts'
+import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
+import { createDeliveryGate } from './core/deliveries/statements/gate.ts'
+import { webhookBody } from './core/deliveries/webhooks/body.ts'
+import type { Sender } from './core/deliveries/webhooks/send.ts'
+import type { StartEndpoint } from './core/endpoints/workflows/endpoints.ts'
+import { closeRequestedBy } from './core/leads/workflows/close-request.ts'
+import { recordedBefore } from './core/leads/workflows/recorded-before.ts'
+import type { Referrals } from './core/leads/workflows/referrals.ts'
+import { referralId } from './core/temporal/names.ts'
+import type { WorkerObserver } from './metrics/worker.ts'
+
+interface Options {
+  config: Config<'worker'>
+  log: Logger
+  sql: Sql
+  client: Client
+  referrals: Referrals
+  startEndpoint: StartEndpoint
+  sender: Sender
+  observe: WorkerObserver
+  registry: Registry
+}
+
+/**
+ * A worker's activities with all that they need.
+ *
+ * @returns `settled`, which resolves once nothing is under way that an activity began and did not wait for.
+ */
+export function workerActivities(options: Options) {
+  const { config, log, sql, client, referrals, startEndpoint, observe } = options
+  const { ENVIRONMENT: environment } = config
+  const attempting = {
+    sql,
+    // the other half is there for all else, however long endpoints take
+    gate: createDeliveryGate({ places: Math.ceil(config.WORKER_ACTIVITIES / 2) }),
+    send: options.sender.send,
+    encryptionKeys: config.ENCRYPTION_KEY,
+    observe,
+  }
+  const firstAttempts = createFirstAttempts({ ...attempting, log })
+  const mailer = mailerOf(config)
+  const mailLimits = {
+    perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
+    perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
+  }
+  const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimits })
+  /** The ids of a lead's workflows beside its own, by room. */
+  const besideLead: ((leadId: number) => string)[] = [
+    // what moves its clock
+    scenarioId,
+    advanceId,
+  ]
+  /** What rooms do once the record was restored, before any workflow goes on with it. */
+  const onceRestored: ((onPage: () => void) => Promise<void>)[] = [
+    // before any workflow goes on with a lead that was erased
+    eraseRestored(options),
+  ]
+  const dependencies = {
+    ...attempting,
+    environment,
+    firstAttempts,
+    log,
+    startEndpoint,
+    closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
+    wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
+    recordedBefore: (leadId: number, createdAt: Date) => recordedBefore(client, leadId, createdAt),
+    tellFailure: failureTeller(client, log),
+    staffEmail: config.STAFF_EMAIL,
+    webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
+    scoreProvider: scoreProviderOf(config),
+    mailer,
+    onboardingMails,
+    onceRestored,
+    // by room
+    erasure: erasureTools(config),
+    endWorkflows: createLeadEnder({ client, besideLead }),
+    ...forRestore({ client, referrals }),
+    ...forSandbox(referrals),
+  }
+  return {
+    activities: createActivities(dependencies),
+    waitingActivities: createWaitingActivities(dependencies),
+    settled: () => Promise.all([firstAttempts.settled(), onboardingMails.settled()]),
+  }
+}
+
+function mailerOf(config: Config<'worker'>) {
+  return createMailer({
+    environment: config.ENVIRONMENT,
+    smtpUrl: config.SMTP_URL,
+    isCatcher: config.SMTP_CATCHER,
+    from: config.MAIL_FROM,
+    allowDomains: config.MAIL_ALLOW_DOMAINS,
+  })
+}
+
+function scoreProviderOf({ SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token }: Config<'worker'>) {
+  return url === undefined ? mockScoreProvider : httpScoreProvider(url, token)
+}
+
+function failureTeller(client: Client, log: Logger): TellFailure {
+  return (leadId, failure) => {
+    const telling = client.workflow.getHandle(referralId(leadId)).signal(deliveryFailedSignal, failure)
+    telling.catch((error: unknown) => log.debug({ err: error, lead_id: leadId }, 'lead was not told'))
+  }
+}

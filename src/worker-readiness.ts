@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { isPolling } from './core/temporal/polling.ts'
+import { isTemporalAway } from './core/temporal/temporal-away.ts'
+import { idleVersion } from './core/temporal/worker-version.ts'
+import { reasonOf } from './fail.ts'
+
+const POLL_CHECK_MS = 100
+/** How often a worker that is not ready yet says what it waits for. */
+const WAITING_LOG_MS = 5000
+
+interface Options {
+  config: Config<'worker'>
+  log: Logger
+  client: Client
+  worker: { getState(): string; options: { identity: string } }
+}
+
+/** What keeps a worker from getting work. */
+export function workerReadiness({ config, log, client, worker }: Options) {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config
+  /** Said in the log: no version lets this worker work. */
+  let isIdle = false
+
+  async function findPollingFault(): Promise<string | undefined> {
+    const state = worker.getState()
+    if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
+    return isPolling(client, worker.options.identity).then(
+      (polls) => (polls ? undefined : 'Temporal answers, but this worker has not polled'),
+      (error: unknown) =>
+        isTemporalAway(error)
+          ? 'Temporal does not answer'
+          : `Temporal does not say whether this worker polls (${reasonOf(error)})`,
+    )
+  }
+
+  async function findIdleVersion(): Promise<string | undefined> {
+    if (deploymentName === undefined || buildId === undefined) return undefined
+    const idle = await idleVersion(client, { deploymentName, buildId })
+    // Temporal may know the version only some time after its first poll
+    if (idle !== undefined && !isIdle) log.warn(idle)
+    isIdle = idle !== undefined
+    return idle
+  }
+
+  return {
+    /** Running is not enough: it is ready once it polls, and gets work. */
+    findFault: async () => (await findPollingFault()) ?? findIdleVersion(),
+
+    findIdleVersion,
+
+    /** Temporal may be away, or take a while to see a new worker poll, which would look like one that hangs. */
+    async untilPolling(): Promise<void> {
+      let saidAt = performance.now()
+      for (;;) {
+        const fault = worker.getState() === 'RUNNING' ? await findPollingFault() : undefined
+        if (fault === undefined) return
+        if (performance.now() - saidAt > WAITING_LOG_MS) {
+          saidAt = performance.now()
+          log.info({ waits_for: fault }, 'worker is not ready yet')
+        }
+        await delay(POLL_CHECK_MS)
+      }
+    },
+  }
+}
