@@ -145,8 +145,8 @@ type Work = Pick<ReturnType<typeof workerActivities>, 'activities' | 'waitingAct
 
 interface Workers {
   main: Worker
-  /** Of the activities that wait for others. */
-  waiting: Worker
+  /** With that of the activities that wait for others, where there are any. */
+  all: readonly Worker[]
 }
 
 async function createWorkers(
@@ -158,20 +158,21 @@ async function createWorkers(
     Worker.create({ ...options, connection, namespace: temporal.namespace }).catch((error: unknown) =>
       fail(`The worker cannot start: ${reasonOf(error)}`),
     )
-  return {
-    main: await create({ ...workerOptions(config), workflowBundle: bundle, activities }),
-    waiting: await create({ ...waitingWorkerOptions(config), activities: waitingActivities }),
-  }
+  const worker = await create({ ...workerOptions(config), workflowBundle: bundle, activities })
+  // only capabilities wait; a worker with nothing to do is refused
+  if (Object.keys(waitingActivities).length === 0) return { main: worker, all: [worker] }
+  const waiting = await create({ ...waitingWorkerOptions(config), activities: waitingActivities })
+  return { main: worker, all: [worker, waiting] }
 }
 
-async function run({ main: worker, waiting }: Workers): Promise<void> {
-  await Promise.all([worker.run(), waiting.run()]).catch((error: unknown) =>
+async function run({ all }: Workers): Promise<void> {
+  await Promise.all(all.map((worker) => worker.run())).catch((error: unknown) =>
     fail(`The worker cannot continue: ${reasonOf(error)}`),
   )
 }
 
-function shutDown({ main: worker, waiting }: Workers): void {
-  for (const each of [worker, waiting]) if (each.getState() === 'RUNNING') each.shutdown()
+function shutDown({ all }: Workers): void {
+  for (const each of all) if (each.getState() === 'RUNNING') each.shutdown()
 }
 
 /** The guard has logged why. */
