@@ -136,18 +136,6 @@ describe('docs/webhooks.md', () => {
   })
 })
 
-describe('docs/architecture.md', () => {
-  it('names files and folders that exist', () => {
-    const architecture = sourceOf('docs/architecture.md')
-    const named = Array.from(
-      architecture.matchAll(/(?:^ *|`)((?:src|workflows|activities)\/[\w./-]+)/gm),
-      ([, file = '']) => file,
-    )
-    expect(named.length).toBeGreaterThan(30)
-    expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
-  })
-})
-
 describe('the documents for partners and operators', () => {
   it.each(milestoneNames)('name the milestone %s', (name) => {
     const documents = ['docs/webhooks.md', 'docs/operations.md']
@@ -159,15 +147,42 @@ describe('every document', () => {
   const scripts = Object.keys(
     (JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts,
   )
-  const documents = ['README.md', ...filesIn('docs'), ...filesIn('docs/decisions')].filter((file) =>
-    file.endsWith('.md'),
-  )
+  const documents = ['README.md', ...filesIn('docs')].filter((file) => file.endsWith('.md'))
 
   const everything = documents.map(sourceOf).join('\n')
 
   it.each(documents)('%s links to files and headings that exist', (file) => {
     const links = Array.from(sourceOf(file).matchAll(/\]\((?!https?:)([^)]+)\)/g), ([, link = '']) => link)
     expect(links.filter((link) => !leadsSomewhere(file, link))).toEqual([])
+  })
+
+  const files = ['src', 'workflows', 'activities', 'test', 'docs', '.ci'].flatMap(filesIn)
+  const names = new Set([...readdirSync(root), ...files.map((file) => path.basename(file))])
+
+  it('names files and folders that exist', () => {
+    const paths = Array.from(
+      everything.matchAll(/(?:^ *|[`( ])((?:src|workflows|activities|test|docs|\.ci)\/[\w./-]*\w)/gm),
+      ([, file = '']) => file,
+    )
+    expect(paths.length).toBeGreaterThan(300)
+    expect(paths.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
+    const bare = Array.from(
+      everything.matchAll(/`([\w.-]+\.(?:[cm]?[jt]s|md|yml|conf|cfg|json))`/g),
+      ([, name = '']) => name,
+    )
+    expect(bare.length).toBeGreaterThan(10)
+    expect(bare.filter((name) => !names.has(name))).toEqual([])
+  })
+
+  it('is where code, tests and settings say that it is', () => {
+    const sources = [...files, 'docker-compose.yml', '.env.example'].filter((file) =>
+      /\.([jt]s|yml|cfg|conf|example)$/.test(file),
+    )
+    const named = sources.flatMap((file) =>
+      Array.from(sourceOf(file).matchAll(/\bdocs\/[\w./-]+\.md\b/g), ([page]) => page),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((page) => !documents.includes(page))).toEqual([])
   })
 
   it('names npm scripts that exist', () => {
@@ -215,7 +230,9 @@ function leadsSomewhere(file: string, link: string): boolean {
 }
 
 function filesIn(folder: string): string[] {
-  return readdirSync(path.join(root, folder)).map((file) => `${folder}/${file}`)
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+    (file) => `${folder}/${file}`,
+  )
 }
 
 interface Metric {
