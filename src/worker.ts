@@ -17,7 +17,7 @@ import {
   overdueErasures,
   requireJournal,
 } from './capabilities/erasure/worker.ts'
-import { keepSettled } from './capabilities/erasure/settle-loop.ts'
+import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
 import { erasureTools } from './capabilities/erasure/statements/journal.ts'
 import { connect, sqlOf } from './core/database/orm.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
@@ -176,7 +176,7 @@ const keeping: Promise<void>[] = [
   // by room
   keepForgetting(shared),
   keepRetention(shared),
-  keepSettled(shared),
+  keepIntentsEnded(shared),
 ]
 const watchingTasks = watchFailing({ client, sql, failed, build, log, signal: stopping.signal })
 const watching = watchNamespace(guard, { signal: stopping.signal, onLost: stopOnLoss })

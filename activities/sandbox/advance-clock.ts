@@ -50,7 +50,7 @@ export function clockActivities(dependencies: Dependencies) {
   /** Waits until all that is due has happened, and adds it to `progress`. */
   async function arrive(leadId: number, progress: Progress, placeMs: number): Promise<LeadClock> {
     heartbeat(progress)
-    const clock = await settle(dependencies, leadId, placeMs, () => heartbeat(progress))
+    const clock = await waitUntilNothingIsDue(dependencies, leadId, placeMs, () => heartbeat(progress))
     const { happened, since } = await happenedSince(sql, leadId, progress.since, clock.offsetSeconds)
     progress.happened.push(...happened)
     progress.since = since
@@ -102,7 +102,7 @@ export function clockActivities(dependencies: Dependencies) {
      * @returns `null` if no retry is due ever.
      */
     findRetry: async (leadId: number): Promise<{ target: number; since: ClockStart } | null> => {
-      const clock = await settle(dependencies, leadId, firstPlaceMs(), () => heartbeat())
+      const clock = await waitUntilNothingIsDue(dependencies, leadId, firstPlaceMs(), () => heartbeat())
       const target = targetOf(clock, { to: 'next_retry' })
       if (target !== undefined)
         return { target: Math.min(target, furthestOf(clock)), since: await clockStart(sql, leadId) }
@@ -116,7 +116,7 @@ export function clockActivities(dependencies: Dependencies) {
 const firstPlaceMs = () => (activityInfo().attempt === 1 ? PLACE_MS : 0)
 
 /** Reads a lead's clock once all that is due has happened; throws "again" after `placeMs`. */
-async function settle(
+async function waitUntilNothingIsDue(
   { sql, wakeLead, tellClock }: Dependencies,
   leadId: number,
   placeMs: number,

@@ -15,7 +15,7 @@ import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/seal
 import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { keyId, sealing } from '../../src/core/sealing/seal.ts'
-import { forget, rewrite, show } from '../../src/capabilities/encryption/commands/encryption.ts'
+import { forget, rewrite, showKeysInUse } from '../../src/capabilities/encryption/commands/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -70,7 +70,7 @@ describe('staff encryption', () => {
   const read = (leadId: number, ...keys: Buffer[]) =>
     findLead({ sql, encryptionKeys: keys }, partnerId, leadId)
   const used = async () =>
-    (await show(context)).json.values.map(({ key, column, values }) => `${column} ${key} ${values}`)
+    (await showKeysInUse(context)).json.values.map(({ key, column, values }) => `${column} ${key} ${values}`)
 
   it('shows how many values are under which key', async () => {
     await newLead()
@@ -82,7 +82,7 @@ describe('staff encryption', () => {
       `endpoint_secrets.ciphertext ${OLD} 1`,
       ...byKey('idempotency_keys.request_hash', 1),
     ])
-    expect((await show(context)).text).toMatch(new RegExp(`^${OLD} +older +leads.metadata +2$`, 'm'))
+    expect((await showKeysInUse(context)).text).toMatch(new RegExp(`^${OLD} +older +leads.metadata +2$`, 'm'))
   })
   const byKey = (column: string, values: number) =>
     [OLD, NEW].toSorted().map((key) => `${column} ${key} ${values}`)

@@ -12,7 +12,7 @@ export function addEncryptionCommands(program: Command, run: Run): void {
   const encryption = program
     .command('encryption')
     .description('the keys under which personal data and signing secrets are stored')
-  encryption.command('show').description('how many values are under which key').action(run(show))
+  encryption.command('show').description('how many values are under which key').action(run(showKeysInUse))
   encryption
     .command('rewrite')
     .description(
@@ -26,7 +26,7 @@ export function addEncryptionCommands(program: Command, run: Run): void {
     .action(run(forget))
 }
 
-export async function show({ sql, ownKeys }: StaffContext) {
+export async function showKeysInUse({ sql, ownKeys }: StaffContext) {
   const uses = await countValues(sql)
   const needed = await keysInUse(sql)
   return {

@@ -1,4 +1,4 @@
-import { settleOpenChanges } from '../../../core/endpoints/statements/changes.ts'
+import { endOpenChanges } from '../../../core/endpoints/statements/changes.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
 import { changePartner, findPartner } from '../../../core/partners/statements/partner.ts'
@@ -20,7 +20,7 @@ export async function selfService(context: StaffContext, partner: number, state:
       )
     }
     await changePartner(sql, partner, { self_service: state === 'on' })
-    const changes = state === 'off' ? await settleOpenChanges(sql, endpoint.id, 'canceled') : []
+    const changes = state === 'off' ? await endOpenChanges(sql, endpoint.id, 'canceled') : []
     const detail = { state, canceled: changes.map(({ id }) => id) }
     await audit({ action: 'partner.self_service', partnerId: partner, detail })
     return changes
