@@ -55,9 +55,9 @@ export interface ActivityDependencies {
   wakeLead: WakeLead
   recordedBefore: TakeOverDependencies['recordedBefore']
   leadsActiveSince: RestoreDependencies['leadsActiveSince']
-  /** Has a lead's workflow go on with what the record has. False when there is neither. */
+  /** Has a lead's workflow continue with what the record has. False when there is neither. */
   takeOver: (leadId: number) => Promise<boolean>
-  /** What rooms do once the record was restored, before any workflow goes on with it. */
+  /** What rooms do once the record was restored, before any workflow continues with it. */
   onceRestored: readonly ((onPage: () => void) => Promise<void>)[]
   /** Tells a lead's workflow how far its clock is ahead; one that does not run is started. */
   tellClock: (leadId: number, offsetMs: number) => Promise<unknown>

@@ -82,10 +82,10 @@ export function clockActivities(dependencies: Dependencies) {
 
   return {
     /**
-     * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until what is due
-     * there has happened: the record knows, so a crash repeats nothing.
+     * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until nothing
+     * is due there. The record has the progress, so a crash repeats nothing.
      *
-     * @param since where the lead's history stood before.
+     * @param since the end of the lead's history before.
      */
     advanceClock: async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
       if (environment !== 'sandbox')
@@ -97,7 +97,7 @@ export function clockActivities(dependencies: Dependencies) {
     },
 
     /**
-     * Waits until what is due now has happened: a retry's date is known then, and where the lead's history stands.
+     * Waits until nothing is due: then the date of a retry is known, and the end of the lead's history.
      *
      * @returns `null` if no retry is due ever.
      */
@@ -115,7 +115,7 @@ export function clockActivities(dependencies: Dependencies) {
 /** One that comes back only looks: as long as nothing happens, it takes no time in its place. */
 const firstPlaceMs = () => (activityInfo().attempt === 1 ? PLACE_MS : 0)
 
-/** Reads a lead's clock once all that is due has happened; throws "again" after `placeMs`. */
+/** Reads a lead's clock once nothing is due; throws "again" after `placeMs`. */
 async function waitUntilNothingIsDue(
   { sql, wakeLead, tellClock }: Dependencies,
   leadId: number,

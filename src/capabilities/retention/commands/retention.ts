@@ -59,7 +59,7 @@ export async function showRetention({ sql, config }: StaffContext, retained: Cla
   }
 }
 
-/** Above its ceiling, retention erases nothing before somebody has looked. */
+/** Above its ceiling, retention erases nothing before staff confirm. */
 export async function confirm(
   { change }: StaffContext,
   { name, ceiling }: Pick<Classes[number], 'name' | 'ceiling'>,

@@ -22,10 +22,10 @@ import {
 import { TASK_QUEUE } from '../../../core/temporal/names.ts'
 import { isPolling } from '../../../core/temporal/polling.ts'
 
-/** How long an answer waits for the clock. */
+/** How long a response waits for the clock. */
 const WAIT_MS = 10_000
 
-/** `advancing`: the rest goes on by itself. */
+/** `advancing`: the advance continues after the response. */
 export type AdvanceOutcome =
   | ({ kind: 'done' | 'advancing'; clock: LeadClock } & Advance)
   | { kind: 'moving' | 'too_far' | 'too_many' | 'unanswered' }

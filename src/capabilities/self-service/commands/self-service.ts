@@ -7,7 +7,7 @@ import type { StaffContext } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { createEndpointRequests } from '../workflows/endpoint-requests.ts'
 
-/** Whoever is told of a change must be there to object to it. Turned off, it cancels what has not taken effect. */
+/** Turned on, it needs a contact, who can object to a change. Turned off, it cancels changes that have not taken effect. */
 export async function selfService(context: StaffContext, partner: number, state: 'on' | 'off') {
   await requirePartner(context.sql, partner)
   const canceled = await context.change(async ({ sql, audit }) => {
