@@ -43,9 +43,13 @@ describe('docs/specification-coverage.md', () => {
 /** How the source of a test writes its title: up to where it is cut, or to its end. */
 const startOf = (title: string) => (title.endsWith('…') ? `'${title.slice(0, -1)}` : `'${title}'`)
 
-describe('docs/operations.md', () => {
+describe('docs/operations', () => {
   it('lists the reasons of each command, and no other', () => {
-    const listed = [...sourceOf('docs/operations.md').matchAll(/^\| `lead (close|erase|hold)` +\|(.*)$/gm)]
+    const listed = [
+      ...sourceOf('docs/operations/partners-and-leads.md').matchAll(
+        /^\| `lead (close|erase|hold)` +\|(.*)$/gm,
+      ),
+    ]
     const reasons = listed.map(([, verb, cell = '']) => [
       verb,
       [...cell.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name),
@@ -70,8 +74,8 @@ describe('docs/operations.md', () => {
     const registered = metrics
       .map(({ name, type, labelNames }) => `${name} ${type} ${labelNames.join(', ')}`.trim())
       .filter((line) => !/^(process|nodejs)_/.test(line))
-    const operations = readFileSync(path.join(root, 'docs/operations.md'), 'utf8')
-    const listed = [...operations.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)]
+    const page = sourceOf('docs/operations/metrics-and-limits.md')
+    const listed = [...page.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)]
     const lines = listed.map(([, name, type, labels = '']) =>
       `${name} ${type} ${labels.replaceAll('`', '').trim()}`.trim(),
     )
@@ -84,7 +88,7 @@ describe('docs/operations.md', () => {
         .filter((file) => file.endsWith('.ts'))
         .map((file) => sourceOf(`${folder}/${file}`)),
     )
-    const [, section = ''] = sourceOf('docs/operations.md').split('\n## Fix a worker\n')
+    const [, section = ''] = sourceOf('docs/operations/alerts-and-bad-days.md').split('\n## Fix a worker\n')
     const [table = ''] = section.split('\n## ')
     const quoted = Array.from(table.matchAll(/^\| `([^`/]+)`/gm), ([, message = '']) => message)
     expect(quoted).toHaveLength(9)
@@ -144,7 +148,7 @@ describe('docs/webhooks.md', () => {
 
 describe('the documents for partners and operators', () => {
   it.each(milestoneNames)('name the milestone %s', (name) => {
-    const documents = ['docs/webhooks.md', 'docs/operations.md']
+    const documents = ['docs/webhooks.md', 'docs/operations/partners-and-leads.md']
     expect(documents.filter((file) => !sourceOf(file).includes(`\`${name}\``))).toEqual([])
   })
 })
