@@ -14,10 +14,10 @@ const { groups } = parse(readFileSync('docs/deploy/prometheus/alerts.yml', 'utf8
   groups: { rules: Rule[] }[]
 }
 const rules = groups.flatMap((group) => group.rules)
-const [, section = ''] = readFileSync('docs/operations/alerts-and-bad-days.md', 'utf8').split('\n## Alerts\n')
+const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('\n## Alerts\n')
 const [text = ''] = section.split('\n## ')
 /** What each paragraph of the page is about. */
-const told = [...text.matchAll(/^### (.+)$/gm)].map(([, words]) => words)
+const told = [...text.matchAll(/^- \*\*([^*]+)\*\*:/gm)].map(([, words]) => words)
 const limits = readFileSync('docs/operations/metrics-and-limits.md', 'utf8')
 const metrics = [...limits.matchAll(/^\| `(\w+)` +\| (?:counter|gauge|histogram)/gm)].map(([, name]) => name)
 
@@ -35,7 +35,7 @@ describe('the alerts', () => {
     },
   )
 
-  it('are all that alerts-and-bad-days.md explains', () => {
+  it('are all that operations.md explains', () => {
     expect(new Set(rules.map(({ annotations }) => annotations.summary))).toEqual(new Set(told))
   })
 

@@ -88,7 +88,7 @@ describe('docs/operations', () => {
         .filter((file) => file.endsWith('.ts'))
         .map((file) => sourceOf(`${folder}/${file}`)),
     )
-    const [, section = ''] = sourceOf('docs/operations/alerts-and-bad-days.md').split('\n## Fix a worker\n')
+    const [, section = ''] = sourceOf('docs/operations/bad-days.md').split('\n## Fix a worker\n')
     const [table = ''] = section.split('\n## ')
     const quoted = Array.from(table.matchAll(/^\| `([^`/]+)`/gm), ([, message = '']) => message)
     expect(quoted).toHaveLength(9)

@@ -50,7 +50,7 @@ export async function rewrite(context: StaffContext) {
   // staff may be the first to have a key that the processes lack: they could not read what it moves
   if (needed.length > 0 && !needed.includes(newest)) {
     throw new Refusal(
-      `No API or worker has ${newest} as its newest key yet: give it to all of them first, and restart them. See docs/operations/keys-and-encryption.md, "Replace the encryption key".`,
+      `No API or worker has ${newest} as its newest key yet: give it to all of them first, and restart them. See docs/operations/keys.md, "Replace the encryption key".`,
     )
   }
   const action = { action: 'encryption.rewrite', detail: { key: newest } }
