@@ -48,7 +48,8 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     const begun = await gate.begin(partnerId, () => beginAttempt(sql, wanted, encryptionKeys))
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
-    if (begun.kind !== 'send') return { outcome: settle(begun), ...(await deliveryQueue(sql, leadId)) }
+    if (begun.kind !== 'send')
+      return { outcome: outcomeWithoutAttempt(begun), ...(await deliveryQueue(sql, leadId)) }
     const finished = await makeAttempt(dependencies, begun, { asked: trigger, until })
     const { retry, reason } = finished
     if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
@@ -74,7 +75,7 @@ async function whyNotYet(sql: Sql, leadId: number, why: Waiting['why']): Promise
   return failure === null ? 'the next attempt is not due yet' : describeFailure(failure)
 }
 
-function settle(begun: Exclude<Begun, StartedAttempt | Waiting>): DeliveryAnswer['outcome'] {
+function outcomeWithoutAttempt(begun: Exclude<Begun, StartedAttempt | Waiting>): DeliveryAnswer['outcome'] {
   if (begun.kind === 'unreadable') throw again('the signing secret cannot be decrypted', UNREADABLE_MS)
   if (begun.kind === 'held') return 'held'
   return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'

@@ -5,7 +5,7 @@ import { LEASE_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import type { Sent } from '../src/core/leads/decisions/referral.ts'
 import { type AttemptDependencies, makeAttempt } from './make-attempt.ts'
 
-/** How long an activity waits for the endpoint's answer. The request goes on after that. */
+/** How long an activity waits for the endpoint's answer. The request continues after that. */
 const WAIT_MS = 1000
 
 export type FirstAttempts = ReturnType<typeof createFirstAttempts>
@@ -37,7 +37,7 @@ export function createFirstAttempts(
 
     /**
      * Makes an attempt that is open, and answers how it ended, if it has in time. It never rejects: what came of the
-     * attempt is in the record, and `deliverWebhook` goes on from there.
+     * attempt is in the record, and `deliverWebhook` continues from there.
      */
     async make(started: StartedAttempt): Promise<Sent> {
       const { leadId, sequence } = started

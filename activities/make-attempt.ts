@@ -36,7 +36,7 @@ export async function makeAttempt(
   { eventId: id, partnerId, attemptId, trigger, body, url, secrets, beganAt }: StartedAttempt,
   { asked, until }: { asked: AttemptTrigger; until: number },
 ): Promise<Finished & { reason: string }> {
-  // somebody else may send by then
+  // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
   const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(asked) }

@@ -20,7 +20,7 @@ interface Dependencies {
 }
 
 /**
- * What a lead's workflow goes on with after the record went back: the state that the record has, and the milestones that
+ * What a lead's workflow continues with after the record went back: the state that the record has, and the milestones that
  * it has lost. Lists what is lost. Repeated, it answers the same.
  *
  * @param began when the workflow began, in milliseconds.

@@ -22,7 +22,7 @@ export function welcomeActivities(dependencies: Dependencies) {
   const { firstAttempts, onboardingMails } = dependencies
   return {
     /**
-     * Tries both at once, and waits a second at most: what has not ended well by then goes on, and is for `deliverWebhook`
+     * Tries both at once, and waits a second at most: what has not ended well by then continues, and is for `deliverWebhook`
      * and `sendOnboardingEmail`, which have more patience.
      */
     welcome: async (leadId: number, partnerId: number): Promise<Welcome> => {

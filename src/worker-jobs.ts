@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAuditHeadLog } from './capabilities/audit/worker.ts'
-import { keepSettled } from './capabilities/erasure/settle-loop.ts'
+import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
 import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import { keepRetention } from './capabilities/retention/retention-loop.ts'
@@ -49,7 +49,7 @@ export async function runJobs(options: Options): Promise<void> {
     // by room
     keepForgetting(options),
     keepRetention({ ...options, retained }),
-    keepSettled(options),
+    keepIntentsEnded(options),
   ]
   await Promise.all(jobs)
 }

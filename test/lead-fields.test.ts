@@ -9,7 +9,7 @@ import {
 } from '../src/core/leads/decisions/lead-fields.ts'
 import { openRecord } from '../src/core/leads/statements/staff-reads.ts'
 import { requireLead } from '../src/core/leads/commands/require-lead.ts'
-import { show } from '../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../src/core/leads/commands/lead-view.ts'
 import { contextOf } from './staff/context.ts'
 import { partnerCalls } from './support/service.ts'
 import { sharedService } from './support/shared-service.ts'
@@ -48,7 +48,7 @@ describe('the optional fields of a lead', () => {
 
   it('are read back with get-lead after create-lead, and shown to staff', async () => {
     expect(await read()).toEqual(returned(first))
-    const { json, text } = await show(context, await requireLead(context.sql, leadId))
+    const { json, text } = await showLead(context, await requireLead(context.sql, leadId))
     expect(json).toMatchObject(first)
     for (const name of optionalFieldNames)
       expect(text).toMatch(new RegExp(`^${optionalFields[name].label} +${first[name]}$`, 'm'))

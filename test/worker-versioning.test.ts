@@ -60,7 +60,9 @@ describe('Worker Versioning', () => {
     }
   }
   const documented = () => {
-    const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('### Use Worker Versioning')
+    const [, section = ''] = readFileSync('docs/operations/releases.md', 'utf8').split(
+      '### Use Worker Versioning',
+    )
     const [text = ''] = section.split('\n## ')
     return [...text.matchAll(/^temporal .*$/gm)].map(([line]) => line)
   }

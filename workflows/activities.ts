@@ -39,7 +39,7 @@ export const { finishDraining } = interruptible<Activities>(policies.polling)
 export const { notify } = interruptible<Activities>(policies.email)
 
 /**
- * Not a local activity: one that runs while somebody opens the workflow in the Web UI can complete in another order than
+ * Not a local activity: one that runs while the workflow is opened in the Web UI can complete in another order than
  * its history replays, and the workflow would be stuck.
  */
 export function recordMilestones(

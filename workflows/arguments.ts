@@ -65,7 +65,7 @@ export interface CloseArgument {
   faults: string[]
 }
 
-/** Reads why a lead is to be closed, whatever is sent: what is not on the list is `other`, and nothing of it goes on. */
+/** Reads the reason to close a lead from anything: one that is not on the list is `other`, and its text is dropped. */
 export function readCloseArgument(argument: unknown): CloseArgument {
   if (argument === undefined || argument === null) return { reason: 'other', faults: [] }
   if (!isRecord(argument)) {

@@ -4,7 +4,7 @@ import { close, hasUnrecorded, type Journey, now } from './journey.ts'
 import { enter } from './phases.ts'
 import { publish } from './publish.ts'
 
-/** Whether the lead is to be closed, or will be on a date that is known. */
+/** Whether the lead closes now, or on a known date. */
 export function isToClose({ state, phases }: Journey): boolean {
   return phases.lead === 'closing' || (phases.lead === 'open' && state.endsAt !== null)
 }

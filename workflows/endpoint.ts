@@ -131,7 +131,7 @@ async function drain(memory: Memory): Promise<void> {
  * Wakes the leads of a draining endpoint, a few at a time to avoid a thundering herd. The pauses are timers: an endpoint
  * that drains for hours takes no place for activities in between.
  *
- * @returns false if it is over, or is for the next run to go on with.
+ * @returns false if it is over, or is for the next run to continue with.
  */
 async function wakeAll(memory: Memory): Promise<boolean> {
   for (let full = 0; !workflowInfo().continueAsNewSuggested;) {

@@ -8,7 +8,7 @@ const RESERVED = '__temporal_'
 
 /**
  * Gives signals whose names the SDK keeps for itself another name. The server accepts them, and the SDK, once
- * a default handler is set, throws on them outside every handler: the workflow would be stuck for ever.
+ * a default handler is set, throws on them outside every handler: the workflow would be stuck forever.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   internals: [

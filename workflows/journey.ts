@@ -30,7 +30,7 @@ export interface Journey extends Carried {
   /** Whether it is closing is a phase: see `stateOf`. */
   state: Omit<ReferralState, 'closing'>
   phases: Phases
-  /** The record is to be read again: somebody changed it there. */
+  /** Read the record again: it was changed there. */
   recordChanged: boolean
   wakes: number
   /** Messages of this run, against the server's limits for one run. */

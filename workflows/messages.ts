@@ -74,7 +74,7 @@ export interface Played {
 /** To a scenario, from its lead's workflow; argument `Played`. */
 export const playedSignal = defineSignal<[unknown?]>('played')
 
-/** From the service itself: the record was restored. Answered once the workflow goes on with what it has. */
+/** From the service itself: the record was restored. Answered once the workflow continues with what it has. */
 export const takeOverUpdate = defineUpdate<void>('take_over_record')
 
 /** The type of the failure with which an update is refused because the lead is closed. */

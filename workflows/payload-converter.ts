@@ -6,7 +6,7 @@ export const UNDECODABLE = { undecodable: true }
 /**
  * The default converter, but total: an argument in an unknown encoding or of broken JSON becomes a marker.
  * An exception here would fail the workflow task before any handler runs, and again at every retry: one
- * signal sent as `json/protobuf` from the Temporal Web UI would stop a borrower's workflow for ever.
+ * signal sent as `json/protobuf` from the Temporal Web UI would stop a borrower's workflow forever.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),

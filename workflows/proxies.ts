@@ -3,7 +3,7 @@ import { ActivityCancellationType, type ActivityOptions, proxyActivities } from 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
 
-/** Of a lead's workflow: its run may end meanwhile, and what was begun goes on. */
+/** Of a lead's workflow: its run may end meanwhile, and what was begun continues. */
 export const lasting = <Activities extends object>(options: ActivityOptions) =>
   proxyActivities<Activities>({ ...options, cancellationType: ABANDON })
 

@@ -10,7 +10,7 @@ export function publish(journey: Journey): void {
 }
 
 /**
- * Does it once the messages of this moment are taken: a flood of signals comes in one go. Whoever changes the lead says so,
+ * Does it once the messages of this moment are taken: a flood of signals comes in one go. Code that changes the lead says so,
  * because a condition that looks for changes would cost each workflow task another round.
  */
 export function publishSoon(journey: Journey): void {

@@ -54,9 +54,9 @@ export function applyRecording(
 }
 
 /**
- * Whether an answer comes from the record that the workflow knows. If not, that went back and is to be taken over: staff said
- * so, or it knows less than was known when it was asked. Meanwhile another answer may have told more, or the workflow may have
- * taken over a record that has less.
+ * Whether an answer comes from the record that the workflow knows. If not, the record went back, and the workflow takes it
+ * over: staff declared it, or it has less than it had when the workflow asked. Meanwhile another answer may have had more,
+ * or the workflow may have taken over a record that has less.
  */
 export function isOfKnownRecord<Answer extends KnownRecord>(
   journey: Journey,

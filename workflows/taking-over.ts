@@ -21,7 +21,7 @@ export function receiveRestores(journey: Journey): void {
   )
 }
 
-/** Not while a batch is recorded or the first webhook is sent: what they go on with would be replaced. */
+/** Not while a batch is recorded or the first webhook is sent: what they continue with would be replaced. */
 export function isToTakeOver({ phases }: Journey): boolean {
   return phases.inbox === 'idle' && phases.webhooks !== 'welcoming'
 }
@@ -40,7 +40,7 @@ export async function takeOver(journey: Journey): Promise<void> {
 }
 
 function goOn(journey: Journey, { state: { closing, ...state }, again }: NonNullable<TakenOver>): void {
-  // what somebody asked for stays; when the lead ends by itself, the record says
+  // requests of people stay; the record says when the lead ends by itself
   const endsByItself = journey.closeReason === 'mortgage_ready'
   if (endsByItself) journey.closeReason = null
   const isAsked = journey.phases.lead !== 'open' && !endsByItself

@@ -25,16 +25,16 @@ interface Dependencies {
   leadsActiveSince: (
     since: Date | undefined,
   ) => AsyncIterable<{ leadId: number; partnerId: number | undefined }>
-  /** Has a lead's workflow go on with what the record has. False when there is neither. */
+  /** Has a lead's workflow continue with what the record has. False when there is neither. */
   takeOver: (leadId: number) => Promise<boolean>
-  /** What rooms do before any workflow goes on with the record; each calls back now and then. */
+  /** What rooms do before any workflow continues with the record; each calls back now and then. */
   onceRestored: readonly ((onPage: () => void) => Promise<void>)[]
   mailer: Mailer
   staffEmail: string | undefined
   log: Logger
 }
 
-/** What becomes of all leads, and of their partners, after the record may have gone back. */
+/** Takes all leads over, and tells their partners, after the record may have gone back. */
 export function restoreActivities({
   sql,
   leadsActiveSince,
@@ -87,7 +87,7 @@ export function restoreActivities({
       return { looked: seen.size, unanswered }
     },
 
-    /** Answers how many it told; after a crash it goes on with the next. */
+    /** Answers how many it told; after a crash it continues with the next. */
     async tellPartners(generation: number): Promise<number> {
       const restore = await readRestore(sql, generation)
       let { after, told } = (activityInfo().heartbeatDetails ?? { after: 0, told: 0 }) as Progress

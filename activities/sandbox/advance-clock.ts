@@ -50,7 +50,7 @@ export function clockActivities(dependencies: Dependencies) {
   /** Waits until all that is due has happened, and adds it to `progress`. */
   async function arrive(leadId: number, progress: Progress, placeMs: number): Promise<LeadClock> {
     heartbeat(progress)
-    const clock = await settle(dependencies, leadId, placeMs, () => heartbeat(progress))
+    const clock = await waitUntilNothingIsDue(dependencies, leadId, placeMs, () => heartbeat(progress))
     const { happened, since } = await happenedSince(sql, leadId, progress.since, clock.offsetSeconds)
     progress.happened.push(...happened)
     progress.since = since
@@ -82,10 +82,10 @@ export function clockActivities(dependencies: Dependencies) {
 
   return {
     /**
-     * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until what is due
-     * there has happened: the record knows, so a crash repeats nothing.
+     * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until nothing
+     * is due there. The record has the progress, so a crash repeats nothing.
      *
-     * @param since where the lead's history stood before.
+     * @param since the end of the lead's history before.
      */
     advanceClock: async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
       if (environment !== 'sandbox')
@@ -97,12 +97,12 @@ export function clockActivities(dependencies: Dependencies) {
     },
 
     /**
-     * Waits until what is due now has happened: a retry's date is known then, and where the lead's history stands.
+     * Waits until nothing is due: then the date of a retry is known, and the end of the lead's history.
      *
      * @returns `null` if no retry is due ever.
      */
     findRetry: async (leadId: number): Promise<{ target: number; since: ClockStart } | null> => {
-      const clock = await settle(dependencies, leadId, firstPlaceMs(), () => heartbeat())
+      const clock = await waitUntilNothingIsDue(dependencies, leadId, firstPlaceMs(), () => heartbeat())
       const target = targetOf(clock, { to: 'next_retry' })
       if (target !== undefined)
         return { target: Math.min(target, furthestOf(clock)), since: await clockStart(sql, leadId) }
@@ -115,8 +115,8 @@ export function clockActivities(dependencies: Dependencies) {
 /** One that comes back only looks: as long as nothing happens, it takes no time in its place. */
 const firstPlaceMs = () => (activityInfo().attempt === 1 ? PLACE_MS : 0)
 
-/** Reads a lead's clock once all that is due has happened; throws "again" after `placeMs`. */
-async function settle(
+/** Reads a lead's clock once nothing is due; throws "again" after `placeMs`. */
+async function waitUntilNothingIsDue(
   { sql, wakeLead, tellClock }: Dependencies,
   leadId: number,
   placeMs: number,

@@ -2,7 +2,7 @@ import { closestMatch } from 'leven'
 import { programs } from './schema.ts'
 import { temporalNames } from './temporal.ts'
 
-/** Short names have neighbours that somebody else's program means. */
+/** A short name may be close to a variable of another program. */
 const LONG = 7
 
 const plain = (name: string) => name.toUpperCase().replaceAll('_', '')

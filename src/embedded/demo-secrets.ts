@@ -1,7 +1,7 @@
 import { openChangeStates } from '../core/endpoints/decisions/endpoint-change.ts'
 
 /**
- * Reads the signing secrets of whoever has its webhooks sent to `endpointUrl`, or wants to: a partner may replace the one
+ * Reads the signing secrets of each partner whose URL, or candidate, is `endpointUrl`: a partner may replace the one
  * that `npm start` gave it. The connection is opened when a webhook first needs it, and stays.
  */
 export function demoSecrets(databaseUrl: string, encryptionKeys: readonly Buffer[]) {

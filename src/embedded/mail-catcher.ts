@@ -21,7 +21,7 @@ export async function startMailCatcher(folder: string, port: number) {
       const time = new Date().toISOString().replaceAll(':', '-')
       const recipient = (envelope.rcptTo[0]?.address ?? 'nobody').replaceAll(/[^\w.@+-]/g, '_').slice(0, 100)
       const file = path.join(folder, `${time}-${String(++count).padStart(4, '0')}-${recipient}.eml`)
-      // whoever watches the folder sees complete mails only
+      // a reader of the folder sees complete mails only
       await writeFile(`${file}.unfinished`, await buffer(stream))
       await rename(`${file}.unfinished`, file)
     }),

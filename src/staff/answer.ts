@@ -23,7 +23,7 @@ type Column<Row> = keyof Row | ((row: Row) => Cell)
 export function table<Row>(rows: Row[], columns: Record<string, Column<Row>>): string {
   const cells = rows.map((row) =>
     Object.values(columns).map((column) =>
-      show(typeof column === 'function' ? column(row) : (row[column] as Cell)),
+      cellText(typeof column === 'function' ? column(row) : (row[column] as Cell)),
     ),
   )
   return align([Object.keys(columns), ...cells])
@@ -31,7 +31,7 @@ export function table<Row>(rows: Row[], columns: Record<string, Column<Row>>): s
 
 /** Names and their values, one pair a line. */
 export function fields(values: Record<string, Cell>): string {
-  return align(Object.entries(values).map(([name, value]) => [name, show(value)]))
+  return align(Object.entries(values).map(([name, value]) => [name, cellText(value)]))
 }
 
 function align(lines: string[][]): string {
@@ -40,7 +40,7 @@ function align(lines: string[][]): string {
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
 }
 
-function show(cell: Cell): string {
+function cellText(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-'
   return printable(cell instanceof Date ? formatTimestamp(cell) : String(cell))
 }

@@ -12,7 +12,7 @@ import { type Actor, createActing } from './acting.ts'
 import type { Answer, Printed } from './answer.ts'
 import { Refusal } from './refusal.ts'
 
-/** Whoever typed a command learns after this long that Temporal does not answer. */
+/** After this long, a command says that Temporal does not answer. */
 const TEMPORAL_LIMIT_MS = 3000
 
 const NO_KEY =

@@ -7,7 +7,7 @@ import { isTemporalAway } from '../core/temporal/temporal-away.ts'
 /** What cannot be done, in one line that says what to do instead. */
 export class Refusal extends Error {}
 
-/** Why a command failed: a line for whoever typed it, never a stack, and the words of the audit. */
+/** Why a command failed: a line for the person who typed it, never a stack, and the words of the audit. */
 interface Failure {
   message: string
   reason: 'refused' | 'temporal_away' | 'locked' | 'database_away' | 'error'

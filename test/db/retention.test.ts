@@ -8,10 +8,10 @@ import { erasuresOf } from '../../src/capabilities/erasure/statements/requests.t
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { confirmLeads } from '../../src/capabilities/erasure/statements/retention-ceiling.ts'
-import { runRetention, showRetention } from '../../src/capabilities/retention/statements/runs.ts'
+import { runRetention, retentionDryRun } from '../../src/capabilities/retention/statements/runs.ts'
 import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
-import { runNow, show } from '../../src/capabilities/retention/commands/retention.ts'
+import { runNow, showRetention } from '../../src/capabilities/retention/commands/retention.ts'
 import { retained } from '../../src/retained.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
@@ -296,15 +296,17 @@ describe('retention', () => {
   it('says before what a run removes, and runs when staff say so', async () => {
     const context = await contextOf({ ...withoutTemporal(url), RETENTION_READS_DAYS: '400' })
     for (const name of classes) for (const days of [900, 800, 0]) await writers[name]!(days)
-    const before = await showRetention(sql, retained, settings)
+    const before = await retentionDryRun(sql, retained, settings)
     expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(classes.map((name) => [name, 2]))
-    expect((await show(context, retained)).text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +30 +2 /)
+    expect((await showRetention(context, retained)).text).toMatch(
+      /^class .*\nleads +730 +2 .*\nattempts +30 +2 /,
+    )
     const { json } = await runNow(context, [retainedAs('leads')])
     expect(json).toEqual({ removed: { leads: 2 } })
     expect((await runNow(context, retained)).json).toEqual({
       removed: Object.fromEntries(classes.map((name) => [name, name === 'leads' ? 0 : 2])),
     })
-    const after = await showRetention(sql, retained, settings)
+    const after = await retentionDryRun(sql, retained, settings)
     expect(after.map(({ rows }) => rows)).toEqual(classes.map(() => 0))
     expect((await auditOf(context)).map(({ actor, action }) => [actor, action])).toContainEqual([
       'tester',

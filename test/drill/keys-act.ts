@@ -8,7 +8,7 @@ import type { Stack } from './stack.ts'
 const nothing = { mayLose: { leads: false, milestones: false }, isWatched: false }
 /** How long nobody notices. */
 const UNNOTICED_MS = 1500
-/** What docs/operations.md promises of a revoked key. */
+/** What docs/operations/keys.md promises of a revoked key. */
 const REVOKED_WITHIN_MS = 1100
 
 /** Keys that are wrong, and a key that somebody else has. */

@@ -8,7 +8,7 @@ import { resend } from '../../src/core/deliveries/commands/delivery-resend.ts'
 import * as erasures from '../../src/capabilities/erasure/commands/erasure.ts'
 import { close } from '../../src/core/leads/commands/lead.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { milestone } from '../../src/core/leads/commands/milestone.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { sandboxPartner } from '../sandbox/partner.ts'
@@ -164,7 +164,7 @@ describe('a lead that is erased', () => {
     })
     const last = new Date(certificate?.backups.until ?? '')
     expect(Math.round((last.getTime() - (at?.getTime() ?? 0)) / 86_400_000)).toBe(35)
-    const { text } = await erasures.show(context, lead)
+    const { text } = await erasures.showErasure(context, lead)
     expect(text).toMatch(/reason +borrower_request/)
     expect(text).toMatch(/requested by +key \d+/)
     expect(text).toContain(`the line with SHA-256 ${certificate?.journal?.sha256}`)
@@ -192,7 +192,7 @@ describe('a lead that is erased', () => {
 
   it('is shown to staff as erased, and nothing is done to it', async () => {
     const record = await requireLead(context.sql, lead, { evenErased: true })
-    expect((await show(context, record)).text).toMatch(/erased by +service/)
+    expect((await showLead(context, record)).text).toMatch(/erased by +service/)
     const refusal = /^Lead \d+ was erased at .* UTC by service: see "erasure show \d+"\.$/
     await expect(close(context, lead, { reason: 'other' })).rejects.toThrow(refusal)
     await expect(milestone(context, lead, 'mortgage_ready')).rejects.toThrow(refusal)

@@ -6,14 +6,14 @@ import { Registry } from 'prom-client'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { applyJournal } from '../../src/capabilities/erasure/statements/apply-journal.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
-import { settleIntents } from '../../src/capabilities/erasure/statements/intents.ts'
+import { endOpenIntents } from '../../src/capabilities/erasure/statements/intents.ts'
 import { erasureTools, openJournal } from '../../src/capabilities/erasure/statements/journal.ts'
 import { takeLock } from '../../src/core/database/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import type { JournalLine } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { createLogger } from '../../src/logger.ts'
-import { keepSettled } from '../../src/capabilities/erasure/settle-loop.ts'
+import { keepIntentsEnded } from '../../src/capabilities/erasure/intents-loop.ts'
 import { list } from '../../src/capabilities/erasure/commands/erasure.ts'
 import { dismiss } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
@@ -124,7 +124,7 @@ describe('an erasure of which only the intent is known', () => {
     expect(await notes()).toBe(1)
     // PostgreSQL may still have its transaction
     await until(async () => {
-      await settleIntents(sql, openJournal(folder))
+      await endOpenIntents(sql, openJournal(folder))
       return (await stepsOf()).length > 1
     })
     expect(await stepsOf()).toEqual(['intent', 'void'])
@@ -136,7 +136,7 @@ describe('an erasure of which only the intent is known', () => {
     await eraseLeads(sql, [lead], tools, ERASING)
     forgetLines(1)
     expect(await stepsOf()).toEqual(['intent'])
-    expect(await settleIntents(sql, openJournal(folder))).toEqual([])
+    expect(await endOpenIntents(sql, openJournal(folder))).toEqual([])
     expect(await stepsOf()).toEqual(['intent', 'erased'])
     await goBack()
     expect(await applyJournal(sql, tools)).toMatchObject({ erased: [lead] })
@@ -159,7 +159,7 @@ describe('an erasure of which only the intent is known', () => {
     await expect(dismiss(context, lead)).rejects.toThrow('It is known of lead')
     await erase(context, other, { reason: 'other' })
     expect((await list(context)).json.unknown).toEqual([])
-    expect(await settleIntents(sql, openJournal(folder))).toEqual([])
+    expect(await endOpenIntents(sql, openJournal(folder))).toEqual([])
     expect([await stepsOf(), await isErased()]).toEqual([['intent', 'void'], false])
     expect(await stepsOf(other)).toEqual(['intent', 'intent', 'erased', 'void'])
     await context.close()
@@ -173,7 +173,7 @@ describe('an erasure of which only the intent is known', () => {
     const registry = new Registry()
     const stopping = new AbortController()
     const config = { ERASURE_JOURNAL: folder }
-    const loop = keepSettled({ sql, config, registry, log, signal: stopping.signal })
+    const loop = keepIntentsEnded({ sql, config, registry, log, signal: stopping.signal })
     const metric = () => registry.getSingleMetricAsString('referrals_erasures_unknown')
     await until(async () => !(await metric()).endsWith('referrals_erasures_unknown 0'))
     expect(await metric()).toMatch(/^referrals_erasures_unknown 1$/m)
@@ -186,7 +186,7 @@ describe('an erasure of which only the intent is known', () => {
     await withAuditHeld(async () => {
       erasing = eraseLeads(sql, [lead], tools, ERASING)
       await until(async () => (await stepsOf()).length > 0)
-      expect(await settleIntents(sql, openJournal(folder, 'another'))).toEqual([])
+      expect(await endOpenIntents(sql, openJournal(folder, 'another'))).toEqual([])
       expect(await stepsOf()).toEqual(['intent'])
     })
     expect(await erasing).toEqual([lead])
@@ -198,16 +198,16 @@ describe('an erasure of which only the intent is known', () => {
     const [, end = ''] = readFileSync(file(), 'utf8').split('\n')
     forgetLines(1)
     appendFileSync(file(), end.slice(0, -20))
-    await Promise.all([1, 2].map(() => settleIntents(sql, openJournal(folder))))
+    await Promise.all([1, 2].map(() => endOpenIntents(sql, openJournal(folder))))
     expect(new Set(await stepsOf())).toEqual(new Set(['intent', 'erased']))
   })
 
   it('is ended by another machine, whose file is read first', async () => {
     await eraseLeads(sql, [lead], { ...tools, journal: openJournal(folder, 'z') }, ERASING)
     forgetLines(1)
-    expect(await settleIntents(sql, openJournal(folder, 'a'))).toEqual([])
+    expect(await endOpenIntents(sql, openJournal(folder, 'a'))).toEqual([])
     const lines = readdirSync(folder).length
-    expect(await settleIntents(sql, openJournal(folder, 'a'))).toEqual([])
+    expect(await endOpenIntents(sql, openJournal(folder, 'a'))).toEqual([])
     expect([lines, await stepsOf()]).toEqual([2, ['erased', 'intent']])
   })
 })

@@ -6,7 +6,7 @@ import { reviewErasure } from '../../src/capabilities/erasure/statements/request
 import { erasuresAskedFor } from '../../src/capabilities/erasure/commands/asked-for.ts'
 import * as erasures from '../../src/capabilities/erasure/commands/erasure.ts'
 import { revoke } from '../../src/core/partners/commands/key.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { erasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
 import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { erase, hold, release } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
@@ -163,7 +163,7 @@ describe('an erasure that is requested in production', () => {
     await expect(erase(context, lead, { reason: 'other' })).rejects.toThrow(
       'litigation, reference CASE-26-118',
     )
-    const shown = await show(context, await requireLead(context.sql, lead))
+    const shown = await showLead(context, await requireLead(context.sql, lead))
     expect(shown.text).toMatch(/held because +litigation, reference CASE-26-118/)
     await release(context, lead)
     await expect(release(context, lead)).rejects.toThrow('is not held')
@@ -192,8 +192,10 @@ describe('an erasure that is requested in production', () => {
       expect(json).toEqual({ lead_id: id, outcome: 'erased' })
       expect(text).toBe(`Erased lead ${id}. For the certificate: erasure show ${id}.`)
     }
-    expect((await erasures.show(context, lead)).text).toMatch(/requested by +key \d+[^]*erased by +tester/)
-    expect((await erasures.show(context, other)).text).toMatch(
+    expect((await erasures.showErasure(context, lead)).text).toMatch(
+      /requested by +key \d+[^]*erased by +tester/,
+    )
+    expect((await erasures.showErasure(context, other)).text).toMatch(
       /requested by +tester[^]*reason +legal_obligation\n *reference +DSAR-7/,
     )
     const audit = (await auditOf(context)).filter(({ lead_id: id }) => id === other)

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { leadsEnd } from '../../src/core/leads/statements/leads-now.ts'
-import { advance } from '../../src/capabilities/sandbox/commands/lead-advance.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { advanceLead } from '../../src/capabilities/sandbox/commands/lead-advance.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { auditOf, contextOf, staff } from '../staff/context.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -42,14 +42,14 @@ describe('staff lead advance', () => {
   })
 
   it('says when nothing happened', async () => {
-    const { json, text } = await advance(context, lead, { to: 'end' })
+    const { json, text } = await advanceLead(context, lead, { to: 'end' })
     expect([json.happened, text]).toEqual([[], expect.stringContaining('score_update')])
   })
 
   it('shows when a lead was closed as the API does: on its own clock', async () => {
     await service.referrals.record(lead, { name: 'mortgage_ready' })
-    await advance(context, lead, { days: 40 })
-    const { text, json } = await show(context, await requireLead(context.sql, lead))
+    await advanceLead(context, lead, { days: 40 })
+    const { text, json } = await showLead(context, await requireLead(context.sql, lead))
     const [row] = await service.sql
       .selectFrom('leads')
       .select(leadsEnd.as('closed'))
@@ -62,7 +62,7 @@ describe('staff lead advance', () => {
 
   it('tells operators how far the clock is ahead, though nothing was due on the way', async () => {
     const other = await leads.start()
-    await advance(context, other, { days: 16 })
+    await advanceLead(context, other, { days: 16 })
     const handle = service.client.workflow.getHandle(`lead-${other}`)
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')
     expect(currentDetails).toContain('**Its clock** was moved: it runs 16 days ahead')
@@ -79,6 +79,6 @@ describe('staff lead advance', () => {
 
   it('refuses in production', async () => {
     const production = { ...context, config: { ...context.config, ENVIRONMENT: 'production' as const } }
-    await expect(advance(production, lead, { days: 1 })).rejects.toThrow('in a sandbox only')
+    await expect(advanceLead(production, lead, { days: 1 })).rejects.toThrow('in a sandbox only')
   })
 })

@@ -4,7 +4,7 @@ import { insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { report } from '../../src/capabilities/access/commands/access.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { insertLead } from '../support/insert-lead.ts'
@@ -88,7 +88,7 @@ describe('the access report', () => {
 
   it('has who of staff looked at a lead, written before they see it', async () => {
     const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
-    await show(context, await requireLead(sql, leadId))
+    await showLead(context, await requireLead(sql, leadId))
     const { borrowers } = JSON.parse((await printed({ lead: leadId })).join(''))
     expect(borrowers).toMatchObject([
       {
@@ -109,7 +109,7 @@ describe('the access report', () => {
   it('shows nothing of a lead that could not be written down', async () => {
     const leadId = await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
     const unwritten = { ...context, noteRead: () => Promise.reject(new Error('PostgreSQL is away')) }
-    await expect(show(unwritten, await requireLead(sql, leadId))).rejects.toThrow('PostgreSQL is away')
+    await expect(showLead(unwritten, await requireLead(sql, leadId))).rejects.toThrow('PostgreSQL is away')
     await expect(context.noteRead({ leadId: 999_999, what: 'lead show' })).rejects.toThrow('no such lead')
   })
 

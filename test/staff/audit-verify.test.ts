@@ -122,8 +122,11 @@ describe('staff audit', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Use a head as a worker logged it')])
   })
 
-  it('export prints lines that the program of docs/operations.md checks without access', async () => {
-    const operations = readFileSync(path.join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+  it('export prints lines that the program of docs/operations/staff-and-audit.md checks without access', async () => {
+    const operations = readFileSync(
+      path.join(import.meta.dirname, '../../docs/operations/staff-and-audit.md'),
+      'utf8',
+    )
     const [, program = ''] = /```js\n(\/\/ node check-audit.mjs.+?)```/s.exec(operations) ?? []
     const file = path.join(temporaryFolder(), 'check-audit.mjs')
     writeFileSync(file, program)

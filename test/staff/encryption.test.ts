@@ -16,7 +16,7 @@ import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { provideStaffRoles } from '../../src/core/database/staff-roles.ts'
 import { keyId, sealing } from '../../src/core/sealing/seal.ts'
-import { forget, rewrite, show } from '../../src/capabilities/encryption/commands/encryption.ts'
+import { forget, rewrite, showKeysInUse } from '../../src/capabilities/encryption/commands/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -72,7 +72,7 @@ describe('staff encryption', () => {
   const read = (leadId: number, ...keys: Buffer[]) =>
     findLead({ sql, encryptionKeys: keys }, partnerId, leadId)
   const used = async () =>
-    (await show(context)).json.values.map(({ key, column, values }) => `${column} ${key} ${values}`)
+    (await showKeysInUse(context)).json.values.map(({ key, column, values }) => `${column} ${key} ${values}`)
 
   it('shows how many values are under which key', async () => {
     await newLead()
@@ -84,7 +84,7 @@ describe('staff encryption', () => {
       `endpoint_secrets.ciphertext ${OLD} 1`,
       ...byKey('idempotency_keys.request_hash', 1),
     ])
-    expect((await show(context)).text).toMatch(new RegExp(`^${OLD} +older +leads.metadata +2$`, 'm'))
+    expect((await showKeysInUse(context)).text).toMatch(new RegExp(`^${OLD} +older +leads.metadata +2$`, 'm'))
   })
 
   it('shows viewers what they may read, without a key', async () => {
@@ -96,7 +96,7 @@ describe('staff encryption', () => {
     await raw`grant ${raw.id(`${viewer.pathname.slice(1)}_viewer`)} to ${raw.id(viewer.username)}`.execute(
       sql,
     )
-    const { json, text } = await show(
+    const { json, text } = await showKeysInUse(
       await contextOf({ ...withoutTemporal(viewer.href), ENCRYPTION_KEY: '' }),
     )
     await raw`drop role ${raw.id(viewer.username)}`.execute(sql)

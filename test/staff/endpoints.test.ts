@@ -37,7 +37,7 @@ describe('an endpoint', () => {
     leads = leadsOf(service, { id, key: '', endpoint: receiver })
   })
 
-  const state = async () => (await endpoint.show(context, id)).json.state
+  const state = async () => (await endpoint.showEndpoint(context, id)).json.state
   const active = () => until(async () => (await state()) === 'active')
   async function set(at = context, options = {}): Promise<Record<string, unknown>> {
     const { json } = await endpoint.set(at, id, receiver.url, options)
@@ -86,12 +86,12 @@ describe('an endpoint', () => {
   it('shows how its recent attempts went, and what waits', async () => {
     await set()
     await active()
-    expect((await endpoint.show(context, id)).text).toMatch(/^recent attempts +none to this URL$/m)
+    expect((await endpoint.showEndpoint(context, id)).text).toMatch(/^recent attempts +none to this URL$/m)
     const leadId = await leads.start()
     await service.referrals.signal(leadId, 'contract_signed')
     await receiver.until(() => leads.arrivals(leadId).length === 2)
-    await until(async () => (await endpoint.show(context, id)).json.open_deliveries === 0)
-    const { json, text } = await endpoint.show(context, id)
+    await until(async () => (await endpoint.showEndpoint(context, id)).json.open_deliveries === 0)
+    const { json, text } = await endpoint.showEndpoint(context, id)
     expect(json).toMatchObject({
       recent_attempts: { count: 2, success_rate: 1, duration_p95_ms: expect.any(Number) },
       oldest_waiting: null,
@@ -100,7 +100,7 @@ describe('an endpoint', () => {
     expect(text).toMatch(/^recent attempts +2, of which 100% succeeded; p50 \d+ ms, p95 \d+ ms$/m)
     await pause(context, id)
     const waiting = await leads.start()
-    expect((await endpoint.show(context, id)).text).toMatch(
+    expect((await endpoint.showEndpoint(context, id)).text).toMatch(
       new RegExp(`^oldest waiting +lead_received of lead ${waiting} since 20.*, evt_`, 'm'),
     )
   })

@@ -4,7 +4,7 @@ import { findKeyOwner, hashOf } from '../../src/core/partners/statements/keys.ts
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/core/partners/commands/key.ts'
 import * as partner from '../../src/core/partners/commands/partner.ts'
-import { list, show } from '../../src/core/partners/commands/partner-view.ts'
+import { list, showPartner } from '../../src/core/partners/commands/partner-view.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, withoutTemporal } from './context.ts'
 
@@ -51,7 +51,7 @@ describe('the keys of a partner', () => {
     id = await newPartner()
     const valid = await issue()
     await key.revoke(context, String((await issue()).key_id))
-    const { json, text } = await show(context, id)
+    const { json, text } = await showPartner(context, id)
     expect(json).toMatchObject({
       partner_id: id,
       valid_keys: 1,
@@ -60,7 +60,9 @@ describe('the keys of a partner', () => {
     expect(text).toMatch(/^self-service +on \(sandbox\)$/m)
     expect(text).toMatch(new RegExp(`^${valid.key_id} .* valid `, 'm'))
     expect((await list(context)).text).toMatch(new RegExp(`^${id} +Acme`, 'm'))
-    await expect(show(context, id + 1)).rejects.toThrow(`There is no partner ${id + 1}: see "partner list".`)
+    await expect(showPartner(context, id + 1)).rejects.toThrow(
+      `There is no partner ${id + 1}: see "partner list".`,
+    )
   })
 
   it('never live longer because of a rotation', async () => {

@@ -3,7 +3,7 @@ import { list as listDeliveries } from '../../src/core/deliveries/commands/deliv
 import { resend } from '../../src/core/deliveries/commands/delivery-resend.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as lead from '../../src/core/leads/commands/lead.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { milestone } from '../../src/core/leads/commands/milestone.ts'
 import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
@@ -39,7 +39,7 @@ describe('the staff, of a lead', () => {
   })
 
   const view = async (id: number) =>
-    (await show(context, await requireLead(context.sql, id))).json as unknown as View
+    (await showLead(context, await requireLead(context.sql, id))).json as unknown as View
   const arrived = (id: number, count: number) =>
     partner.endpoint.until(() => leads.arrivals(id).length >= count)
   it('record a milestone, once', async () => {
@@ -144,7 +144,7 @@ describe('the staff, of a lead', () => {
     const tools = { sql: service.sql, encryptionKeys: service.encryptionKeys }
     const metadata = { status: 'ours', closed: 'last week' }
     await updateLead(tools, partner.id, id, { fields: {}, metadata })
-    const { text } = await show(context, await requireLead(context.sql, id))
+    const { text } = await showLead(context, await requireLead(context.sql, id))
     expect(text).toMatch(/^status +lead_received$/m)
     expect(text).toMatch(/^closed +-$/m)
     expect(text).toMatch(

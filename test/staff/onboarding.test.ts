@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -30,7 +30,7 @@ describe('an onboarding mail that is not sent at once', () => {
   /** The line about it, once there is one. */
   const shown = (leadId: number) =>
     until(async () => {
-      const { text } = await show(context, await requireLead(service.sql, leadId))
+      const { text } = await showLead(context, await requireLead(service.sql, leadId))
       const [, state = '-'] = /^onboarding email +(.+)$/m.exec(text) ?? []
       return state !== '-' && state
     })
@@ -63,7 +63,7 @@ describe('an onboarding mail that is not sent at once', () => {
     expect(await shown(await leads.start())).toMatch(/^\d{4}-/)
     const leadId = await leads.start()
     expect(await shown(leadId)).toBe('not sent: the address got one about this partner within 24 hours')
-    const { json } = await show(context, await requireLead(service.sql, leadId))
+    const { json } = await showLead(context, await requireLead(service.sql, leadId))
     expect(json).toMatchObject({ onboarding_sent_at: null, onboarding_mail: { refused: 'repeated' } })
   })
 

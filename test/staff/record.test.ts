@@ -9,18 +9,18 @@ describe('staff record', () => {
   it('says that the record was restored, and lists what was lost by the latest restore', async () => {
     const context = await contextOf(withoutTemporal((await openDatabase()).url))
     await requireDeployment(context.sql, 'sandbox')
-    expect((await record.show(context)).text).toBe('The record has never been restored.')
+    expect((await record.showRestore(context)).text).toBe('The record has never been restored.')
 
     await record.restored(context)
     await addLostLead(context.sql, 7, 1)
     const { generation } = (await record.restored(context)).json
-    expect((await record.show(context)).text).toMatch(/Nothing is known to be lost by the latest\.$/)
+    expect((await record.showRestore(context)).text).toMatch(/Nothing is known to be lost by the latest\.$/)
     await addLostMilestones(context.sql, 5, 1, [
       { name: 'contract_signed', dedupeKey: 'contract_signed', at: Date.UTC(2026, 2, 9, 10, 30) },
     ])
     await addLostLead(context.sql, 8, 1)
 
-    const { text } = await record.show(context)
+    const { text } = await record.showRestore(context)
     expect(text).toContain(`${generation}  `)
     const lost = text.slice(text.indexOf('Lost by the latest:')).split('\n').slice(1)
     expect(lost.map((line) => line.split(/ {2,}/))).toEqual([

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
-import { show } from '../../src/core/leads/commands/lead-view.ts'
+import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { carryOut, preview } from '../../src/core/temporal/commands/workflow-repair.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { milestoneUpdate, type ReferralView } from '../../workflows/messages.ts'
@@ -35,7 +35,7 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
   const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
   const eventsOf = async (leadId: number) => (await handleOf(leadId).fetchHistory()).events ?? []
   const shown = async (leadId: number) =>
-    show(context, await requireLead(context.sql, leadId, { evenErased: true }))
+    showLead(context, await requireLead(context.sql, leadId, { evenErased: true }))
 
   beforeAll(async () => {
     service = await prepareService({ METRICS_PORT: '0' })

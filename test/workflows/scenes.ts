@@ -2,7 +2,7 @@ import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
-import { openChange, settleOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
+import { openChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
 import { holdLead, releaseLead } from '../../src/capabilities/erasure/statements/holds.ts'
@@ -277,7 +277,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
       const change = service.sql.selectFrom('endpoint_changes').select('takes_effect_at')
       return (await change.where('id', '=', changeId).executeTakeFirst())?.takes_effect_at ?? undefined
     })
-    await settleOpenChanges(service.sql, endpointId, 'canceled')
+    await endOpenChanges(service.sql, endpointId, 'canceled')
     await requests.change(changeId)
     await service.client.workflow.getHandle(endpointChangeId(changeId)).result()
     return endpointChangeId(changeId)

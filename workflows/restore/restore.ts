@@ -12,7 +12,7 @@ const { tellPartners } = interruptible<Activities>(policies.long)
 const { finishRestore } = interruptible<Activities>(policies.step)
 
 /**
- * After the record may have gone back: id `restore-<generation>`. Every lead's workflow that may know more goes on with
+ * After the record may have gone back: id `restore-<generation>`. Every lead's workflow that may know more continues with
  * what the record has, and the partners are told.
  */
 export async function restore(generation: number): Promise<string> {

@@ -3,11 +3,10 @@ import type { Advance, ClockStart } from '../../src/capabilities/sandbox/decisio
 import { advanceClock, findRetry } from './activities.ts'
 
 /**
- * Moves a lead's clock forward, in a sandbox: id `advance-<lead_id>`. All that falls due on the way happens, each at its
- * own date. How far it is, PostgreSQL knows.
+ * Moves a lead's clock forward, in a sandbox: id `advance-<lead_id>`. Everything due on the way happens at its own date.
+ * PostgreSQL has the progress.
  *
- * @param target where to, in milliseconds of the lead's time. `next_retry`: its date is not known before what is due now
- *   has happened.
+ * @param target in milliseconds of the lead's time. `next_retry`: its date is known once nothing is due.
  */
 export async function advance(
   leadId: number,

@@ -41,7 +41,7 @@ interface Memory {
  * milestones, and advances the lead's clock.
  *
  * @param id of the scenario in the record, which knows whether it is still to be played.
- * @param from the step to go on with.
+ * @param from the step to continue with.
  */
 export async function scenario(
   leadId: number,
@@ -116,7 +116,7 @@ async function play(
   }
 }
 
-/** Waits while somebody else moves the lead's clock. */
+/** Waits while another advance moves the lead's clock. */
 async function advanceBy(leadId: number, days: number): Promise<Taken> {
   while (!workflowInfo().continueAsNewSuggested) {
     const clock = await readClock(leadId)

@@ -17,7 +17,7 @@ export async function certification(certificationId: number): Promise<string> {
   setDefaultSignalHandler(() => {})
   const outcomes = new Map<CertificationCheck, Outcome>()
   for (const check of certificationChecks) {
-    // whoever is there may not want it
+    // the host may not want our requests
     const valid = outcomes.get('valid')
     if (valid !== undefined && valid.result !== 'passed') await sleep(PACE_MS)
     setCurrentDetails(detailsOf(certificationId, outcomes))

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../core/values/durations.ts'
 const EVERY_MS = DAY_MS
 
 /**
- * Logs the hash of the audit's latest row, whoever wrote it, when it is another one, and once a day: outside PostgreSQL it
+ * Logs the hash of the audit's latest row after each new row, and once a day: outside PostgreSQL it
  * proves that row and all before it, whatever happens to PostgreSQL.
  */
 export function createAuditHeadLog(sql: Sql, log: Logger): () => Promise<void> {

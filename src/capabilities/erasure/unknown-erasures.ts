@@ -5,7 +5,7 @@ const NAME = 'referrals_erasures_unknown'
 
 /** Counts and logs leads of which nobody knows, after a restore, whether they were erased; none once staff have decided. */
 export function createUnknownErasures(registry: Registry, log: Logger): (leadIds: readonly number[]) => void {
-  // whoever finds them sets the same one
+  // every process that finds them sets the same gauge
   const gauge =
     (registry.getSingleMetric(NAME) as Gauge | undefined) ??
     new Gauge({

@@ -45,7 +45,7 @@ export function erasuresLeftOut(dependencies: { client: Client; sql: Sql }): Swe
   }
 }
 
-/** Erases again what a restored record still has, before any workflow goes on with a lead that was erased. */
+/** Erases again what a restored record still has, before any workflow continues with a lead that was erased. */
 export function eraseRestored({ sql, config, registry, log }: RestoreOptions) {
   const tools = erasureTools(config)
   const tellUnknown = createUnknownErasures(registry, log)

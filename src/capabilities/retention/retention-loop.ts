@@ -8,7 +8,7 @@ import { createRetentionMetrics } from './metrics.ts'
 import { dueAmong, runRetention } from './statements/runs.ts'
 import { MINUTE_MS } from '../../core/values/durations.ts'
 
-/** How soon a run that was interrupted goes on. */
+/** How soon a run that was interrupted continues. */
 const INTERVAL_MS = MINUTE_MS
 
 interface Options<Settings> {
@@ -61,7 +61,7 @@ async function runDue<Settings>(
   return total
 }
 
-/** The other classes go on. */
+/** The other classes continue. */
 const unlessHeld = (held: RetentionHeld[]) => (error: unknown) => {
   if (!(error instanceof RetentionHeld)) throw error
   held.push(error)

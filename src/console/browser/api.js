@@ -13,7 +13,7 @@ export class ApiFailure extends Error {
     this.status = status
     this.code = code
     this.requestId = requestId
-    /** The cursor to go on with. */
+    /** The cursor to continue with. */
     this.next = next
   }
 }

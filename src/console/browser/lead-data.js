@@ -48,7 +48,7 @@ export async function loadLead(id, signal) {
 const closingOf = ({ closed_at: at }) => (isTime(at) ? at : null)
 
 /**
- * What holds webhooks of the lead, with the reason in words that go on after "because"; `null` if none is held.
+ * What holds webhooks of the lead, with the reason in words that continue after "because"; `null` if none is held.
  *
  * @param {Delivery[]} deliveries
  * @param {AbortSignal} signal

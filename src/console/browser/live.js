@@ -32,7 +32,7 @@ function become(state) {
   tell()
 }
 
-/** Tells every view to look again: somebody has just done something. */
+/** Tells every view to look again after an action. */
 export function touch() {
   feed.version += 1
   tell()

@@ -1,4 +1,4 @@
-/** Somebody else holds a lock for longer than this session waits. */
+/** Another session holds a lock for longer than this one waits. */
 const LOCK_TIMEOUT = '55P03'
 /**
  * Network errors, and PostgreSQL's classes 08 (connection), 53 (resources) and 57 (shutdown, starting up,

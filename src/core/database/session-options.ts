@@ -1,7 +1,7 @@
 /** How long to wait for PostgreSQL, each in milliseconds. PostgreSQL itself keeps those of locks, statements and transactions. */
 export interface Patience {
   connectMs: number
-  /** For a lock that somebody else holds. */
+  /** For a lock that another session holds. */
   lockMs?: number
   /** The limit of a statement, with its waits for locks; longer than `lockMs`, whose error is clearer. */
   statementMs?: number

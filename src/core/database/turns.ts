@@ -4,7 +4,7 @@ export type Line = ReturnType<typeof createLine>
 export function createLine() {
   const waiting = new Set<() => void>()
   return {
-    /** Resolves to whether one was let go on: after `forMs` milliseconds one goes away. */
+    /** Resolves to whether one was let in: after `forMs` milliseconds one goes away. */
     wait(forMs?: number): Promise<boolean> {
       return new Promise((resolve) => {
         const timer = forMs === undefined ? undefined : setTimeout(goAway, forMs)
@@ -20,7 +20,7 @@ export function createLine() {
       })
     },
 
-    /** Lets the first go on. Answers whether anybody waited. */
+    /** Lets the first one in. Returns whether one waited. */
     next(): boolean {
       const [first] = waiting
       if (first === undefined) return false
@@ -32,11 +32,11 @@ export function createLine() {
 }
 
 /**
- * Lets those of one key go one at a time, in the order in which they came. Whoever has waited for `waitMs` milliseconds
- * goes without a turn.
+ * Lets callers with the same key run one at a time, in the order in which they came. A caller that has waited for `waitMs`
+ * milliseconds runs without a turn.
  */
 export function createTurns(waitMs: number) {
-  /** Those who wait, by key; a key is there while somebody has its turn. */
+  /** Those who wait, by key; a key is there while one of them has its turn. */
   const lines = new Map<number, Line>()
 
   function take(key: number): Promise<boolean> {

@@ -5,7 +5,7 @@ import { turnIncidents } from './statements/incidents.ts'
 import { endpointsAtWork } from './statements/states.ts'
 import type { StartEndpoint } from './workflows/endpoints.ts'
 
-/** Endpoints that are paused or drain, or owe somebody an email. One that drains is told to look at the record. */
+/** Endpoints that are paused or drain, or have emails to send. One that drains is told to look at the record. */
 export function endpointsLeftOut(startEndpoint: StartEndpoint): Swept {
   let draining = new Set<number>()
   return {

@@ -4,7 +4,7 @@ import { LARGEST_ID } from '../values/ids.ts'
 import { EVENT_ID } from './fields.ts'
 
 /**
- * The places at which lists go on: what `next` of a response holds, and `after` of the next request takes. Only what a
+ * The places at which lists continue: what `next` of a response holds, and `after` of the next request takes. Only what a
  * response can have held is taken, so that PostgreSQL gets no number beyond its type, or in another notation.
  */
 

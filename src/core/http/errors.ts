@@ -82,7 +82,7 @@ export const errorCodesOf = (environment: Environment) =>
 
 /** What some errors say beside code and message, for programs. */
 export interface ErrorDetails {
-  /** With list-events: the cursor to go on with. */
+  /** With list-events: the cursor to continue with. */
   next?: string
 }
 

@@ -10,7 +10,7 @@ export interface FailedTask {
 
 export type FailedTasks = ReturnType<typeof createFailedTasks>
 
-/** The runs whose workflow task failed on this worker, until somebody takes them. */
+/** The runs whose workflow task failed on this worker, until they are taken. */
 export function createFailedTasks() {
   const noted = new Map<string, FailedTask>()
   return {

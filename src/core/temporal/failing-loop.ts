@@ -32,8 +32,8 @@ interface Options {
 }
 
 /**
- * Lists the workflows whose task fails, until `signal` aborts: every worker those that failed on it, and one worker at a
- * time looks whether they still do, and logs each once it has failed for a minute. It asks Temporal about these only, so
+ * Lists the workflows whose task fails, until `signal` aborts. Every worker lists those that failed on it. One worker at a
+ * time checks that they still fail, and logs each once it has failed for a minute. It asks Temporal about these only, so
  * its cost does not grow with the number of workflows.
  */
 export async function watchFailing(options: Options): Promise<void> {

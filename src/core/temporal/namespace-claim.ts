@@ -7,7 +7,7 @@ const UNIMPLEMENTED = 12
 
 type Service = Pick<Connection['workflowService'], 'describeNamespace' | 'updateNamespace'>
 
-/** In every refusal, for whoever reads it from another process's last line. */
+/** In every refusal: another process may have printed it as its last line. */
 export const OTHERS = 'belongs to another deployment'
 
 /** The namespace holds another deployment's workflows; `message` is one line that says what to do. */
@@ -44,7 +44,7 @@ export async function claimNamespace(
   }
 }
 
-/** Gives the namespace to a deployment, whoever had it; to `''` to let the next one claim it. */
+/** Gives the namespace to a deployment, even if another one has it; to `''` to let the next one claim it. */
 export async function giveNamespace(service: Service, namespace: string, deployment: string): Promise<void> {
   await service.updateNamespace({ namespace, updateInfo: { data: { [OWNER]: deployment } } })
 }

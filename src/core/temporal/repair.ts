@@ -52,7 +52,7 @@ async function repairNow(client: Client, workflowId: string, build?: string): Pr
     workflowExecution: { workflowId, runId },
     workflowTaskFinishEventId: point.eventId,
     reason: REASON,
-    // the same for whoever repairs the same run
+    // the same for every repair of the same run
     requestId: `repair-${runId}`,
   })
   const isCanceled = (events ?? []).some((event) => event.workflowExecutionCancelRequestedEventAttributes)

@@ -47,14 +47,14 @@ export function waitingWorkerOptions(settings: Settings) {
     dataConverter: { payloadConverterPath },
     taskQueue: WAITING_QUEUE,
     maxConcurrentActivityTaskExecutions: WAITING,
-    // each goes on elsewhere at once, from the record
+    // each continues elsewhere at once, from the record
     shutdownGraceTime: 0,
     shutdownForceTime: '30 seconds' as const,
     ...versioning(settings),
   }
 }
 
-/** Leads outlive every version, so each goes on with the current one at its next task. */
+/** Leads outlive every version, so each continues with the current one at its next task. */
 function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Settings) {
   if (name === undefined || buildId === undefined) return {}
   return {

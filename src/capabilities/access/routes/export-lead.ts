@@ -115,7 +115,7 @@ export const exportLead: FastifyPluginAsyncZod<Options> = async (app, options) =
 /**
  * Renews the lease while pieces are taken, and ends it before the last one: who has read that may begin another.
  *
- * @throws {Error} if another export has begun since: the reader of this one stood still.
+ * @throws {Error} if another export has begun since: the reader of this one had stopped.
  */
 async function* leased(sql: Sql, lease: ExportLease, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let renewedAt = performance.now()

@@ -60,7 +60,7 @@ export async function reportReads(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      // whoever reads the report page by page takes a while
+      // reading the report page by page takes a while
       await raw`set local idle_in_transaction_session_timeout = 0`.execute(trx)
       const { rows: totals } = await raw<ReadTotals>`
         select partner_id, count(distinct lead_id)::int as leads, count(*)::int as reads

@@ -29,7 +29,9 @@ export function addAuditCommands(program: Command, run: Run): void {
     .action(run(verify))
   audit
     .command('export')
-    .description('print rows as JSON, one a line; docs/operations.md says how to check them elsewhere')
+    .description(
+      'print rows as JSON, one a line; docs/operations/staff-and-audit.md says how to check them elsewhere',
+    )
     .option('--from <time>', 'from this time on', moment)
     .option('--to <time>', 'before this time', moment)
     .action(run(exportRows))

@@ -12,7 +12,7 @@ export function addEncryptionCommands(program: Command, run: Run): void {
   const encryption = program
     .command('encryption')
     .description('the keys under which personal data and signing secrets are stored')
-  encryption.command('show').description('how many values are under which key').action(run(show))
+  encryption.command('show').description('how many values are under which key').action(run(showKeysInUse))
   encryption
     .command('rewrite')
     .description(
@@ -27,7 +27,7 @@ export function addEncryptionCommands(program: Command, run: Run): void {
 }
 
 /** For viewers, too, who have no keys and may not read signing secrets: it shows neither. */
-export async function show({ sql, config }: StaffContext) {
+export async function showKeysInUse({ sql, config }: StaffContext) {
   const keys = config.ENCRYPTION_KEY
   const { uses, hidden } = await countReadable(sql)
   const needed = await keysInUse(sql)

@@ -15,7 +15,7 @@ import {
 const PAGE = 500
 /** Rows that are written at a time, each by a statement of its own, so that nobody waits for more than one of them. */
 const AT_A_TIME = 4
-/** How often a table is read for rows that somebody else changed meanwhile. */
+/** How often a table is read for rows that were changed meanwhile. */
 const PASSES = 5
 
 interface Row {
@@ -33,7 +33,7 @@ export interface Rewritten {
 
 /**
  * Moves every sealed value to the first of `keys`. A row is written only if its values are still those that were read, so
- * what others write meanwhile stays. Cut off, it is called again: it goes on with what is left.
+ * what others write meanwhile stays. Cut off, it is called again: it continues with what is left.
  */
 export async function rewriteValues(sql: Sql, keys: readonly Buffer[]): Promise<Rewritten> {
   const total: Rewritten = { moved: 0, unreadable: 0 }

@@ -83,7 +83,7 @@ const appliedText = (erased: number[]) =>
     ? 'Every lead of the erasure journal is erased.'
     : `Erased again what the record still had: leads ${erased.join(', ')}.`
 
-/** The record says that they must be kept: whoever restored it decides. */
+/** The record says that they must be kept: staff decide. */
 const heldText = (held: number[]) =>
   held.length === 0
     ? []

@@ -25,7 +25,7 @@ export function addErasureCommands(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  npm run staff -- erasure show 1')
   const named = (name: string) => erasure.command(name).argument('<lead>', 'its id', leadId)
   erasure.command('list').description('what is requested and not carried out').action(run(list))
-  named('show').description('a lead’s erasure, with its certificate').action(run(show))
+  named('show').description('a lead’s erasure, with its certificate').action(run(showErasure))
   erasure
     .command('cancel')
     .description('cancel what is not carried out yet: of a lead, or all that a key asked for')
@@ -77,7 +77,7 @@ const unknownText = (unknown: JournalLine[]) =>
     table(unknown, { lead: 'lead_id', begun: ({ at }) => new Date(at) }),
   ].join('\n')
 
-export async function show({ sql }: StaffContext, lead: number) {
+export async function showErasure({ sql }: StaffContext, lead: number) {
   await requireLead(sql, lead, { evenErased: true })
   const erasures = await erasuresOf(sql, lead)
   if (erasures.length === 0) throw new Refusal(`Nobody has asked to erase lead ${lead}.`)

@@ -54,7 +54,7 @@ export async function erase(
   await requireWholeJournal(context)
   const erasing = { by: context.actor, reason, reference }
   const [erased] = await eraseLeads(context.sql, [lead], erasureTools(context.config), erasing)
-  // somebody else erased or held it meanwhile: this says so
+  // if it was erased or held meanwhile, this says so
   if (erased === undefined) await requireErasable(context, lead)
   const away = await startErasure(context, lead)
   const isChecked = await soon(async () => (await reviewErasure(context.sql, lead))?.isChecked || undefined)

@@ -1,6 +1,6 @@
 /** How long a partner's request waits before it is carried out, so that a mistake can be noticed; 0 in a sandbox. */
 export const ERASURE_DELAY_DAYS = 7
-/** How many days of that are left at least once somebody was told: the date moves if the emails went out late. */
+/** At least so many days are left after a person was told: the date moves if the emails went out late. */
 export const ERASURE_NOTICE_DAYS = 6
 /** Of a partner, within 24 hours: with a leaked key nobody erases all of its borrowers. */
 export const MOST_ERASURES_A_DAY = 20
@@ -66,13 +66,13 @@ export function intentOutcome(
 /** How an erasure stands, as its workflow reads it. */
 export interface ErasureReview {
   partnerId: number
-  /** Until it is to be carried out, on PostgreSQL's clock; not positive once it is. */
+  /** Until its date, on PostgreSQL's clock; not positive once that has come. */
   dueInMs: number
   isHeld: boolean
   isErased: boolean
   /** Whether what is left was counted. */
   isChecked: boolean
-  /** It is not carried out before somebody was told by email. */
+  /** It waits until a person was told by email. */
   isAnnounced: boolean
   /** Whether partner and staff were told by email. */
   isTold: boolean

@@ -3,7 +3,7 @@ import type { JournalLine } from '../decisions/erasure.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { checkErasures } from './check.ts'
 import { eraseLeads } from './erase.ts'
-import { settleIntents } from './intents.ts'
+import { endOpenIntents } from './intents.ts'
 import type { ErasureTools, Journaled } from './journal.ts'
 import { lackingLines } from './journal-lines.ts'
 
@@ -40,7 +40,7 @@ export async function applyJournal(
   const { journal } = tools
   const own = await sql.selectFrom('deployment').select('id').executeTakeFirst()
   if (journal === undefined || own === undefined) return applied
-  applied.unknown = leadsOf(await settleIntents(sql, journal))
+  applied.unknown = leadsOf(await endOpenIntents(sql, journal))
   let page: Line[] = []
   const applyPage = async () => {
     const { erased, held } = await apply(sql, page, tools)

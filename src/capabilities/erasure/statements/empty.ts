@@ -36,7 +36,7 @@ export type Emptied = (leadId: number) => RowCounts
 
 /**
  * Empties leads, which are locked, of all personal data; closes those that are open, and cancels their webhooks. Locks
- * their deliveries before their attempts, as whoever sends a webhook does.
+ * their deliveries before their attempts, as sending a webhook does.
  */
 export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<Emptied> {
   const leads = await trx

@@ -21,7 +21,7 @@ export interface Erasing {
   onlyDue?: boolean
   /** Their lines in the journal by the leads' ids, if they are there already. */
   journaled?: ReadonlyMap<number, Journaled>
-  /** Nobody is told of it by email, and no workflow is needed, because whoever does it also checks it. */
+  /** Nobody is emailed, and no workflow is needed, because the caller also checks it. */
   isQuiet?: boolean
 }
 
@@ -71,7 +71,7 @@ async function lockLeads(trx: Sql, leadIds: readonly number[]) {
     .execute()
 }
 
-/** A statement of its own, after the lock: whoever cancels holds that. */
+/** A statement of its own, after the lock: a cancellation holds that. */
 async function dueAmong(trx: Sql, leadIds: readonly number[]): Promise<Set<number>> {
   const rows = await trx
     .selectFrom('erasures')

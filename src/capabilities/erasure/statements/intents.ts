@@ -13,7 +13,7 @@ const PAGE = 200
  *
  * @returns those of which the record knows nothing, because it was restored from before them.
  */
-export async function settleIntents(sql: Sql, journal: Journal): Promise<JournalLine[]> {
+export async function endOpenIntents(sql: Sql, journal: Journal): Promise<JournalLine[]> {
   const { open, deployment } = await openIntents(sql, journal)
   const unknown: JournalLine[] = []
   for (let start = 0; start < open.length; start += PAGE) {
@@ -71,12 +71,12 @@ async function openIntents(sql: Sql, journal: Journal) {
 async function outcomesOf(sql: Sql, lines: readonly JournalLine[], { isLocking }: { isLocking: boolean }) {
   const leadIds = lines.map(({ lead_id: leadId }) => leadId)
   const there = await idsOf(sql, leadIds)
-  const settled = isLocking ? await lockEnded(sql, leadIds) : there
+  const ended = isLocking ? await lockEnded(sql, leadIds) : there
   // statements of their own, after the lock: they see what has committed
   const leads = await readLeads(sql, lines)
   const noted = await readNotes(sql, lines)
   return lines
-    .filter(({ lead_id: leadId }) => settled.has(leadId) || !there.has(leadId))
+    .filter(({ lead_id: leadId }) => ended.has(leadId) || !there.has(leadId))
     .map((line) => {
       const lead = leads.get(line.event_id)
       return { line, outcome: intentOutcome(line.intent, { lead, isNoted: noted.has(line.intent) }) }

@@ -66,7 +66,7 @@ export function openJournal(folder: string, host = hostname()) {
     /**
      * All lines of all machines, and where each is.
      *
-     * @throws {Error} if a line is damaged; half a line is none: whoever wrote it did not go on.
+     * @throws {Error} if a line is damaged; half a line counts as none: its writer was killed before the commit.
      */
     async *read(): AsyncGenerator<JournalLine & Journaled> {
       for (const each of await filesIn(folder)) {

@@ -82,7 +82,7 @@ async function openErasure(sql: Sql, leadId: number) {
 
 /** Cancels a request that is not carried out yet, in a transaction. @returns whether there was one. */
 export async function cancelErasure(trx: Sql, leadId: number): Promise<boolean> {
-  // whoever carries it out holds this lock
+  // the erasure holds this lock
   await trx.selectFrom('leads').select('id').where('id', '=', leadId).forUpdate().execute()
   const { numUpdatedRows } = await trx
     .updateTable('erasures')
@@ -97,7 +97,7 @@ export async function cancelErasure(trx: Sql, leadId: number): Promise<boolean> 
 /** Cancels all that a key asked for, by its name in the audit, and that is not carried out yet; in a transaction. */
 export async function cancelErasuresOf(trx: Sql, requestedBy: string) {
   const open = openErasuresOf(trx, requestedBy).select(['leads.id', 'leads.partner_id'])
-  // whoever carries one out holds its lead
+  // an erasure holds its lead
   const leads = await open.orderBy('leads.id').forUpdate('leads').execute()
   const canceled = []
   for (const lead of leads) if (await cancelErasure(trx, lead.id)) canceled.push(lead)
@@ -135,7 +135,7 @@ export async function reviewErasure(sql: Sql, leadId: number): Promise<ErasureRe
     .executeTakeFirst()
 }
 
-/** Of one that is not carried out yet; the date leaves somebody who is told now enough days. */
+/** Of one that is not carried out yet; the date leaves enough days to a person who is told now. */
 const isWaiting = raw<boolean>`(is_announced and erasures.erased_at is null)`
 const announcedDate = raw<Date>`case when ${isWaiting}
   then greatest(due_at, clock_timestamp() + ${ERASURE_NOTICE_DAYS} * interval '1 day') else due_at end`
@@ -176,9 +176,9 @@ export async function markErasureStarted(sql: Sql, leadId: number): Promise<void
 }
 
 /**
- * Leads whose erasure has no workflow yet, or should be over by now: somebody may have terminated that. Those that wait for
- * their day, or until their hold is lifted, are left alone. Those that were not looked at for the longest come first, so
- * that many which fail hide no other.
+ * Leads whose erasure has no workflow yet, or should be over by now: its workflow may have been terminated. Erasures that
+ * wait for their day, or for the end of a hold, are left alone. Those that were not looked at for the longest come first,
+ * so that many failing ones hide no other.
  */
 export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql

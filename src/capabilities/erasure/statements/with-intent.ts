@@ -13,7 +13,7 @@ type Intend = (leads: readonly Intended[]) => Promise<Journaled[]>
  * Runs a transaction that erases leads, with their intents in the journal before it commits and their ends after it. The
  * record notes the intent first, in a transaction of its own, so that it can later say what became of it. An intent without
  * an end is left where the process is killed, where the answer to the commit is lost, and where the end cannot be written:
- * `settleIntents` ends it.
+ * `endOpenIntents` ends it.
  *
  * @param work must have locked the leads before it calls `intend`: who settles an intent waits for that lock.
  */

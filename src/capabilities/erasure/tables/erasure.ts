@@ -22,7 +22,7 @@ export const Erasure = defineEntity({
     /** A case number of staff's. */
     reference: p.text().nullable(),
     dueAt: instant(),
-    /** It is not carried out before somebody was told by email: production only. */
+    /** It waits until a person was told by email: production only. */
     isAnnounced: p.boolean().default(false),
     /** When its workflow was last started, or found running. */
     startedAt: instant().nullable(),

@@ -29,7 +29,7 @@ interface EnderOptions {
 
 /**
  * Ends the workflows of an erased lead. Those beside its own are terminated. Its own is closed, and told to look at its
- * webhooks, which are canceled: it then answers whoever waits, and completes. By force, it is terminated too.
+ * webhooks, which are canceled: it then answers waiting senders, and completes. By force, it is terminated too.
  *
  * @returns whether the lead's own workflow has ended.
  */

@@ -16,7 +16,10 @@ export function addRecordCommands(program: Command, run: Run, onceRestored: read
     .command('record')
     .description('the record in PostgreSQL, after it was restored')
     .addHelpText('after', '\nExample:\n  npm run staff -- record show')
-  record.command('show').description('when the record was restored, and what was lost').action(run(show))
+  record
+    .command('show')
+    .description('when the record was restored, and what was lost')
+    .action(run(showRestore))
   record
     .command('restored')
     .description(
@@ -32,7 +35,7 @@ const causes: Record<RestoreCause, string> = {
   staff: 'staff said so',
 }
 
-export async function show({ sql }: StaffContext) {
+export async function showRestore({ sql }: StaffContext) {
   const restores = await listRestores(sql)
   const latest = restores.at(-1)
   const losses = latest === undefined ? [] : await lossesOf(sql, latest.generation)

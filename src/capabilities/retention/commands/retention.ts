@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MOST_COUNTED, type Retained, RetentionHeld } from '../../../core/database/retained.ts'
-import { runRetention, showRetention } from '../statements/runs.ts'
+import { runRetention, retentionDryRun } from '../statements/runs.ts'
 import { fields, table } from '../../../staff/answer.ts'
 import { oneOf, whole } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
@@ -19,7 +19,7 @@ export function addRetentionCommands(program: Command, run: Run, classes: Classe
   retention
     .command('show')
     .description('what a run would remove now: a dry run')
-    .action(run((context) => show(context, classes)))
+    .action(run((context) => showRetention(context, classes)))
   retention
     .command('run')
     .description('remove it now; the workers do it once a day')
@@ -43,8 +43,8 @@ export function addRetentionCommands(program: Command, run: Run, classes: Classe
     .action(run((context, most: number) => confirm(context, limited, most)))
 }
 
-export async function show({ sql, config }: StaffContext, retained: Classes) {
-  const classes = await showRetention(sql, retained, config)
+export async function showRetention({ sql, config }: StaffContext, retained: Classes) {
+  const classes = await retentionDryRun(sql, retained, config)
   const rowsOf = (rows: number) => (rows === MOST_COUNTED ? `${rows} or more` : rows)
   return {
     json: { classes },
@@ -59,7 +59,7 @@ export async function show({ sql, config }: StaffContext, retained: Classes) {
   }
 }
 
-/** Above its ceiling, retention erases nothing before somebody has looked. */
+/** Above its ceiling, retention erases nothing before staff confirm. */
 export async function confirm(
   { change }: StaffContext,
   { name, ceiling }: Pick<Classes[number], 'name' | 'ceiling'>,

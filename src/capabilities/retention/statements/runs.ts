@@ -73,7 +73,7 @@ async function noteRun(sql: Sql, name: string, removed: number): Promise<void> {
 }
 
 /** What each class has come to, and what a run would remove now. */
-export async function showRetention<Settings>(
+export async function retentionDryRun<Settings>(
   sql: Sql,
   retained: readonly Retained<Settings>[],
   config: Settings,

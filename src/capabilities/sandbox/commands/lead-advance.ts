@@ -3,7 +3,7 @@ import { clockStops, type ClockStop, type Happened, MOST_DAYS } from '../decisio
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import { MOST_YEARS } from '../../../core/leads/decisions/clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
-import { type Advanced, createClocks } from '../workflows/clocks.ts'
+import { type AdvanceOutcome, createClocks } from '../workflows/clocks.ts'
 import { fields, table } from '../../../staff/answer.ts'
 import { leadId, oneOf, whole } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
@@ -25,11 +25,11 @@ export function addSandboxCommands(program: Command, run: Run): void {
     .addOption(new Option('--days <n>', `how many days, 1 to ${MOST_DAYS}`).argParser(days).conflicts('to'))
     .option('--to <what>', `until what is due: ${clockStops.join(', ')}`, oneOf(clockStops))
     .addHelpText('after', '\nExample:\n  npm run staff -- lead advance 1 --days 45')
-    .action(run(advance))
+    .action(run(advanceLead))
 }
 
 /** Moves a lead's clock as the API does, with an audit row. */
-export async function advance(context: StaffContext, lead: number, { days, to }: Options) {
+export async function advanceLead(context: StaffContext, lead: number, { days, to }: Options) {
   if (context.config.ENVIRONMENT !== 'sandbox') throw new Refusal('A clock can be moved in a sandbox only.')
   if (days === undefined && to === undefined) throw new Refusal('Say how far: --days or --to.')
   const { partner_id: partnerId, closed_at: closedAt } = await requireLead(context.sql, lead)
@@ -65,7 +65,7 @@ export async function advance(context: StaffContext, lead: number, { days, to }:
 }
 
 /** @throws {Refusal} why the clock was not moved. */
-function orRefusal(lead: number, advanced: Advanced | undefined) {
+function orRefusal(lead: number, advanced: AdvanceOutcome | undefined) {
   if (advanced !== undefined && 'clock' in advanced) return advanced
   const reasons = {
     moving: `The clock of lead ${lead} is moving already: try again once it has stopped.`,

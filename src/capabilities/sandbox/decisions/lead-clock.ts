@@ -3,7 +3,7 @@ import { MOST_AHEAD_MS } from '../../../core/leads/decisions/clock.ts'
 import { DAY_MS } from '../../../core/values/durations.ts'
 import { duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
 
-/** The workflow that moves a lead's clock: one at a time, whoever starts it. */
+/** The workflow that moves a lead's clock: one at a time for each lead. */
 export const advanceId = (leadId: number) => `advance-${leadId}`
 
 /** The furthest that one request moves a lead's clock. */
@@ -31,7 +31,7 @@ export interface LeadClock {
   open: { failures: number; nextAttemptAt: number; isLeased: boolean } | null
 }
 
-/** How far to advance a clock: so many days, or until what is due. */
+/** How far to advance a clock: a number of days, or until something is due. */
 export type ClockTarget = { days: number } | { to: ClockStop }
 
 const dueOfStop = { next_score_update: 'score_update', next_retry: 'retry', end: 'end' } as const
@@ -68,7 +68,7 @@ export function isBusy(clock: LeadClock): boolean {
   return dueDates(clock).some(({ at }) => at <= now)
 }
 
-/** Where a lead's history stood when its clock began to move. */
+/** The end of a lead's history when its clock began to move. */
 export interface ClockStart {
   /** The position of its latest event. */
   position: number

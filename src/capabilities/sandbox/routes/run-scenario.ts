@@ -108,7 +108,7 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
   /** Creates a lead that plays the scenario, in one transaction. @throws {ApiError} RATE_LIMITED */
   async function newLead(partnerId: number, scenario: ScenarioName): Promise<number> {
     const made = await withRoom(sql, partnerId, 'scenario', async (trx) => {
-      // on the same connection: whoever holds the lock must not wait for another one
+      // on the same connection: the holder of the lock must not wait for another one
       const reserved = await leadIds(trx)()
       await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, {
         also: playing(scenario),

@@ -4,7 +4,7 @@ import type { ScenarioName } from '../decisions/scenarios.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import type { WithLead } from '../../../core/leads/statements/new-lead.ts'
 
-/** A scenario that is to be played with a lead. */
+/** A scenario to play with a lead. */
 export interface RequestedScenario {
   id: number
   leadId: number

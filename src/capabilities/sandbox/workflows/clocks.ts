@@ -22,17 +22,17 @@ import {
 import { TASK_QUEUE } from '../../../core/temporal/names.ts'
 import { isPolling } from '../../../core/temporal/polling.ts'
 
-/** How long an answer waits for the clock. */
+/** How long a response waits for the clock. */
 const WAIT_MS = 10_000
 
-/** `advancing`: the rest goes on by itself. */
-export type Advanced =
+/** `advancing`: the advance continues after the response. */
+export type AdvanceOutcome =
   | ({ kind: 'done' | 'advancing'; clock: LeadClock } & Advance)
   | { kind: 'moving' | 'too_far' | 'too_many' | 'unanswered' }
 
 export interface Clocks {
   /** Moves a lead's clock and waits for it, ten seconds at most. `undefined` if there is no such lead. */
-  advance(leadId: number, target: ClockTarget): Promise<Advanced | undefined>
+  advance(leadId: number, target: ClockTarget): Promise<AdvanceOutcome | undefined>
   isMoving(leadId: number): Promise<boolean>
 }
 
@@ -40,7 +40,7 @@ export interface Clocks {
 export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clocks {
   const handleOf = (leadId: number) => client.workflow.getHandle<typeof advanceWorkflow>(advanceId(leadId))
 
-  async function advance(leadId: number, to: ClockTarget): Promise<Advanced | undefined> {
+  async function advance(leadId: number, to: ClockTarget): Promise<AdvanceOutcome | undefined> {
     const end = Date.now() + WAIT_MS
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined
@@ -91,7 +91,7 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   }
 
   /** It goes on by itself, unless there is no worker. */
-  async function unfinished(leadId: number, since: ClockStart): Promise<Advanced | undefined> {
+  async function unfinished(leadId: number, since: ClockStart): Promise<AdvanceOutcome | undefined> {
     if (!(await isPolling(client).catch(() => false))) return { kind: 'unanswered' }
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined

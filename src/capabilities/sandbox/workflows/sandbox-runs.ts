@@ -7,7 +7,7 @@ import { scenarioId } from '../decisions/scenarios.ts'
 const CALL_LIMIT_MS = 3000
 const idOf = { scenario: scenarioId, advance: advanceId }
 
-/** Frees the place of a run whose workflow does not run any more: somebody terminated it, or it was never started. */
+/** Frees the place of a run whose workflow is not running: it was terminated, or never started. */
 export function createRunKeeper({ client, sql }: { client: Client; sql: Sql }) {
   async function isRunning(workflowId: string): Promise<boolean> {
     const describe = () => client.workflow.getHandle(workflowId).describe()

@@ -1,5 +1,5 @@
 import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
-import { settleOpenChanges } from '../../../core/endpoints/statements/changes.ts'
+import { endOpenChanges } from '../../../core/endpoints/statements/changes.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
@@ -10,7 +10,7 @@ export async function cancelChange(context: StaffContext, partner: number) {
   const name = await requirePartner(context.sql, partner)
   const canceled = await context.change(async ({ sql, audit }) => {
     const endpoint = await lockEndpoint(sql, partner)
-    const changes = endpoint === undefined ? [] : await settleOpenChanges(sql, endpoint.id, 'canceled')
+    const changes = endpoint === undefined ? [] : await endOpenChanges(sql, endpoint.id, 'canceled')
     const detail = { change_ids: changes.map((change) => change.id) }
     if (changes.length > 0) await audit({ action: 'endpoint.cancel_change', partnerId: partner, detail })
     return changes

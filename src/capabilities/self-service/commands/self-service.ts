@@ -1,4 +1,4 @@
-import { settleOpenChanges } from '../../../core/endpoints/statements/changes.ts'
+import { endOpenChanges } from '../../../core/endpoints/statements/changes.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
 import { changePartner, findPartner } from '../../../core/partners/statements/partner.ts'
@@ -7,7 +7,7 @@ import type { StaffContext } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { createEndpointRequests } from '../workflows/endpoint-requests.ts'
 
-/** Whoever is told of a change must be there to object to it. Turned off, it cancels what has not taken effect. */
+/** Turned on, it needs a contact, who can object to a change. Turned off, it cancels changes that have not taken effect. */
 export async function selfService(context: StaffContext, partner: number, state: 'on' | 'off') {
   await requirePartner(context.sql, partner)
   const canceled = await context.change(async ({ sql, audit }) => {
@@ -20,7 +20,7 @@ export async function selfService(context: StaffContext, partner: number, state:
       )
     }
     await changePartner(sql, partner, { self_service: state === 'on' })
-    const changes = state === 'off' ? await settleOpenChanges(sql, endpoint.id, 'canceled') : []
+    const changes = state === 'off' ? await endOpenChanges(sql, endpoint.id, 'canceled') : []
     const detail = { state, canceled: changes.map(({ id }) => id) }
     await audit({ action: 'partner.self_service', partnerId: partner, detail })
     return changes

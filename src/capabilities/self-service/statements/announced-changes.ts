@@ -6,7 +6,7 @@ import {
 import { applyChange, auditChange, lockEndpointOf } from '../../../core/endpoints/statements/changes.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
-// An announced change takes effect 24 hours after the emails about it, unless somebody settles it before.
+// An announced change takes effect 24 hours after the emails about it, unless it is canceled or replaced before.
 
 /** An announced change as its workflow sees it; `undefined` once it is settled. */
 export interface AnnouncedChange {

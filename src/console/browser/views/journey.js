@@ -2,7 +2,7 @@ import { html } from '../preact.js'
 import { Time } from '../parts.js'
 import { journey, words } from '../words.js'
 
-/** The journey as a line: what was reached when, and what is due. @param {{ data: import('../lead-data.js').LeadData }} props */
+/** The journey as a line: milestones, their dates, and the next one. @param {{ data: import('../lead-data.js').LeadData }} props */
 export function Journey({ data: { lead, closedAt, steps, next } }) {
   const reached = journey.findIndex(({ name }) => name === lead.status)
   return html`

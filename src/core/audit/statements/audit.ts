@@ -17,7 +17,7 @@ interface AuditRow extends AuditedAction {
   begunId?: number
 }
 
-/** Where somebody acts: the operating system's user and the host. */
+/** From where a person acts: the operating system's user and the host. */
 export interface ActingFrom {
   osUser: string
   host: string

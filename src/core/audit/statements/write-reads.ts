@@ -28,7 +28,7 @@ export async function insertKeyReads(sql: Sql, reads: readonly AgedRead[]): Prom
     ) as read (age_ms, lead_id, partner_id, key_id, what)`.execute(sql)
 }
 
-/** Somebody of staff got a borrower's personal data. */
+/** A read of a borrower's personal data by staff. */
 export interface StaffRead {
   leadId: number
   /** What they call themselves. */

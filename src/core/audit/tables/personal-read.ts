@@ -6,7 +6,7 @@ export const readKinds = ['get-lead', 'export-lead', 'lead show', 'lead export']
 export type ReadKind = (typeof readKinds)[number]
 
 /**
- * Somebody got a borrower's personal data: who, whose, when. It refers to no other row, because a foreign key would lock
+ * A read of a borrower's personal data: who, whose, when. It refers to no other row, because a foreign key would lock
  * lead and partner for each read, and holds no personal data itself, so that it outlives the lead's.
  */
 export const PersonalRead = defineEntity({

@@ -57,7 +57,7 @@ export interface EndpointFacts {
  * | a `resend`, and the third attempt in a row was interrupted             | `forget` the mark                  |
  * | otherwise                                                              | `send`                             |
  *
- * Whoever asks for an open one before it is due gets a `resend`: it keeps its place in the schedule, and does not wait for
+ * An open one that is asked for before it is due is a `resend`: it keeps its place in the schedule, and does not wait for
  * the circuit breaker, since the endpoint may just have been repaired.
  *
  * Before `send` and `fail` an attempt without an end is closed as interrupted.

@@ -3,7 +3,7 @@ import type { Sql } from '../../database/orm.ts'
 
 const PAGE = 1000
 
-/** What becomes of an open delivery that is canceled. */
+/** What is written when an open delivery is canceled. */
 export const canceled = {
   state: 'canceled' as const,
   settled_at: raw<Date>`clock_timestamp()`,

@@ -27,8 +27,8 @@ export type DeliveryGate = ReturnType<typeof createDeliveryGate>
 
 /**
  * Keeps one partner's attempts from using up the pool, and all of them from using up the worker. An attempt locks its
- * partner's endpoint to begin, and to finish with a failure; while somebody else holds that lock, it waits with a
- * connection. One for all of a process.
+ * partner's endpoint to begin, and to finish with a failure; while another session holds that lock, it waits with a
+ * connection. One gate for the whole process.
  *
  * | Entry          | Lets in                                | At a time                        | Waits for that      | Or else      |
  * | -------------- | -------------------------------------- | -------------------------------- | ------------------- | ------------ |

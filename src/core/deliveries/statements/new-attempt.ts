@@ -4,7 +4,7 @@ import { type AttemptTrigger, LEASE_MS } from '../decisions/delivery.ts'
 import { openSecrets, type StoredSecret } from '../../endpoints/statements/secrets.ts'
 import type { Sql } from '../../database/orm.ts'
 
-/** An attempt that is open: whoever began it sends. */
+/** An open attempt: the process that began it sends it. */
 export interface StartedAttempt extends Delivery {
   kind: 'send'
   attemptId: string

@@ -29,7 +29,7 @@ interface NewDelivery {
 
 /**
  * Opens the first attempt at a delivery in the transaction that writes it. `undefined`: the endpoint cannot be called
- * right now, or somebody else has it locked, and recording must not wait for that.
+ * right now, or it is locked, and recording must not wait for that.
  */
 export async function openFirst(
   trx: Sql,

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../database/orm.ts'
 
-/** Where a lead's deliveries stand in the record, of that generation. */
+/** How far a lead's deliveries are in the record, of that generation. */
 export interface DeliveryQueue {
   /** The lead's first open delivery; `last + 1` when none is open. */
   next: number

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openChanges, settleOpenChanges } from '../statements/changes.ts'
+import { openChanges, endOpenChanges } from '../statements/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
@@ -29,7 +29,7 @@ export function addEndpointCommands(program: Command, run: Run): void {
     .argument('<url>', 'https://… on the partner’s server')
     .option('--from-now', 'cancel the open webhooks: they are never sent')
     .action(run(set))
-  named('show').description('URL, health, recent attempts and open webhooks').action(run(show))
+  named('show').description('URL, health, recent attempts and open webhooks').action(run(showEndpoint))
   named('rotate-secret')
     .description('create a new signing secret; the previous one also signs during the overlap')
     .addOption(overlapOption('how long both secrets sign'))
@@ -81,7 +81,7 @@ export async function set(
   }
 }
 
-export async function show({ sql }: StaffContext, partner: number) {
+export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const endpoint = required(partner, await findEndpoint(sql, partner))
   const { id, ...rest } = endpoint
@@ -118,7 +118,7 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   const sealed = sealing(secret, await context.encryptionKeys())
   await context.change(async ({ sql, audit }) => {
     const { id } = required(partner, await lockEndpoint(sql, partner))
-    await settleOpenChanges(sql, id, 'replaced', ['secret'])
+    await endOpenChanges(sql, id, 'replaced', ['secret'])
     await rotateSecret(sql, id, sealed, overlap)
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })

@@ -25,8 +25,8 @@ export const CHANGE_DELAY_HOURS = 24
 export const MOST_CHANGES_A_DAY = 20
 
 /**
- * How often a partner acts on its endpoint: so many times in a row, and then once in so many minutes. Whoever mends a
- * receiver waits for minutes, not for a day.
+ * How often a partner may act on its endpoint: `inARow` times, and then once every `everyMinutes`. A
+ * partner that repairs its receiver waits for minutes, not for a day.
  */
 export const endpointLimits = {
   /** Set, rotate, pause, resume and test. */

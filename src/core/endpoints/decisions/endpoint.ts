@@ -9,8 +9,8 @@ import { PAUSE_AFTER_HOURS } from '../../deliveries/decisions/retry-schedule.ts'
  * | `paused`   | by staff, its partner or the service; or it has no URL | held           | `draining`                      |
  * | `draining` | a resume, a new URL or a probe: held ones go out     | sent, in order   | `active`, `paused`, `draining`  |
  *
- * What somebody paused stays paused until somebody resumes it. What the service paused it probes, at first after an
- * hour, with exponential backoff up to a day.
+ * An endpoint that a person paused stays paused until a person resumes it. The service probes one that it paused: first after
+ * an hour, with exponential backoff up to a day.
  */
 export const endpointStates = ['active', 'paused', 'draining'] as const
 export type EndpointState = (typeof endpointStates)[number]
@@ -26,7 +26,7 @@ export type EndpointIncident = (typeof endpointIncidents)[number]
 export const noticeKinds = ['failing', 'given_up', 'paused', 'recovered'] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 
-/** Reasons in words that go on after "because". */
+/** Reasons in words that continue after "because". */
 const REASONS = {
   attempts_fail: 'every attempt since then has failed',
   recovered: 'it accepts webhooks again',

@@ -38,7 +38,7 @@ export async function openChange(
   endpointId: number,
   { kind, state, url, secret, overlapHours = 0, requestedBy }: NewChange,
 ): Promise<number> {
-  await settleOpenChanges(trx, endpointId, 'replaced', [kind])
+  await endOpenChanges(trx, endpointId, 'replaced', [kind])
   const id = await nextId(trx, 'endpoint_changes')
   await trx
     .insertInto('endpoint_changes')
@@ -57,7 +57,7 @@ export async function openChange(
 }
 
 /** Ends open changes, which then never take effect. The caller's transaction has the endpoint locked. */
-export async function settleOpenChanges(
+export async function endOpenChanges(
   trx: Sql,
   endpointId: number,
   state: 'canceled' | 'replaced',

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { endpointTransitions } from '../decisions/endpoint.ts'
 import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open.ts'
-import { settleOpenChanges } from './changes.ts'
+import { endOpenChanges } from './changes.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -35,7 +35,7 @@ export async function setEndpoint(
       .executeTakeFirst()
     if (endpoint === undefined) return undefined
     // it would take effect over what staff set
-    await settleOpenChanges(trx, endpoint.id, 'replaced', ['url'])
+    await endOpenChanges(trx, endpoint.id, 'replaced', ['url'])
     const known = await trx
       .selectFrom('endpoint_secrets')
       .select('id')

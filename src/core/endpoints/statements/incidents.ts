@@ -26,7 +26,7 @@ export const hasRecovered = raw<boolean>`(
 export const incidentAfterResume = raw<'failing' | null>`case when incident is not null then 'failing' end`
 
 /**
- * Opens incidents for endpoints that somebody paused, closes those of endpoints that recovered, and returns both, each
+ * Opens incidents for endpoints that a person paused, closes those of endpoints that recovered, and returns both, each
  * once. Attempts open all other incidents. Skips endpoints whose row is locked until the next call.
  */
 export async function turnIncidents(sql: Sql): Promise<EndpointNotice[]> {

@@ -20,7 +20,7 @@ export interface UnsentNotice {
 const MOST_AN_HOUR: Record<NoticeKind, number | null> = {
   failing: 1,
   given_up: 1,
-  // each by somebody or for a reason of its own, so that one must not hide another
+  // each has a reason of its own, and must not hide another
   paused: 5,
   recovered: null,
 }

@@ -10,7 +10,7 @@ export const nextRevision = raw<number>`endpoints.revision + 1`
 /**
  * What a new URL writes, beside the new revision.
  *
- * @param isPaced it did not accept what we sign: whoever is there may not want it.
+ * @param isPaced it did not accept what we sign: it may not want our requests.
  */
 export const columnsOfUrl = (url: string, isPaced = false) => ({
   url,
@@ -48,7 +48,7 @@ export async function pauseOrResume(
   return endpoint?.id
 }
 
-/** Drains a paused endpoint that accepted a probe, unless somebody changed, paused or resumed it meanwhile. */
+/** Drains a paused endpoint that accepted a probe, unless it was changed, paused or resumed meanwhile. */
 export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
   await trx
     .updateTable('endpoints')

@@ -16,7 +16,7 @@ import { pathOf } from '../paths.ts'
 import { nearest } from '../../values/nearest.ts'
 import { notFields, printable, unknownIn } from '../unknown-fields.ts'
 
-/** Sends every error in one format, whoever raised it: our code, the schemas, Fastify or PostgreSQL. */
+/** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
 export const failures = plugin(async (app) => {
   const methodsOf = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method }) => {

@@ -21,7 +21,7 @@ const MOST_DELIVERIES = 10_000
 const DAY_S = 24 * 60 * 60
 
 /** Everything that PostgreSQL and Temporal know of a lead. */
-export async function show(context: StaffContext, record: LeadRecord) {
+export async function showLead(context: StaffContext, record: LeadRecord) {
   const { sql } = context
   const { id, ...lead } = openRecord(record, await context.encryptionKeys())
   // first: it rejects when the namespace is another deployment's

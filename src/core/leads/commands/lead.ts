@@ -5,7 +5,7 @@ import { type CloseReason, closeReasons } from '../decisions/reasons.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
-import { show } from './lead-view.ts'
+import { showLead } from './lead-view.ts'
 import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
 import { soon } from '../../../staff/soon.ts'
@@ -20,7 +20,7 @@ export function addLeadCommands(program: Command, run: Run): void {
     .description('fields, events, webhooks with their attempts, and the workflow')
     .action(
       run(async (context, id: number) =>
-        show(context, await requireLead(context.sql, id, { evenErased: true })),
+        showLead(context, await requireLead(context.sql, id, { evenErased: true })),
       ),
     )
   addReason(named('close'), closeReasons)

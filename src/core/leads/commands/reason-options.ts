@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { REFERENCE } from '../decisions/reasons.ts'
 import { matching, oneOf } from '../../../staff/arguments.ts'
 
-/** What is said of something that cannot be undone, or that somebody may have to answer for. */
+/** Options of a command that cannot be undone, or that staff may have to justify. */
 export interface Given<Reason extends string> {
   reason: Reason
   /** A case number. */

@@ -43,7 +43,7 @@ export function faultOfScoreGains(value: unknown): string | undefined {
   return needs.length === 0 ? undefined : `needs ${needs.join(', ')}`
 }
 
-/** The names of what `value` has beside gains: whoever waits for an answer is refused, for the others it is left out. */
+/** The names of fields beside gains: a sender that waits for an answer is refused; for others they are left out. */
 export function unknownGains(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.keys(value).filter((name) => !gainsFields.includes(name))

@@ -3,7 +3,7 @@
  * people. What no code says is in the case that a reference names.
  */
 
-/** Why somebody closes a lead, with what each means. */
+/** Reasons to close a lead, with what each means. */
 export const closeReasons = {
   withdrew: 'the borrower withdrew',
   unreachable: 'the borrower cannot be reached',
@@ -21,7 +21,7 @@ export const serviceCloseReasons = {
   erased: 'its personal data was erased',
 } as const
 
-/** Why somebody asks to erase a lead, with what each means. */
+/** Reasons to erase a lead, with what each means. */
 export const erasureReasons = {
   borrower_request: 'the borrower asked for it',
   no_consent: 'the borrower does not agree to the referral',

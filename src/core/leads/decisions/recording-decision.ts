@@ -64,7 +64,7 @@ export interface RecordingTools {
 }
 
 /**
- * What becomes of milestones that are sent to a lead.
+ * Decides which of the milestones that are sent to a lead are recorded.
  *
  * | The first that is so                                       | Outcome          |
  * | ---------------------------------------------------------- | ---------------- |
@@ -112,7 +112,7 @@ export function decideMilestones(
   return { outcomes, events, lead: after }
 }
 
-/** The timer's score updates end with the journey; one that somebody signalled is a fact all the same. */
+/** The timer's score updates end with the journey; one that was signalled is a fact all the same. */
 function admit(
   { status }: LeadStanding,
   isClosed: boolean,

@@ -95,7 +95,7 @@ const TIMED_KEY = 'score_update#'
 /** The key of a score update of the timer's. */
 export const scoreUpdateKey = (period: number) => `${TIMED_KEY}${period}`
 
-/** The timer's score updates; every other milestone was sent by somebody. */
+/** The timer's score updates; every other milestone was sent. */
 export function isTimed({ dedupeKey }: Pick<MilestoneItem, 'dedupeKey'>): boolean {
   return dedupeKey.startsWith(TIMED_KEY)
 }
@@ -146,7 +146,7 @@ export interface Recording extends Sent {
   generation: number
 }
 
-/** What a lead's workflow goes on with after the record went back: `null` if the lead is not in it. */
+/** What a lead's workflow continues with after the record went back: `null` if the lead is not in it. */
 export type TakenOver = {
   state: ReferralState
   /** What had been recorded and is not there any more, in its order: to be recorded again. */

@@ -20,7 +20,7 @@ export function createFeedWatch(sql: Sql) {
 
   async function look(): Promise<void> {
     const asked = [...waiters]
-    // whoever waits asks again, and hears of an error there
+    // waiting requests ask again, and get an error there
     const found = await placesWithNews(sql, asked).catch(() => asked.map((_, index) => index))
     for (const index of found) asked[index]?.wake()
     looking = waiters.size > 0 ? setTimeout(() => void look(), LOOK_MS) : undefined

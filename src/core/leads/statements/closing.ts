@@ -46,8 +46,8 @@ export async function closeLead(
 }
 
 /**
- * Whether the record knows why a lead is to be closed: staff or a scenario asked for it, it is erased, or it ends by itself.
- * What the closing's message says proves nothing: anybody who reaches Temporal can send it.
+ * Whether the record has the reason to close a lead: staff or a scenario asked for it, it is erased, or it ends by itself.
+ * The message itself proves nothing: anybody who reaches Temporal can send it.
  */
 export async function isClosedByService(sql: Sql, leadId: number, reason: AnyCloseReason): Promise<boolean> {
   const lead = await sql

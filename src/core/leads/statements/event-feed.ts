@@ -67,7 +67,7 @@ export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosi
 }
 
 /**
- * What is wrong with a place that a partner goes on from:
+ * What is wrong with a place that a partner continues from:
  *
  * - `foreign`: it is of a generation that begins later than the record's. It is from another record, so that nothing of the
  *   feed is known after it.

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 
-/** The time on a lead's own clock: ours, and in a sandbox as far ahead as somebody moved it. */
+/** The time on a lead's own clock: ours, and in a sandbox as far ahead as it was moved. */
 export const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
 
 /** When a lead was closed, on its own clock, which moves on without this; `null` while it is open. */

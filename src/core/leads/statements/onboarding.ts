@@ -120,7 +120,7 @@ async function takeLease(trx: Sql, leadId: number): Promise<Claimed> {
   return dueInMs > 0 ? { kind: 'not_due', forMs: dueInMs } : { kind: 'under_way', forMs: Math.max(busyMs, 1) }
 }
 
-/** Writes down that a lead's mail was sent, whoever has the lease by now. */
+/** Writes down that a lead's mail was sent, even if another process has the lease by now. */
 export async function finishOnboardingMail(sql: Sql, leadId: number): Promise<void> {
   await sql.transaction().execute(async (trx) => {
     await trx

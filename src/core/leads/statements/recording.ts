@@ -26,7 +26,7 @@ export interface Opening {
 
 interface Recorded {
   recording: Recording
-  /** An attempt that was opened with it, and is to be made now. */
+  /** An attempt that was opened with it: make it now. */
   started?: StartedAttempt
 }
 

@@ -26,7 +26,7 @@ export const Lead = defineEntity({
     /** Each value is sealed. */
     metadata: p.json<Record<string, string>>().defaultRaw(`'{}'::jsonb`),
     status: p.text().$type<MilestoneName>(),
-    /** Position and webhook sequence that the lead's next event gets; both without gaps. */
+    /** Of the lead's next event. Positions have no gaps; webhook sequences skip 1,000 after a restore. */
     nextPosition: p.integer(),
     nextSequence: p.integer(),
     lastEventAt: instant(),

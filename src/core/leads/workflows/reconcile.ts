@@ -33,7 +33,7 @@ export interface Reconciliation {
 
 /**
  * Restarts the workflows of open leads that ended since `sinceMs` (milliseconds since the epoch), for example because
- * somebody terminated them.
+ * they were terminated.
  */
 export async function restartEnded(dependencies: Dependencies, sinceMs: number): Promise<number[]> {
   const { client, sql, referrals, signal, onFailure } = dependencies
@@ -73,7 +73,7 @@ export async function refreshOverdue(dependencies: Dependencies): Promise<number
 /**
  * Compares all open leads with the running workflows. Starts missing workflows from the record, which repeats no webhook
  * and moves no date. After a reset, or when Temporal was put back from a copy, a workflow may know less than the record:
- * one with another status, or without a webhook that fails or is held while one is to be sent, is told to read it again.
+ * one with another status, or without a failing or held webhook while one is open, is told to read it again.
  *
  * @param dryRun only reports what it would do.
  */

@@ -42,7 +42,7 @@ function itemsScheduledIn(events: readonly HistoryEvent[]) {
   }
 }
 
-/** Never throws: whatever somebody sent is in a history. */
+/** Never throws: a history may contain anything. */
 export function decode(payloads: readonly Payload[] | null | undefined): unknown[] {
   return (payloads ?? []).map((payload) => payloadConverter.fromPayload(payload))
 }

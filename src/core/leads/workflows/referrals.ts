@@ -25,7 +25,7 @@ import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
 import { startAttributes } from '../../temporal/search-attributes.ts'
 import { type OnCutOff, type StartState, startStateOf } from './start-state.ts'
 
-/** How long a call may take while Temporal is away: the record keeps what is to be done. */
+/** How long a call may take while Temporal is away: the sweep does from the record what it could not. */
 const CALL_LIMIT_MS = 10_000
 
 const DETAILS = `One borrower’s journey, from the referral until 30 days after mortgage_ready. *Current Details* says where it
@@ -59,7 +59,7 @@ export interface Referrals {
   /** Sends milestones of a scenario, which the workflow tells what became of them. It is started if it does not run. */
   play(leadId: number, request: SimulateRequest): Promise<'sent' | 'closed'>
   /**
-   * Has the workflow go on with what the record has, which was restored, after starting it if it does not run. False when
+   * Has the workflow continue with what the record has, which was restored, after starting it if it does not run. False when
    * neither Temporal nor the record has the lead.
    */
   takeOver(leadId: number): Promise<boolean>

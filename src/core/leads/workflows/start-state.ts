@@ -21,7 +21,7 @@ const CARRIED_BYTES = 1_500_000
 
 /**
  * What a lead’s workflow starts with: the record’s state, and what its former run had received and not recorded if
- * somebody terminated it. `undefined` if there is no such lead.
+ * it was terminated. `undefined` if there is no such lead.
  */
 export async function startStateOf(
   { client, sql, onCutOff }: { client: Client; sql: Sql; onCutOff?: OnCutOff },

@@ -26,7 +26,7 @@ export async function list({ sql, config }: StaffContext) {
 }
 
 /** A partner, its endpoint's state and its keys. */
-export async function show({ sql, config }: StaffContext, partner: number) {
+export async function showPartner({ sql, config }: StaffContext, partner: number) {
   const [row] = await listPartners(sql, partner)
   if (row === undefined) throw noSuchPartner(partner)
   const keys = await listKeys(sql, partner)

@@ -4,7 +4,7 @@ import { addPartner, changePartner } from '../statements/partner.ts'
 import { printable } from '../../../staff/answer.ts'
 import { partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
-import { list, show } from './partner-view.ts'
+import { list, showPartner } from './partner-view.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { requirePartner } from './require-partner.ts'
 
@@ -34,7 +34,7 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .command('show')
     .description('a partner, its endpoint’s state and its keys')
     .argument('<partner>', 'its id', partnerId)
-    .action(run(show))
+    .action(run(showPartner))
   partner.command('list').description('all partners').action(run(list))
 }
 

@@ -3,12 +3,12 @@ import type { Sql } from '../../../tables.ts'
 import { codeOf, isDenied } from '../../database/role-rights.ts'
 
 /**
- * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that whoever knew more,
- * a workflow or a partner, can tell. Its cluster says so by another system identifier (a dump that was loaded elsewhere) or
+ * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that a workflow or a
+ * partner that knew more can tell. The cluster shows it by another system identifier (a dump that was loaded elsewhere) or
  * timeline (a failover, or a recovery to a moment). A copy of its files is noticed by the first workflow that knows more,
- * unless staff have said so.
+ * unless staff declare it before.
  *
- * How it is raised is said in src/core/database/migrations/initial/generation.ts.
+ * How it is raised: src/core/database/migrations/initial/generation.ts.
  */
 export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
 
@@ -63,7 +63,7 @@ async function readCluster(connection: Connection): Promise<Cluster | undefined>
 }
 
 /**
- * Raises it because somebody knows that the record went back; in a transaction.
+ * Raises it because staff or a workflow know that the record went back; in a transaction.
  *
  * @param from only if it is still this one.
  * @returns the generation after it.

@@ -5,7 +5,7 @@
  * | Queue       | Its activities wait for                                                                         |
  * | ----------- | ----------------------------------------------------------------------------------------------- |
  * | `referrals` | PostgreSQL, one HTTP or SMTP request, and their turn among activities that run already: for no activity |
- * | `waiting`   | activities of `referrals`: what is due on a lead's clock, a lead that takes over a restored record      |
+ * | `waiting`   | activities of `referrals`: dates on a lead's clock, a lead that takes over a restored record            |
  *
  * All other waiting is done by workflows, by timers, signals and retries, which take no place. With one place for
  * activities, everything still comes to its end: `test/sandbox/places.test.ts`.

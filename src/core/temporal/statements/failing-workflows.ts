@@ -74,7 +74,7 @@ export async function noteStillFailing(sql: Sql, workflowIds: readonly string[])
     .execute()
 }
 
-/** Removes one that goes on, or has ended, unless it fails in another run by now. */
+/** Removes one that continues, or has ended, unless it fails in another run by now. */
 export async function forgetFailing(
   sql: Sql,
   { workflowId, runId }: Pick<FailingWorkflow, 'workflowId' | 'runId'>,

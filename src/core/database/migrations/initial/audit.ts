@@ -4,8 +4,9 @@ const IS_SERVICE = `has_table_privilege(session_user, 'lead_events', 'insert')`
 const BEGINNING = String.raw`'\x${'00'.repeat(32)}'::bytea`
 
 /**
- * The audit only grows, and each row holds the hash of the one before. The rule is in docs/operations.md, and the code in
- * src/capabilities/audit/statements/audit-chain.ts computes the same outside PostgreSQL; whoever changes one changes what rows from before hash to.
+ * The audit only grows, and each row holds the hash of the one before. docs/operations/staff-and-audit.md states the rule,
+ * and src/capabilities/audit/statements/audit-chain.ts computes it outside PostgreSQL. A change to either changes the hashes
+ * of older rows.
  * Its functions find their own tables, also where a session has a temporary one of that name.
  */
 export const audit = (schema: string) => `

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Sql } from '../../core/database/orm.ts'
 import { leadsOf } from './statements/apply-journal.ts'
-import { settleIntents } from './statements/intents.ts'
+import { endOpenIntents } from './statements/intents.ts'
 import { type ErasureSettings, erasureTools } from './statements/journal.ts'
 import { createUnknownErasures } from './unknown-erasures.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/values/durations.ts'
@@ -22,14 +22,14 @@ interface Options {
 }
 
 /** Ends erasures of which the journal has only the intent, once an hour until `signal` aborts. */
-export async function keepSettled({ sql, config, registry, log, signal }: Options): Promise<void> {
+export async function keepIntentsEnded({ sql, config, registry, log, signal }: Options): Promise<void> {
   const tell = createUnknownErasures(registry, log)
   const { journal } = erasureTools(config)
   if (journal === undefined) return
   let failing = false
   while (!signal.aborted) {
     try {
-      tell(leadsOf(await settleIntents(sql, journal)))
+      tell(leadsOf(await endOpenIntents(sql, journal)))
       failing = false
     } catch (error) {
       if (!failing)
