@@ -8,13 +8,13 @@ import { forSelfService } from './capabilities/self-service/api.ts'
 import { createReadLog } from './core/audit/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
-import { isDatabaseAway } from './core/database/database-away.ts'
 import { remembered, requireDeployment } from './core/record/statements/deployment.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
 import { connect, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { olderSchema } from './core/database/schema-version.ts'
+import { sayDatabaseAway, whyUnusable } from './database-fault.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
@@ -43,9 +43,7 @@ const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).c
 const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
 await isDatabaseReady().catch((error: unknown) =>
-  log.warn(
-    `the database cannot be used yet, and partners get 503: ${reasonOf(error)}. Check DATABASE_URL, and that PostgreSQL is running.`,
-  ),
+  log.warn(`the database cannot be used yet, and partners get 503: ${whyUnusable(error)}`),
 )
 const { client, guard } = createTemporalClient(temporal, { deployment, log })
 /** Aborted by the first signal to end; `hurry` by one that does not let it wait. */
@@ -140,10 +138,6 @@ async function findSharedFault(): Promise<string | undefined> {
 
 const sayUnusable = (isUsable: boolean) =>
   isUsable ? undefined : 'the schema is older, or a key is missing: see the log'
-
-function sayDatabaseAway(error: unknown): string {
-  return isDatabaseAway(error) ? 'PostgreSQL does not answer' : 'the database cannot be used: see the log'
-}
 
 /** Where the worker reaches this API: at SINK_URL, or where both are on one machine at the port itself. */
 function sinkBaseOf({

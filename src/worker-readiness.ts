@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { Sql } from './core/database/orm.ts'
 import { isPolling } from './core/temporal/polling.ts'
 import { isTemporalAway } from './core/temporal/temporal-away.ts'
-import { idleVersion } from './core/temporal/worker-version.ts'
+import { idleUnversioned, idleVersion } from './core/temporal/worker-version.ts'
+import { findDatabaseFault } from './database-fault.ts'
 import { reasonOf } from './fail.ts'
 
 const POLL_CHECK_MS = 100
@@ -14,12 +16,13 @@ const WAITING_LOG_MS = 5000
 interface Options {
   config: Config<'worker'>
   log: Logger
+  sql: Sql
   client: Client
   worker: { getState(): string; options: { identity: string } }
 }
 
 /** What keeps a worker from getting work. */
-export function workerReadiness({ config, log, client, worker }: Options) {
+export function workerReadiness({ config, log, sql, client, worker }: Options) {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config
   /** Said in the log: no version lets this worker work. */
   let isIdle = false
@@ -37,17 +40,24 @@ export function workerReadiness({ config, log, client, worker }: Options) {
   }
 
   async function findIdleVersion(): Promise<string | undefined> {
-    if (deploymentName === undefined || buildId === undefined) return undefined
-    const idle = await idleVersion(client, { deploymentName, buildId })
+    const isVersioned = deploymentName !== undefined && buildId !== undefined
+    const idle = await (isVersioned
+      ? idleVersion(client, { deploymentName, buildId })
+      : idleUnversioned(client))
     // Temporal may know the version only some time after its first poll
     if (idle !== undefined && !isIdle) log.warn(idle)
     isIdle = idle !== undefined
     return idle
   }
 
+  /** Running is not enough: it is ready once it polls, and gets work. */
+  const findFault = async () => (await findPollingFault()) ?? findIdleVersion()
+
   return {
-    /** Running is not enough: it is ready once it polls, and gets work. */
-    findFault: async () => (await findPollingFault()) ?? findIdleVersion(),
+    findFault,
+
+    /** Also that PostgreSQL is away, which it is for all workers: readiness does not say so. */
+    findSharedFault: async () => (await findFault()) ?? findDatabaseFault(sql),
 
     findIdleVersion,
 

@@ -5,6 +5,7 @@ import type { Config, TemporalSettings } from './config.ts'
 import { requireDeployment } from './core/record/statements/deployment.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
 import { isReachable, type Sql } from './core/database/orm.ts'
+import { unusableDatabase } from './database-fault.ts'
 import { olderSchema } from './core/database/schema-version.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
@@ -30,9 +31,7 @@ export async function connectToTemporal(temporal: TemporalSettings): Promise<Nat
 export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promise<string> {
   const { host, pathname } = new URL(config.DATABASE_URL)
   await retryFor(() => isReachable(sql), PATIENCE_MS).catch((error: unknown) =>
-    fail(
-      `PostgreSQL does not answer at ${host}${pathname}: start it, or set DATABASE_URL (${reasonOf(error)})`,
-    ),
+    fail(unusableDatabase(`${host}${pathname}`, error)),
   )
   await retryFor(() => requireServiceLogin(sql, config), PATIENCE_MS).catch((error: unknown) =>
     fail(`The role of DATABASE_URL cannot be checked: ${reasonOf(error)}. Start it again`),

@@ -20,10 +20,12 @@ import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { waitingWorkerOptions, workerOptions } from './core/temporal/worker-options.ts'
+import { findDatabaseFault } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
+import { registerWorkerDatabase } from './metrics/database.ts'
 import { registerWaiting } from './metrics/waiting.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
 import { workerActivities } from './worker-activities.ts'
@@ -52,9 +54,10 @@ async function main(): Promise<void> {
   const failed = createFailedTasks()
   watchFailedTasks(workers.main, failed)
   const build = buildOf(workers.main)
-  const readiness = workerReadiness({ config, log, client, worker: workers.main })
+  const readiness = workerReadiness({ config, log, ...servers, worker: workers.main })
   const health = await startHealthServer(config, {
     findFault: readiness.findFault,
+    findSharedFault: readiness.findSharedFault,
     registry: tools.registry,
   })
 
@@ -123,6 +126,7 @@ function createTools({ config, log }: Settings, { sql, client }: Servers) {
   const onCutOff = (facts: Record<string, unknown>) =>
     log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
   const { registry, observe } = createWorkerMetrics(log, () => readBacklog(sql))
+  registerWorkerDatabase(registry, async () => (await findDatabaseFault(sql)) === undefined)
   registerWaiting(registry, sql, [
     // by room
     overdueErasures,

@@ -8,7 +8,7 @@ import { switchableProxy } from './api/switchable-proxy.ts'
 import { atEnd } from './support/at-end.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { openDatabase } from './support/open-database.ts'
-import { runToEnd, type ServiceProcess } from './support/processes.ts'
+import { runToEnd, type ServiceProcess, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
 import { withoutTemporal } from './staff/context.ts'
@@ -119,5 +119,19 @@ describe('an API', () => {
     const { code, stderr } = await runToEnd('src/server.ts', { ...settings, ...files })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^TLS_CERT_FILE or TLS_KEY_FILE cannot be used: [^\n]+\n$/)
+  })
+
+  it('says in its log and to probes what PostgreSQL says of a wrong password', async () => {
+    const url = Object.assign(new URL(settings.DATABASE_URL ?? ''), { password: 'hidden' }).href
+    const api = await startProcess('src/server.ts', { ...settings, DATABASE_URL: url, METRICS_PORT: '0' })
+    const says =
+      /password authentication failed for user \W+\w+\W+ \(28P01\); correct the password in DATABASE_URL/
+    expect(await until(async () => says.test(api.output()))).toBe(true)
+    for (const probe of ['readyz', 'healthz']) {
+      const answer = await fetch(`http://127.0.0.1:${api.metricsPort}/${probe}`)
+      expect(answer.status).toBe(503)
+      expect(await answer.text()).toMatch(says)
+    }
+    expect(api.output()).not.toContain('hidden')
   })
 })

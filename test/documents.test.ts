@@ -13,6 +13,7 @@ import { closeReasonNames, erasureReasonNames, holdReasonNames } from '../src/co
 import { RETRY_DELAYS_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
+import { registerWorkerDatabase } from '../src/metrics/database.ts'
 import { registerWaiting } from '../src/metrics/waiting.ts'
 import { createWorkerMetrics } from '../src/metrics/worker.ts'
 import { staffProgram } from '../src/staff/program.ts'
@@ -66,6 +67,7 @@ describe('docs/operations', () => {
     const worker = createWorkerMetrics(log, () => Promise.reject(new Error('away')))
     createRetentionMetrics(worker.registry, log, [])
     createUnknownErasures(worker.registry, log)
+    registerWorkerDatabase(worker.registry, async () => true)
     registerWaiting(worker.registry, {} as Sql, [overdueErasures])
     // its types leave the labels out
     const metrics = [createApiMetrics(async () => true).registry, worker.registry].flatMap(
@@ -91,7 +93,7 @@ describe('docs/operations', () => {
     const [, section = ''] = sourceOf('docs/operations/bad-days.md').split('\n## Fix a worker\n')
     const [table = ''] = section.split('\n## ')
     const quoted = Array.from(table.matchAll(/^\| `([^`/]+)`/gm), ([, message = '']) => message)
-    expect(quoted).toHaveLength(11)
+    expect(quoted).toHaveLength(12)
     const parts = quoted.flatMap((message) => message.split('…').map((part) => part.trim())).filter(Boolean)
     expect(parts.filter((part) => !code.some((source) => source.includes(part)))).toEqual([])
   })

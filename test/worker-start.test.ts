@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { noteKey, retireKeys } from '../src/core/sealing/statements/encryption-keys.ts'
 import { searchAttributes } from '../src/core/leads/decisions/search-attributes.ts'
+import { switchableProxy } from './api/switchable-proxy.ts'
 import { anyPort } from './support/any-port.ts'
+import { atEnd } from './support/at-end.ts'
 import { registerNamespace } from './support/namespace.ts'
 import { runToEnd, startProcess } from './support/processes.ts'
 import { prepareService, type Service } from './support/service.ts'
+import { scrape } from './support/scrape.ts'
 import { temporalProxy } from './support/temporal-proxy.ts'
 import { tlsProxy } from './support/tls-proxy.ts'
 import { until } from './support/until.ts'
@@ -50,6 +53,14 @@ describe('a worker', () => {
         DATABASE_URL: `postgresql://service:hidden@127.0.0.1:${await anyPort()}/referrals`,
       }),
       says: /^PostgreSQL does not answer at 127\.0\.0\.1:\d+\/referrals: start it, or set DATABASE_URL \(.+\)$/,
+    },
+    'PostgreSQL refuses its password': {
+      environment: async () => ({ DATABASE_URL: databaseUrl({ password: 'hidden' }) }),
+      says: /^PostgreSQL at \S+ does not let this role in: password authentication failed for user "\w+" \(28P01\); correct the password in DATABASE_URL$/,
+    },
+    'there is no such database': {
+      environment: async () => ({ DATABASE_URL: databaseUrl({ pathname: '/no-such-database' }) }),
+      says: /^PostgreSQL at \S+\/no-such-database does not let this role in: database "no-such-database" does not exist \(3D000\); create the database, or correct its name in DATABASE_URL$/,
     },
     'DATABASE_URL is not set': {
       environment: async () => ({ DATABASE_URL: '' }),
@@ -105,6 +116,9 @@ describe('a worker', () => {
     }
     await Promise.all(Object.entries(faults).map(refuse))
   }, 60_000)
+
+  const databaseUrl = (changed: Partial<Pick<URL, 'password' | 'pathname'>>) =>
+    Object.assign(new URL(service.environment.DATABASE_URL), changed).href
 
   async function namespaceWithout(missing: string[]): Promise<string> {
     const { connection } = service.client
@@ -183,5 +197,22 @@ describe('a worker', () => {
     expect(await status('livez')).toBe(200)
     isSilent = true
     expect(await reason()).toBe('not ready: Temporal does not answer\n')
+  })
+
+  it('stays ready while PostgreSQL is away, and tells others that it is away', async () => {
+    const proxy = await switchableProxy(new URL(service.environment.DATABASE_URL))
+    atEnd(() => proxy.close())
+    const { metricsPort } = await service.startWorker({ DATABASE_URL: proxy.url, METRICS_PORT: '0' })
+    const probe = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${metricsPort}/${path}`)
+      return `${answer.status} ${await answer.text()}`
+    }
+    const up = async () => (await scrape({ metricsPort })).value('referrals_worker_database_up')
+    expect([await probe('healthz'), await up()]).toEqual(['200 healthy\n', 1])
+    await proxy.goAway()
+    expect(await probe('healthz')).toBe('503 not healthy: PostgreSQL does not answer\n')
+    expect([await probe('readyz'), await up()]).toEqual(['200 ready\n', 0])
+    await proxy.comeBack()
+    expect([await probe('healthz'), await up()]).toEqual(['200 healthy\n', 1])
   })
 })

@@ -130,13 +130,35 @@ describe('Worker Versioning', () => {
       return [currentDeploymentVersion?.buildId, ramp]
     }
     const commands = documented()
-    expect(commands).toHaveLength(4)
+    expect(commands).toHaveLength(5)
     const roll = { OLD: 'two', NEW: 'one' }
     await runDocumented(commands.slice(0, 1), roll)
     expect(await routing()).toEqual(['two', 'one'])
-    await runDocumented(commands.slice(2), roll)
+    await runDocumented(commands.slice(2, 4), roll)
     expect(await routing()).toEqual(['two', undefined])
     await runDocumented(commands.slice(1, 2), roll)
     expect(await routing()).toEqual(['one', undefined])
+  })
+
+  it('is turned off by a command, until which workers without a version get no work and say so', async () => {
+    const worker = await service.startWorker()
+    const off =
+      'temporal worker deployment set-current-version --yes --deployment-name referrals --unversioned'
+    expect(documented()).toContain(off)
+    const reason = `version one of referrals is current, so a worker without a version gets no work: ${off}`
+    expect(await ready(worker)).toEqual({ status: 503, text: `not ready: ${reason}\n` })
+    expect(worker.output()).toContain(reason)
+    await runDocumented([off], { OLD: 'two', NEW: 'one' })
+    expect(await until(async () => (await ready(worker)).status === 200)).toBe(true)
+    // the server tells its task queues in its own time
+    await until(async () => {
+      await service.referrals.signal(leadId, 'wake')
+      const made = await builds()
+      return made.length > 0 && made.at(-1) === undefined
+    })
+    const before = (await builds()).length
+    await service.referrals.signal(leadId, 'escrow_funded')
+    await arrived(3)
+    expect(new Set((await builds()).slice(before))).toEqual(new Set([undefined]))
   })
 })

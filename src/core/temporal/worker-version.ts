@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client'
+import { TASK_QUEUE } from './names.ts'
 
 const CALL_LIMIT_MS = 2000
+const WORKFLOW_TASKS = 1
 
 /** The version of a worker that uses Worker Versioning. */
 export interface WorkerVersion {
@@ -27,4 +29,25 @@ export async function idleVersion(client: Client, version: WorkerVersion): Promi
     routing.rampingDeploymentVersion?.buildId === buildId && Number(routing.rampingVersionPercentage) > 0
   if (isCurrent || isRamping) return undefined
   return `version ${buildId} of ${deploymentName} is neither current nor ramping, so it gets no work: temporal worker deployment set-current-version --yes --deployment-name ${deploymentName} --build-id ${buildId}`
+}
+
+/** Why a worker without a version gets no work; otherwise as `idleVersion`. */
+export async function idleUnversioned(client: Client): Promise<string | undefined> {
+  const { namespace } = client.options
+  const ask = () =>
+    client.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: TASK_QUEUE },
+      taskQueueType: WORKFLOW_TASKS,
+    })
+  const { versioningInfo: routing } = await client
+    .withDeadline(Date.now() + CALL_LIMIT_MS, ask)
+    .catch(() => ({ versioningInfo: undefined }))
+  const current = routing?.currentDeploymentVersion
+  if (!current?.buildId) return undefined
+  // a ramp to no version is one to the workers without one
+  const isRamping = !routing?.rampingDeploymentVersion && Number(routing?.rampingVersionPercentage) > 0
+  if (isRamping) return undefined
+  const { deploymentName, buildId } = current
+  return `version ${buildId} of ${deploymentName} is current, so a worker without a version gets no work: temporal worker deployment set-current-version --yes --deployment-name ${deploymentName} --unversioned`
 }
