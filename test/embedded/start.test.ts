@@ -80,7 +80,7 @@ const runFile = (): Recorded => JSON.parse(readFileSync(path.join(dataDirectory,
 const recorded = () => runFile().processes
 
 test('runs everything, refuses a second start, survives being killed and stops what was left', async () => {
-  const first = await ready()
+  const first = await ready({ ERASURE_JOURNAL: 'journal' })
   expect(first.sandbox).toEqual({
     api: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
     console: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/console#key=prs_test_/),
@@ -99,6 +99,7 @@ test('runs everything, refuses a second start, survives being killed and stops w
   expect(runFile().environment).toMatchObject({
     SMTP_URL: expect.stringMatching(/^smtp:\/\/127\.0\.0\.1:/),
     SMTP_CATCHER: 'true',
+    ERASURE_JOURNAL: path.join(folder, 'journal'),
   })
 
   const second = start([])

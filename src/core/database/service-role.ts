@@ -78,12 +78,13 @@ export async function requireTwoRoles(owner: Orm, serviceUrl: string): Promise<v
 
 /**
  * Which owner this connection logged in as, in one line that says what to do; `undefined` if it owns nothing. Whoever may
- * become the owner of the tables or of the database counts as one, and a superuser may.
+ * become the owner of the database, its schema or its tables counts as one, and a superuser may.
  */
 export async function ownerInstead(sql: Sql): Promise<string | undefined> {
   const { rows } = await raw<{ role: string; owns: boolean }>`
     select session_user as role, bool_or(pg_has_role(session_user, owner, 'member')) as owns
     from (select datdba from pg_database where datname = current_database()
+      union select nspowner from pg_namespace where nspname = current_schema()
       union select relowner from pg_class
       where relkind = 'r' and relnamespace = to_regnamespace(current_schema()::text)) as owners (owner)`.execute(
     sql,
