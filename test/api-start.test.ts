@@ -125,7 +125,7 @@ describe('an API', () => {
     const url = Object.assign(new URL(settings.DATABASE_URL ?? ''), { password: 'hidden' }).href
     const api = await startProcess('src/server.ts', { ...settings, DATABASE_URL: url, METRICS_PORT: '0' })
     const says =
-      /password authentication failed for user \W+\w+\W+ \(28P01\); correct the password in DATABASE_URL/
+      /password authentication failed for user \W+\w+\W+ \(28P01\); correct role and password in DATABASE_URL/
     expect(await until(async () => says.test(api.output()))).toBe(true)
     for (const probe of ['readyz', 'healthz']) {
       const answer = await fetch(`http://127.0.0.1:${api.metricsPort}/${probe}`)

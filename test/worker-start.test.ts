@@ -56,7 +56,7 @@ describe('a worker', () => {
     },
     'PostgreSQL refuses its password': {
       environment: async () => ({ DATABASE_URL: databaseUrl({ password: 'hidden' }) }),
-      says: /^PostgreSQL at \S+ does not let this role in: password authentication failed for user "\w+" \(28P01\); correct the password in DATABASE_URL$/,
+      says: /^PostgreSQL at \S+ does not let this role in: password authentication failed for user "\w+" \(28P01\); correct role and password in DATABASE_URL$/,
     },
     'there is no such database': {
       environment: async () => ({ DATABASE_URL: databaseUrl({ pathname: '/no-such-database' }) }),
@@ -214,5 +214,7 @@ describe('a worker', () => {
     expect([await probe('readyz'), await up()]).toEqual(['200 ready\n', 0])
     await proxy.comeBack()
     expect([await probe('healthz'), await up()]).toEqual(['200 healthy\n', 1])
+    proxy.fallSilent()
+    expect(await probe('healthz')).toBe('503 not healthy: PostgreSQL does not answer\n')
   })
 })

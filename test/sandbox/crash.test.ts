@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import type { CheckReport } from '../../src/capabilities/self-service/decisions/certification.ts'
 import { scenarioId, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
@@ -75,7 +76,8 @@ describe('where the worker is killed in the middle', () => {
   it('a clock goes on, and nothing happens twice', async () => {
     const { data } = await advancing
     expect(['advancing', 'score_update']).toContain(data.status)
-    await until(async () => !(await traveler.clock(lead)).data.moving)
+    await service.client.workflow.getHandle(advanceId(lead)).result()
+    expect((await traveler.clock(lead)).data.moving).toBe(false)
     const events = await historyOf(lead)
     expect(events.map(({ position }) => position)).toEqual(
       Array.from({ length: 10 }, (_, index) => index + 1),

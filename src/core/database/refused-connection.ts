@@ -1,11 +1,10 @@
 /** What PostgreSQL says to those whom it does not let in, by SQLSTATE, and what to do. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '28000': 'correct the role in DATABASE_URL, or let it in by pg_hba.conf',
-  '28P01': 'correct the password in DATABASE_URL',
+  '28P01': 'correct role and password in DATABASE_URL',
   '3D000': 'create the database, or correct its name in DATABASE_URL',
   '42501': 'grant the role of DATABASE_URL what it lacks, or correct DATABASE_URL',
   '53300': 'raise PostgreSQL’s max_connections, or start fewer processes',
-  '57P03': 'wait until PostgreSQL takes connections, and start it again',
 }
 
 interface RefusedConnection {

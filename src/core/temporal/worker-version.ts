@@ -3,6 +3,8 @@ import { TASK_QUEUE } from './names.ts'
 
 const CALL_LIMIT_MS = 2000
 const WORKFLOW_TASKS = 1
+/** Percent. */
+const ALL = 100
 
 /** The version of a worker that uses Worker Versioning. */
 export interface WorkerVersion {
@@ -34,20 +36,24 @@ export async function idleVersion(client: Client, version: WorkerVersion): Promi
 /** Why a worker without a version gets no work; otherwise as `idleVersion`. */
 export async function idleUnversioned(client: Client): Promise<string | undefined> {
   const { namespace } = client.options
-  const ask = () =>
-    client.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: TASK_QUEUE },
-      taskQueueType: WORKFLOW_TASKS,
-    })
+  const request = { namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: WORKFLOW_TASKS }
+  const ask = () => client.workflowService.describeTaskQueue(request)
   const { versioningInfo: routing } = await client
     .withDeadline(Date.now() + CALL_LIMIT_MS, ask)
     .catch(() => ({ versioningInfo: undefined }))
-  const current = routing?.currentDeploymentVersion
-  if (!current?.buildId) return undefined
+  if (!routing) return undefined
+  const { currentDeploymentVersion: current, rampingDeploymentVersion: ramping } = routing
+  const percentage = Number(routing.rampingVersionPercentage)
+  if (ramping && percentage >= ALL)
+    return `${takesAll(ramping, 'ramps at 100 percent')} set-ramping-version --yes --deployment-name ${ramping.deploymentName} --build-id ${ramping.buildId} --delete`
   // a ramp to no version is one to the workers without one
-  const isRamping = !routing?.rampingDeploymentVersion && Number(routing?.rampingVersionPercentage) > 0
-  if (isRamping) return undefined
-  const { deploymentName, buildId } = current
-  return `version ${buildId} of ${deploymentName} is current, so a worker without a version gets no work: temporal worker deployment set-current-version --yes --deployment-name ${deploymentName} --unversioned`
+  if (!current || (!ramping && percentage > 0)) return undefined
+  return `${takesAll(current, 'is current')} set-current-version --yes --deployment-name ${current.deploymentName} --unversioned`
+}
+
+/** As Temporal answers them. */
+type Routed = { [Name in keyof WorkerVersion]?: string | null }
+
+function takesAll({ buildId, deploymentName }: Routed, why: string): string {
+  return `version ${buildId} of ${deploymentName} ${why}, so a worker without a version gets no work: temporal worker deployment`
 }

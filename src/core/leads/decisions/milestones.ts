@@ -1,6 +1,6 @@
 /**
  * The milestones of a borrower's journey, in its order: the one table from which signals, webhooks, the status
- * rule, the database's check and the API's documentation derive.
+ * rule, the entity's check and the API's documentation derive. A migration writes the database's check by hand.
  *
  * Source: interface specification, section 6, and its documented order of milestones.
  */
