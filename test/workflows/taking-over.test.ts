@@ -32,11 +32,12 @@ describe('a workflow whose record went back', () => {
   const view = () => handle().query<ReferralView>('state')
   const record = (name: SignalledMilestone, id?: string) =>
     service.referrals.record(leadId, { name, ...(id !== undefined && { id }) })
+  /** In the record, and known to the workflow: an answer of before a loss would tell it of that. */
   const delivered = (sequence: number) =>
     until(async () => {
       const rows = service.sql.selectFrom('deliveries').select('state').where('lead_id', '=', leadId)
       const [row] = await rows.where('sequence', '=', sequence).execute()
-      return row?.state === 'delivered'
+      return row?.state === 'delivered' && (await view()).next > sequence
     })
   const history = async () =>
     ((await findEvents(service.sql, partner.id, leadId)) ?? []).map(
