@@ -122,6 +122,8 @@ describe('the staff command', () => {
       [2, ['milestone', '1']],
       [2, ['key', 'issue', '4294967296']],
       [2, ['key', 'rotate', '1', '--overlap', '8d']],
+      [2, ['key', 'issue', '1', '--from', '203.0.113.7/24']],
+      [2, ['key', 'issue', '1', '--from', '203.0.113.7,office.example']],
       [1, ['lead', 'show', '77']],
     ]
     const answers = await Promise.all(cases.map(([, args]) => staff(environment, args)))
