@@ -1,10 +1,11 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
-import { loadArrivals, outcomeOf, shownState } from '../lead-data.js'
+import { loadAnswers, loadArrivals, outcomeOf, problemOf, shownState } from '../lead-data.js'
 import { touch, useLoad } from '../live.js'
 import { Badge, Code, Curl, Done, Failure, Loading, pretty, Time, useAction } from '../parts.js'
 import { link } from '../route.js'
 import { duration } from '../time.js'
+import { Exchange, linesOf } from './exchange.js'
 import { counted, meaningOf, words } from '../words.js'
 
 /** @typedef {import('../lead-data.js').Delivery} Delivery */
@@ -35,11 +36,18 @@ export function Webhook({ step, isOpen }) {
             <${Badge} state=${shownState(delivery)} />
             <span class="dim"><${Summary} delivery=${delivery} waits=${step.waits} /></span>
           </span>
+          <${Problem} delivery=${delivery} />
         </summary>
         ${open && html`<${Detail} step=${step} delivery=${delivery} />`}
       </details>
     </li>
   `
+}
+
+/** @param {{ delivery: Delivery }} props */
+const Problem = ({ delivery }) => {
+  const problem = problemOf(delivery)
+  return problem === undefined ? null : html`<span class="hint-line problem">${problem}</span>`
 }
 
 /** @param {{ payload: Record<string, any> | null }} props */
@@ -76,19 +84,30 @@ function Detail({ step, delivery }) {
     (signal) => loadArrivals(delivery.event_id, signal),
     [delivery.event_id],
   )
-  const headers = data?.at(-1)?.headers
+  const { data: answers, error: notRead } = useLoad(
+    (signal) => loadAnswers(delivery.event_id, signal),
+    // again when an attempt was added or has ended
+    [delivery.event_id, delivery.attempts.map(({ duration_ms: ms }) => ms).join()],
+  )
+  const received = data?.at(-1)?.headers
+  const headers = received ?? delivery.attempts.findLast((made) => made.request_headers)?.request_headers
   return html`
     <div class="event-body">
       <p class="dim">${words(meaningOf(step.event_name))}. Webhook ${delivery.sequence} of this lead.</p>
       <h3>Attempts</h3>
-      <${Attempts} delivery=${delivery} />
+      <${Failure} error=${notRead} />
+      <${Attempts} delivery=${delivery} answers=${answers ?? []} />
       <${Resend} delivery=${delivery} />
       <h3>Request</h3>
       <${Failure} error=${error} again=${reload} />
-      <${Request} delivery=${delivery} headers=${headers} />
+      <${Request} delivery=${delivery} headers=${headers} isReceived=${received !== undefined} />
       <details class="verify">
         <summary>Verify this signature, step by step</summary>
-        <${Verify} key=${headers?.['webhook-timestamp']} delivery=${delivery} headers=${headers} />
+        <${Verify}
+          key=${headers?.['webhook-signature']}
+          delivery=${delivery}
+          headers=${headers ?? undefined}
+        />
       </details>
     </div>
   `
@@ -102,8 +121,8 @@ function Verify(props) {
   return html`<${Loaded} ...${props} />`
 }
 
-/** @param {{ delivery: Delivery }} props */
-function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
+/** @param {{ delivery: Delivery, answers: import('../lead-data.js').Attempt[] }} props */
+function Attempts({ delivery: { attempts, state, next_attempt_at: next }, answers }) {
   const held =
     state === 'held' && html` Resume <a href=${link('endpoint')}>your endpoint</a> to send this webhook.`
   if (attempts.length === 0) return html`<p class="dim">None yet.${held}</p>`
@@ -117,6 +136,10 @@ function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
             <span class="figure">${duration(attempt.duration_ms)}</span>
             <span class="dim"><${Time} at=${attempt.started_at} as="past" />${trigger(attempt.trigger)}</span>
             ${attempt.hint && html`<span class="hint-line">${attempt.hint}</span>`}
+            <${Exchange}
+              attempt=${{ ...attempt, response_body: answers.find(({ number }) => number === attempt.number)?.response_body }}
+              isLast=${attempt === attempts.at(-1)}
+            />
           </li>
         `,
       )}
@@ -154,21 +177,24 @@ function Resend({ delivery }) {
 }
 
 /**
- * The very request, where our sink has it; else what every attempt has in common.
+ * The very request: as our sink received it, or as it was sent; before the first attempt, what all have in common.
  *
- * @param {{ delivery: Delivery, headers: Record<string, string> | undefined }} props
+ * @param {{ delivery: Delivery, headers: Record<string, string> | null | undefined, isReceived: boolean }} props
  */
-function Request({ delivery, headers: received }) {
-  const headers = received ?? {
-    'content-type': 'application/json',
+function Request({ delivery, headers: known, isReceived }) {
+  const headers = known ?? {
     'webhook-id': delivery.event_id,
     'webhook-timestamp': '(seconds since 1970, of the attempt)',
     'webhook-signature': '(v1,… of the attempt)',
   }
-  const shown = Object.entries(headers).filter(([name]) => /^webhook-|^content-type$|^user-agent$/.test(name))
-  const head = shown.map(([name, value]) => `${name}: ${value}`).join('\n')
+  const all = { 'content-type': 'application/json', ...headers }
+  const shown = Object.entries(all).filter(([name]) => /^webhook-|^content-type$|^user-agent$/.test(name))
+  const sent = known ? 'Headers of the latest attempt' : 'Headers'
   return html`
-    <${Code} text=${head} label=${received ? 'Headers, as your sink received them' : 'Headers'} />
+    <${Code}
+      text=${linesOf(Object.fromEntries(shown))}
+      label=${isReceived ? 'Headers, as your sink received them' : sent}
+    />
     <${Code}
       text=${pretty(delivery.body)}
       copies=${delivery.body}
