@@ -38,6 +38,7 @@ describe('the staff command', () => {
       key_id: expect.any(Number),
       key: expect.stringMatching(/^prs_test_/),
       environment: 'sandbox',
+      networks: null,
     })
     const [first, second] = await auditOf(await contextOf(environment))
     expect(first).toMatchObject({ actor: 'Kim', action: 'partner.add', partner_id: partner })
