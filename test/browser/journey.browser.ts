@@ -101,7 +101,7 @@ describe('a lead in the console', () => {
     expect(await shown('Its body')).toBe('<b>down</b> for maintenance <script>alert(1)</script>')
     expect(await shown('Your response')).toMatch(/^HTTP 503\n(.*\n)*x-reason: ledger is read-only/)
     const [arrival] = stage.partner.endpoint.arrivals.filter(({ event: { data } }) => data.lead_id === id)
-    expect(await shown('Headers that we sent')).toBe(
+    expect(await shown('What we sent')).toBe(
       `webhook-id: ${arrival?.id}\nwebhook-timestamp: ${arrival?.timestamp}\nwebhook-signature: ${arrival?.signature}`,
     )
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()

@@ -29,7 +29,7 @@ export const Exchange = ({ attempt, isLast }) =>
 const Sent = ({ headers }) =>
   headers === null
     ? html`<p class="dim">We were interrupted: whether it was sent is not known.</p>`
-    : html`<${Code} text=${linesOf(headers)} label="Headers that we sent" />`
+    : html`<${Code} text=${linesOf(headers)} label="What we sent" />`
 
 /** @param {{ attempt: Attempt }} props */
 function Answer({ attempt: { status, response_headers: headers, response_body: body } }) {
