@@ -76,7 +76,7 @@ const attempt = z
     response_headers: stringMap
       .nullable()
       .describe(
-        'What your endpoint answered, up to 4 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.',
+        'What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.',
       ),
     response_body: z
       .string()
@@ -242,9 +242,6 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
     body: row.body,
     attempts: attempts.map((made) => ({
-      request_headers: signatureHeadersOf(row.event_id, made),
-      response_headers: made.response_headers,
-      ...('response_body' in made && { response_body: made.response_body }),
       number: made.number,
       trigger: made.trigger,
       duration_ms: made.duration_ms,
@@ -252,6 +249,9 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
       error_code: made.error_code,
       hint: made.hint,
       started_at: formatTimestamp(made.started_at),
+      request_headers: signatureHeadersOf(row.event_id, made),
+      response_headers: made.response_headers,
+      ...('response_body' in made && { response_body: made.response_body }),
     })),
   }
 }
