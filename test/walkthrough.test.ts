@@ -149,8 +149,8 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
 
   it('show what an endpoint answered, and compute the signature of the reference’s example', async () => {
     const [ask = '', compute = ''] = blocksOf(webhooks, 'See what your endpoint answered')
-    const [{ id = '' } = {}] = partner.endpoint.arrivals
-    expect(await run(ask.replace('evt_019aa2…', id))).toMatch(
+    const id = partner.endpoint.arrivals[0]?.id
+    expect(await run(ask.replace('evt_019aa2…', String(id)))).toMatch(
       /"request_headers":\{"webhook-id".*"response_body"/,
     )
     const { paths } = JSON.parse(page('docs/openapi.json')) as { paths: object }

@@ -100,7 +100,7 @@ describe('a lead in the console', () => {
     await event.getByText('Its body, up to 4 KB').first().waitFor()
     expect(await shown('Its body')).toBe('<b>down</b> for maintenance <script>alert(1)</script>')
     expect(await shown('Your response')).toMatch(/^HTTP 503\n(.*\n)*x-reason: ledger is read-only/)
-    const [arrival] = stage.partner.endpoint.arrivals.filter(({ event: { data } }) => data.lead_id === id)
+    const arrival = stage.partner.endpoint.arrivals.find(({ event: { data } }) => data.lead_id === id)
     expect(await shown('What we sent')).toBe(
       `webhook-id: ${arrival?.id}\nwebhook-timestamp: ${arrival?.timestamp}\nwebhook-signature: ${arrival?.signature}`,
     )

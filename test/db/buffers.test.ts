@@ -138,9 +138,9 @@ describe('the pages that PostgreSQL reads', () => {
 
   it('are as many for a page of the feed as its rows need, of 50,000 with a webhook each', async () => {
     const feed = (database: Sql) => eventsAfter(database, partners.pending, BEGINNING, PAGE)
-    const page = await feed(sql)
-    expect(page.map(({ sequence }) => sequence)).toEqual(page.map(({ position }) => position))
-    expect(page).toHaveLength(PAGE)
+    const events = await feed(sql)
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map(({ position }) => position))
+    expect(events).toHaveLength(PAGE)
     expect(await buffersRead(sql, feed)).toBeLessThan(LIMIT.page)
   })
 

@@ -203,9 +203,9 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const ids = page.map((row) => row.event_id)
       const attempts = await latestAttempts(sql, ids, asked !== undefined)
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
-      for (const { lead_id: leadId, attempts: made } of data)
-        if (made.some(({ response_body: text }) => text))
-          noteRead({ leadId, partnerId, keyId, what: 'get-deliveries' })
+      for (const shown of data)
+        if (shown.attempts.some(({ response_body: text }) => text))
+          noteRead({ leadId: shown.lead_id, partnerId, keyId, what: 'get-deliveries' })
       const last = found.length > limit ? page.at(-1) : undefined
       return { success: true as const, data, next: last?.event_id ?? null }
     },
@@ -213,14 +213,14 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql, 
 
   async function filterOf(request: FastifyRequest & { body: z.output<typeof body> }) {
     const { partnerId } = request
-    const { event_id: eventId, lead_id: leadId, states, after } = request.body
-    request.leadId = leadId
-    if (eventId !== undefined) {
-      if ((leadId ?? states ?? after ?? null) !== null) throw notAlone()
-      return { partnerId, eventId }
+    const { event_id: asked, lead_id: lead, states, after } = request.body
+    request.leadId = lead
+    if (asked !== undefined) {
+      if ((lead ?? states ?? after ?? null) !== null) throw notAlone()
+      return { partnerId, eventId: asked }
     }
-    if (leadId !== undefined && !(await ownsLead(sql, partnerId, leadId))) throw unknownLead()
-    return { partnerId, leadId, states, before: after ?? AFTER_ALL }
+    if (lead !== undefined && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+    return { partnerId, leadId: lead, states, before: after ?? AFTER_ALL }
   }
 }
 

@@ -1,7 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
+import type { AttemptOutcome, Signature } from '../decisions/attempt-outcome.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
-import type { Signature } from '../webhooks/signature.ts'
 import { isOfRevision } from '../../endpoints/statements/states.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import type { Sql } from '../../database/orm.ts'

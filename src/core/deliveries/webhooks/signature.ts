@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks'
+import type { Signature } from '../decisions/attempt-outcome.ts'
 
 export interface Signing {
   /** The event's id. Delivery is at least once: receivers drop duplicates by this id. */
@@ -43,11 +44,4 @@ export function signatureHeaders({ id, at, signature }: Signature & { id: string
     'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
     'webhook-signature': signature,
   }
-}
-
-/** What a request was signed with, beside its id and body. */
-export interface Signature {
-  at: Date
-  /** One for each secret that was live. */
-  signature: string
 }
