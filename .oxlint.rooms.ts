@@ -64,7 +64,7 @@ const partTable: Record<Part, Row> = {
 
 /** What each folder outside the rooms may import. */
 const folderTable: Record<string, Row> = {
-  'core/values': { parts: [], also: [values], packages: ['leven'] },
+  'core/values': { parts: [], also: [values], packages: ['leven', 'ipaddr.js', 'node:net'] },
   'src/config': { parts: ['decisions'], also: [values, 'src/config/'] },
   'src/metrics': { parts: data, also: [values, 'src/metrics/'], rooms: ['core/database'] },
   'src/staff': { parts: [...outgoing, 'own'], also: [values, 'src/staff/'], types: ['src/config.ts'] },

@@ -39,10 +39,12 @@ export async function makeAttempt(
   // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
-  const headers = { ...signedHeaders({ id, body, at: new Date(), secrets }), ...markReplay(asked) }
-  const outcome = await send({ url, body, headers })
+  const at = new Date()
+  const headers = signedHeaders({ id, body, at, secrets })
+  const signed = { at, signature: headers['webhook-signature'] }
+  const outcome = await send({ url, body, headers: { ...headers, ...markReplay(asked) } })
   observe.attempted(outcome)
-  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger }, outcome)
+  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
   const finished = await retryFor(() => gate.finish(partnerId, write), until - performance.now())
   for (const notice of finished.notices) observe.noticed(notice)

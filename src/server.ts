@@ -73,6 +73,7 @@ const tools = {
   log,
   leftToSweep,
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
+  egressAddresses: config.EGRESS_ADDRESSES,
   sinkBase: sinkBaseOf(config),
 }
 const app = await buildApp({

@@ -12,6 +12,7 @@ const starters = {
   startEndpoint: () => {},
   startErasure: () => {},
   allowPrivateNetwork: false,
+  egressAddresses: [],
   sandbox: {
     scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' as const },
     simulate: async () => 'unanswered' as const,

@@ -58,6 +58,7 @@ describe('defaults', () => {
         RATE_LIMIT: 0,
         MAX_CONNECTIONS: 1000,
         DRAIN_SECONDS: 5,
+        EGRESS_ADDRESSES: [],
       },
     ],
     [
@@ -136,6 +137,12 @@ describe('values', () => {
       'worker',
       { ...sandbox, MAIL_ALLOW_DOMAINS: ' Example.com,,test.example ' },
       { MAIL_ALLOW_DOMAINS: ['example.com', 'test.example'] },
+    ],
+    [
+      'where webhooks come from',
+      'api',
+      { ...sandbox, EGRESS_ADDRESSES: '203.0.113.16/28, 198.51.100.7,2001:DB8::/32,' },
+      { EGRESS_ADDRESSES: ['203.0.113.16/28', '198.51.100.7', '2001:db8::/32'] },
     ],
     [
       'older encryption keys after the current one',
@@ -323,6 +330,17 @@ describe('refusals', () => {
     { METRICS_PORT: '9464' },
   ])('metrics are served where the settings say so: %j', (settings) => {
     expect(refusalOf('api', { ...production, ...settings })).toBe('accepted')
+  })
+
+  test.each([
+    ['203.0.113.7/24', 'is an address with the size of its network: use 203.0.113.0/24'],
+    ['198.51.100.7,hooks.example.com', 'hooks.example.com is neither an IP address nor a network'],
+    ['0.0.0.0/0', 'is every address'],
+  ])('promises no webhooks from %s', (addresses, fault) => {
+    const message = refusalOf('api', { ...sandbox, EGRESS_ADDRESSES: addresses })
+    expect(message).toContain('Configuration: EGRESS_ADDRESSES must be addresses and networks')
+    expect(message).toContain(fault)
+    expect(message).toMatch(oneLine)
   })
 
   test.each([

@@ -147,6 +147,19 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
     await receiver.until(/^lead_received .*"lead_id":1,/)
   })
 
+  it('show what an endpoint answered, and compute the signature of the reference’s example', async () => {
+    const [ask = '', compute = ''] = blocksOf(webhooks, 'See what your endpoint answered')
+    const id = partner.endpoint.arrivals[0]?.id
+    expect(await run(ask.replace('evt_019aa2…', String(id)))).toMatch(
+      /"request_headers":\{"webhook-id".*"response_body"/,
+    )
+    const { paths } = JSON.parse(page('docs/openapi.json')) as { paths: object }
+    const signature = (await run(compute)).trim()
+    expect(signature).toMatch(/^v1,/)
+    expect(JSON.stringify(paths)).toContain(`"webhook-signature":"${signature}"`)
+    expect(webhooks).toContain(`\n${signature}\n`)
+  })
+
   it('refuse a webhook that is forged', async () => {
     const headers = {
       'webhook-id': 'evt_1',

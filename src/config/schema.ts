@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { z } from 'zod'
 import { environments } from '../core/values/environment.ts'
+import { networkOf } from '../core/values/networks.ts'
 import { STAFF_NAME } from '../core/audit/decisions/staff-name.ts'
 import { plainTextWays } from './plain-text.ts'
 import { isProxy } from './trusted-proxies.ts'
@@ -16,6 +17,23 @@ const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
 const text = z.string().min(1)
 const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || [])
+
+/** Addresses and networks, comma-separated. */
+const networks = z
+  .string()
+  .default('')
+  .transform((list, context) =>
+    itemsOf(list).flatMap((item) => {
+      try {
+        return networkOf(item)
+      } catch (error) {
+        context.addIssue(
+          `must be addresses and networks, comma-separated: ${item} ${(error as Error).message}`,
+        )
+        return []
+      }
+    }),
+  )
 
 /** Days, or `null` for `off`. */
 const retention = (byDefault: number, min = 1) =>
@@ -109,6 +127,7 @@ export const programs = {
     ...endpoints,
     PORT: port.default(3000),
     SINK_URL: webUrl.optional(),
+    EGRESS_ADDRESSES: networks,
     TLS_CERT_FILE: text.optional(),
     TLS_KEY_FILE: text.optional(),
     TRUST_PROXY: text

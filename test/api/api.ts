@@ -29,6 +29,7 @@ interface ApiOptions {
   /** What becomes of the rows that PostgreSQL answers, before the API has them. */
   changeRows?: KyselyPlugin
   sandbox?: typeof sandboxOf
+  egressAddresses?: string[]
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }

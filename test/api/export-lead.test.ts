@@ -62,7 +62,7 @@ describe('export-lead', () => {
         metadata: { loan_product: 'FHA', branch: 'Oakland' },
       },
       workflow: { workflow_id: `lead-${leadId}` },
-      events: [{ position: 1, event_name: 'lead_received', event_payload: { partner_lead_id: 'LOAN-1' } }],
+      events: [{ sequence: 1, event_name: 'lead_received', event_payload: { partner_lead_id: 'LOAN-1' } }],
     })
     const [delivery] = data.deliveries
     expect(JSON.parse(delivery.body)).toMatchObject({ type: 'lead_received', data: { lead_id: leadId } })
@@ -137,10 +137,15 @@ describe('export-lead', () => {
     expect(response.headers.get('transfer-encoding')).toBe('chunked')
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     const { data } = (await response.json()) as {
-      data: { events: { position: number }[]; deliveries: { sequence: number }[] }
+      data: { events: { event_id: string; sequence: number | null }[]; deliveries: { sequence: number }[] }
     }
     const counted = (length: number) => Array.from({ length }, (_, index) => index + 1)
-    expect(data.events.map(({ position }) => position)).toEqual(counted(EVENTS))
+    expect(data.events.slice(1).map(({ event_id: id }) => Number(id.slice(4)))).toEqual(
+      counted(EVENTS).slice(1),
+    )
+    expect(data.events.map(({ sequence }) => sequence)).toEqual(
+      counted(EVENTS).map((number) => (number <= 1000 ? number : null)),
+    )
     expect(data.deliveries.map(({ sequence }) => sequence)).toEqual(counted(1000))
   })
 

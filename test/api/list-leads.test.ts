@@ -83,6 +83,10 @@ describe('list-leads', () => {
     [{ partner_lead_id: 'LOAN-1', status: 'lead_received' }, [3]],
     [{ delivery: 'failing' }, [4]],
     [{ delivery: 'held' }, []],
+    [{ closed: true }, [2]],
+    [{ closed: false }, [4, 3, 1, 0]],
+    [{ closed: false, partner_lead_id: 'LOAN-0' }, [4, 0]],
+    [{ closed: true, status: 'lead_received' }, [2]],
   ])('filters by %j', async (filter, expected) => {
     expect(await ids(filter)).toEqual(expected)
   })
@@ -99,12 +103,16 @@ describe('list-leads', () => {
     }
   })
 
-  it.each([{ limit: 0 }, { limit: 101 }, { status: 'score_update_' }, { delivery: 'ok' }, { after: 'x' }])(
-    'refuses %j',
-    async (body) => {
-      expect((await partner.post('list-leads', body)).status).toBe(400)
-    },
-  )
+  it.each([
+    { limit: 0 },
+    { limit: 101 },
+    { status: 'score_update_' },
+    { delivery: 'ok' },
+    { after: 'x' },
+    { closed: 'no' },
+  ])('refuses %j', async (body) => {
+    expect((await partner.post('list-leads', body)).status).toBe(400)
+  })
 
   it('finds none with an identifier that cannot be stored', async () => {
     expect((await partner.post('list-leads', { partner_lead_id: 'a\0b' })).status).toBe(400)

@@ -68,9 +68,9 @@ describe('the schemas of the OpenAPI document', () => {
 describe('events in the OpenAPI document', () => {
   const more = {
     Event: {},
-    FeedEvent: { event_id: 'evt_1', lead_id: 1, partner_lead_id: null, position: 1 },
+    FeedEvent: { event_id: 'evt_1', lead_id: 1, partner_lead_id: null, sequence: null },
     SimulatedEvent: { event_id: 'evt_1', recorded: true, sequence: null },
-    ExportedEvent: { event_id: 'evt_1', position: 1 },
+    ExportedEvent: { event_id: 'evt_1', sequence: 1 },
   }
   const cases = Object.entries(more).flatMap(([schema, fields]) =>
     milestoneNames

@@ -413,3 +413,16 @@ describe('a partner’s own endpoint, in production', () => {
     expect((await partner.post('pause-endpoint', {})).status).toBe(200)
   })
 })
+
+describe('the addresses that webhooks come from', () => {
+  const readOf = async (api: Api) => (await (await addPartnerAt(api)).post('get-endpoint', {})).body.data
+
+  it('are those that the deployment promises, or none', async () => {
+    const egressAddresses = ['203.0.113.16/28', '2001:db8::/32']
+    expect(await readOf(await prepareApi({ egressAddresses }))).toMatchObject({
+      url: URL_NOW,
+      egress_addresses: egressAddresses,
+    })
+    expect(await readOf(await prepareApi())).toMatchObject({ egress_addresses: [] })
+  })
+})

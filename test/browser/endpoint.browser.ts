@@ -27,6 +27,20 @@ describe('the endpoint in the console', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('says where webhooks come from, if the deployment promises it', async () => {
+    const tab = await stage.open('#/endpoint')
+    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    expect(await tab.getByText('Where webhooks come from').count()).toBe(0)
+    const { port } = await stage.service.startApi({ EGRESS_ADDRESSES: '203.0.113.16/28,2001:db8::/32' })
+    await tab.goto(`http://127.0.0.1:${port}/console#key=${stage.partner.key}`)
+    await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
+    await tab.getByRole('link', { name: 'Endpoint' }).click()
+    await tab.getByText('Where webhooks come from').waitFor()
+    expect(await tab.getByRole('group', { name: 'Addresses' }).textContent()).toBe(
+      '203.0.113.16/28\n2001:db8::/32',
+    )
+  })
+
   it('gets a test, whose answer is shown', async () => {
     const tab = await stage.open('#/endpoint')
     await tab.getByRole('button', { name: 'Send a test' }).click()

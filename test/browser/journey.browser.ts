@@ -58,6 +58,12 @@ describe('a lead in the console', () => {
     await tab.locator('.event', { hasText: 'Delivered' }).locator('summary').click()
     const [arrival] = arrived()
     await tab.getByText('Verify this signature').click()
+    // as they were sent
+    await tab.getByText('These are of the latest attempt').waitFor()
+    expect(await tab.getByLabel('webhook-timestamp').inputValue()).toBe(String(arrival?.timestamp))
+    expect(await tab.getByLabel('webhook-signature').inputValue()).toBe(arrival?.signature)
+    await tab.getByLabel('webhook-timestamp').clear()
+    await tab.getByLabel('webhook-signature').clear()
     await tab.getByLabel('webhook-timestamp').fill(String(arrival?.timestamp))
     await tab.getByLabel('webhook-signature').fill(String(arrival?.signature))
     await tab.getByLabel('Your signing secret').fill(stage.partner.endpoint.secret)
@@ -78,6 +84,33 @@ describe('a lead in the console', () => {
     await tab.locator('button:focus', { hasText: 'Resend' }).waitFor()
     await tab.getByText('· replay').or(tab.getByText('· resend')).waitFor()
     expect(arrived().map(({ replay }) => replay)).toEqual([undefined, 'true'])
+  })
+
+  it('says why a webhook fails before it is opened, and then what the endpoint answered', async () => {
+    stage.partner.endpoint.answer = (_, response) =>
+      void response
+        .writeHead(503, { 'x-reason': 'ledger is read-only' })
+        .end('<b>down</b> for maintenance <script>alert(1)</script>')
+    const id = await stage.calls.createLead()
+    const tab = await stage.open(`#/leads/${id}`)
+    const event = tab.locator('.event', { hasText: 'Lead received' })
+    await event.locator('summary').getByText('your endpoint answered 503').waitFor()
+    await event.locator('summary').first().click()
+    const shown = async (name: string) => event.getByRole('group', { name }).first().textContent()
+    await event.getByText('Its body, up to 4 KB').first().waitFor()
+    expect(await shown('Its body')).toBe('<b>down</b> for maintenance <script>alert(1)</script>')
+    expect(await shown('Your response')).toMatch(/^HTTP 503\n(.*\n)*x-reason: ledger is read-only/)
+    const arrival = stage.partner.endpoint.arrivals.find(({ event: { data } }) => data.lead_id === id)
+    expect(await shown('What we sent')).toBe(
+      `webhook-id: ${arrival?.id}\nwebhook-timestamp: ${arrival?.timestamp}\nwebhook-signature: ${arrival?.signature}`,
+    )
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await event.getByRole('button', { name: 'Try now' }).click()
+    await event.locator('summary').getByText('Delivered').waitFor()
+    expect(await event.locator('summary').getByText('your endpoint answered 503').count()).toBe(0)
+    await event.getByText('Request and answer').last().click()
+    await event.getByText('Its body was empty.').waitFor()
+    expect(tab.complaints).toEqual([])
   })
 
   it('shows a failing webhook with its next attempt, and tries it at once when the endpoint is mended', async () => {

@@ -5,6 +5,7 @@ import { findDeliveries } from '../../src/core/deliveries/statements/list.ts'
 import { readHealth } from '../../src/core/endpoints/statements/health.ts'
 import { deliveryStates, type DeliveryStatus } from '../../src/core/deliveries/decisions/delivery.ts'
 import { deliveriesOf } from '../../src/capabilities/access/statements/export-pages.ts'
+import { BEGINNING, eventsAfter } from '../../src/core/leads/statements/event-feed.ts'
 import { EVENTS_AT_ONCE, findEvents } from '../../src/core/leads/statements/partner-reads.ts'
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
@@ -116,6 +117,32 @@ describe('the pages that PostgreSQL reads', () => {
       })
     },
   )
+
+  it.each(['delivered', 'pending'] as const)(
+    'are few for one of a partner’s webhooks, mostly %s',
+    async (common) => {
+      const partnerId = partners[common]
+      const events = sql.selectFrom('deliveries').select('event_id').where('partner_id', '=', partnerId)
+      const { event_id: eventId } = await events.orderBy('event_id').offset(20_000).executeTakeFirstOrThrow()
+      const one = (database: Sql) => findDeliveries(database, { partnerId, eventId, limit: 2 })
+      expect((await one(sql)).map((row) => row.event_id)).toEqual([eventId])
+      expect(await buffersRead(sql, one)).toBeLessThan(LIMIT.few)
+      const foreign = {
+        partnerId: partners[common === 'pending' ? 'delivered' : 'pending'],
+        eventId,
+        limit: 2,
+      }
+      expect(await findDeliveries(sql, foreign)).toEqual([])
+    },
+  )
+
+  it('are as many for a page of the feed as its rows need, of 50,000 with a webhook each', async () => {
+    const feed = (database: Sql) => eventsAfter(database, partners.pending, BEGINNING, PAGE)
+    const events = await feed(sql)
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map(({ position }) => position))
+    expect(events).toHaveLength(PAGE)
+    expect(await buffersRead(sql, feed)).toBeLessThan(LIMIT.page)
+  })
 
   it.each(['delivered', 'pending'] as const)(
     'are as many for the health of an endpoint as its latest 1,000 attempts need, of 50,000, with webhooks mostly %s',

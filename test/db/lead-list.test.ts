@@ -5,25 +5,34 @@ import type { Sql } from '../../src/core/database/orm.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
 
-it('a page of a partner’s leads costs the same however many there are', async () => {
-  const { sql, partnerId } = await openDatabase()
-  await raw`
+it.each([true, false])(
+  'a page of a partner’s leads costs the same however many there are, most open: %p',
+  async (mostlyOpen) => {
+    const { sql, partnerId } = await openDatabase()
+    await raw`
     insert into leads (partner_id, partner_lead_id, personal, status, next_position,
-      next_sequence, last_event_at, created_at, updated_at)
+      next_sequence, last_event_at, created_at, updated_at, closed_at, close_reason)
     select ${partnerId}, 'L-' || n, 'never opened',
-      case when n < 5 then 'mortgage_ready' else 'lead_received' end, 2, 2, now(), now(), now()
-    from generate_series(1, 50000) n`.execute(sql)
-  await raw`vacuum analyze leads`.execute(sql)
-  const filters = [
-    {},
-    { status: 'mortgage_ready' as const },
-    { partnerLeadId: 'L-7' },
-    { delivery: 'failing' as const },
-    { delivery: 'held' as const },
-    { status: 'lead_received' as const, before: 1000 },
-  ]
-  for (const filter of filters) {
-    const read = (database: Sql) => listLeads(database, partnerId, { ...filter, limit: 50 })
-    expect([filter, (await buffersRead(sql, read)) < 600]).toEqual([filter, true])
-  }
-})
+      case when n < 5 then 'mortgage_ready' else 'lead_received' end, 2, 2, now(), now(), now(),
+      case when is_closed then now() end, case when is_closed then 'withdrew' end
+    from generate_series(1, 50000) n, lateral (select (n < 5) = ${mostlyOpen} as is_closed) closing`.execute(
+      sql,
+    )
+    await raw`vacuum analyze leads`.execute(sql)
+    const filters = [
+      {},
+      { status: 'mortgage_ready' as const },
+      { partnerLeadId: 'L-7' },
+      { delivery: 'failing' as const },
+      { delivery: 'held' as const },
+      { status: 'lead_received' as const, before: 1000 },
+      { isClosed: true },
+      { isClosed: false },
+      { isClosed: false, before: 1000 },
+    ]
+    for (const filter of filters) {
+      const read = (database: Sql) => listLeads(database, partnerId, { ...filter, limit: 50 })
+      expect([filter, (await buffersRead(sql, read)) < 600]).toEqual([filter, true])
+    }
+  },
+)

@@ -28,6 +28,7 @@ const TAKEN = {
   responseBody: null,
   retryAfter: null,
 }
+const SIGNED = { at: new Date(0), signature: 'v1,unused' }
 
 let sql: Sql
 let partnerId: number
@@ -73,7 +74,7 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
         })
         .execute()
       const before = await endpoint()
-      const { end } = await finishAttempt(sql, { attemptId, eventId, trigger }, TAKEN)
+      const { end } = await finishAttempt(sql, { attemptId, eventId, trigger, signed: SIGNED }, TAKEN)
 
       expect(end).toBe('delivered')
       const delivery = sql.selectFrom('deliveries').selectAll().where('event_id', '=', eventId)

@@ -136,6 +136,13 @@ describe('a lead that is erased', () => {
     expect(eventIds).toHaveLength(3)
     expect(await eventsOf()).toEqual(eventIds)
     expect((await partner.post('list-leads', {})).data).toEqual([])
+    for (const event_id of eventIds) {
+      const { data } = (await partner.post('get-deliveries', { event_id })) as unknown as {
+        data: { attempts: { response_headers: unknown; response_body: unknown }[] }[]
+      }
+      const answers = data[0]?.attempts.map((made) => [made.response_headers, made.response_body])
+      expect(new Set(answers?.flat())).toEqual(new Set(answers?.length === 0 ? [] : [null]))
+    }
     const deliveries = await service.sql
       .selectFrom('deliveries')
       .select('state')

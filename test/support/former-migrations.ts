@@ -8,6 +8,8 @@ export async function undoInitialMigration(
 ): Promise<void> {
   await raw`alter table lead_events drop column score_period`.execute(sql)
   await raw`drop function note_cluster, raise_generation, next_generation, current_cluster`.execute(sql)
-  await raw`update mikro_orm_migrations set name = 'Migration20261121000000_initial'`.execute(sql)
+  // those after it stay: what they have made is still there
+  await raw`update mikro_orm_migrations set name = 'Migration20261121000000_initial'
+    where name = 'Migration20261123080000_initial'`.execute(sql)
   await raw`insert into mikro_orm_migrations (name) values (${last})`.execute(sql)
 }

@@ -167,5 +167,12 @@ describe('what is kept of an answer', () => {
       response.writeHead(200, { 'x-long': 'l'.repeat(9_000) }).end(),
     )
     expect((await post(long.url)).responseHeaders?.['x-long']).toHaveLength(512)
+    const many = await startReceiver((_request, response) => {
+      for (let index = 0; index < 20; index += 1) response.setHeader(`x-${index}`, 'v'.repeat(400))
+      response.end()
+    })
+    const kept = Object.entries((await post(many.url)).responseHeaders ?? {}).flat()
+    expect(kept.join('').length).toBeGreaterThan(1500)
+    expect(kept.join('').length).toBeLessThanOrEqual(2048)
   })
 })

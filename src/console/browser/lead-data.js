@@ -4,7 +4,7 @@ import { words } from './words.js'
 import { milestones, scorePeriodDays } from './service.js'
 
 /** @typedef {{ event_name: string, event_payload: any, created_at: string }} LeadEvent */
-/** @typedef {{ number: number, trigger: string, started_at: string, duration_ms: number | null, status: number | null, error_code: string | null, hint: string | null }} Attempt */
+/** @typedef {{ number: number, trigger: string, started_at: string, duration_ms: number | null, status: number | null, error_code: string | null, hint: string | null, request_headers: Record<string, string> | null, response_headers: Record<string, string> | null, response_body?: string | null }} Attempt `response_body`: of one webhook only */
 /** @typedef {{ event_id: string, event_name: string, lead_id: number, sequence: number, state: string, created_at: string, next_attempt_at: string | null, settled_at: string | null, resend_requested_at: string | null, body: string, attempts: Attempt[] }} Delivery */
 /** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
 /** @typedef {{ what: string, at: string }} Due */
@@ -100,6 +100,18 @@ export async function loadArrivals(eventId, signal) {
 }
 
 /**
+ * A webhook's attempts with the bodies that its endpoint answered.
+ *
+ * @param {string} eventId
+ * @param {AbortSignal} signal
+ * @returns {Promise<Attempt[]>}
+ */
+export async function loadAnswers(eventId, signal) {
+  const { data } = await call('/get-deliveries', { event_id: eventId }, { signal })
+  return data[0].attempts
+}
+
+/**
  * An event has the first webhook of its name and date: two of the same second are in their order.
  *
  * @param {LeadEvent[]} events oldest first
@@ -145,6 +157,13 @@ function nextScoreUpdate(events, ahead) {
 export function shownState({ state, attempts }) {
   const last = attempts.findLast(({ duration_ms: ms }) => ms !== null)
   return state === 'pending' && last !== undefined ? 'retrying' : state
+}
+
+/** Why a webhook is not delivered yet, or never was; `undefined` if nothing failed. @param {Delivery} delivery */
+export function problemOf({ state, attempts }) {
+  if (!['pending', 'held', 'given_up'].includes(state)) return undefined
+  const last = attempts.findLast(({ duration_ms: ms }) => ms !== null)
+  return last?.error_code ? (last.hint ?? words(last.error_code)) : undefined
 }
 
 const SOON_MS = 1000

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from './preact.js'
 import { ApiFailure, call, onUnreachable } from './api.js'
 
-/** @typedef {{ event_id: string, event_name: string, event_payload: any, created_at: string, lead_id: number, partner_lead_id: string | null, position: number, arrived_at: number }} FeedEvent */
+/** @typedef {{ event_id: string, event_name: string, event_payload: any, created_at: string, lead_id: number, partner_lead_id: string | null, sequence: number | null, arrived_at: number }} FeedEvent */
 /** @typedef {'connecting' | 'live' | 'resting' | 'retrying'} LiveState */
 
 const WAIT_S = 25

@@ -17,7 +17,6 @@ export const webhookSequenceOrNone = z
   .int()
   .nullable()
   .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.')
-export const eventPosition = z.int().describe('Counts the lead’s events from 1, without gaps.')
 export const yourLeadId = z
   .string()
   .nullable()

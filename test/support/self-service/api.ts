@@ -16,7 +16,7 @@ export function selfServiceOf(sql: Sql, requested: string[]): SelfServiceDepende
     ping: async (id: number) => void requested.push(`ping ${id}`),
     change: async (id: number) => void requested.push(`change ${id}`),
   }
-  return { startRequest: (start) => void start(requests), allowPrivateNetwork: false }
+  return { startRequest: (start) => void start(requests), allowPrivateNetwork: false, egressAddresses: [] }
 }
 
 /** A sink is certified as by a worker; the API waits for that. */

@@ -72,8 +72,8 @@ const schema = operation({
         idempotency_keys: [],
         events: [
           {
-            position: 1,
             event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+            sequence: 1,
             event_name: 'lead_received',
             event_payload: { partner_lead_id: 'LOAN-2026-118' },
             created_at: '2026-03-02 15:04:05',

@@ -16,8 +16,8 @@ import {
   ofEvent,
   ofLead,
   ofPartner,
-  eventPosition,
   webhookSequence,
+  webhookSequenceOrNone,
 } from '../../../core/http/response-fields.ts'
 
 /** An exported lead on the wire, as a partner gets it. */
@@ -57,7 +57,10 @@ const delivery = z
   })
   .meta({ id: 'ExportedDelivery' })
 
-const exportedEvent = tellApart('ExportedEvent', event.extend({ position: eventPosition, event_id: ofEvent }))
+const exportedEvent = tellApart(
+  'ExportedEvent',
+  event.extend({ event_id: ofEvent, sequence: webhookSequenceOrNone }),
+)
 
 const lead = z
   .object({

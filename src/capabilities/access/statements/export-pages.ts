@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { wanted } from '../../../core/deliveries/statements/attempts.ts'
 import { waitsFor } from '../../../core/deliveries/statements/first-open.ts'
 import { nextAttemptAt, shownState } from '../../../core/deliveries/statements/list.ts'
+import { sequenceOf } from '../../../core/deliveries/statements/sequence.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { pages } from '../../../core/database/pages.ts'
 
@@ -21,6 +22,7 @@ export function eventsOf(sql: Sql, leadId: number) {
     sql
       .selectFrom('lead_events')
       .select(['position', 'id as event_id', 'event_name', 'event_payload', 'created_at'])
+      .select(sequenceOf('lead_events.id').as('sequence'))
       .where('lead_id', '=', leadId)
       .where('position', '>', after)
       .orderBy('position')

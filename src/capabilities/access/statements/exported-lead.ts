@@ -73,8 +73,8 @@ type RowOf<Read extends (...args: never[]) => AsyncIterable<object[]>> =
   ReturnType<Read> extends AsyncIterable<(infer Row)[]> ? Row : never
 
 const eventOf = (row: RowOf<typeof eventsOf>) => ({
-  position: row.position,
   event_id: row.event_id,
+  sequence: row.sequence,
   event_name: row.event_name,
   event_payload: row.event_payload,
   created_at: time(row.created_at),

@@ -6,6 +6,8 @@ export interface SelfServiceDependencies {
   startRequest: (start: (requests: EndpointRequests) => Promise<void>) => void
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
+  /** The addresses and networks that webhooks come from, as the deployment promises; none if it promises nothing. */
+  egressAddresses: readonly string[]
 }
 
 /** Of which each route picks what it needs. */

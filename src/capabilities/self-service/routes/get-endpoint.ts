@@ -1,13 +1,23 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../../../core/database/orm.ts'
 import { describeReason } from '../../../core/endpoints/decisions/endpoint.ts'
+import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { invalidPayload } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { success } from '../../../core/http/response-fields.ts'
+
+const ownEndpoint = endpointView
+  .extend({
+    egress_addresses: z
+      .array(z.string())
+      .describe(
+        'The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature.',
+      ),
+  })
+  .meta({ id: 'OwnEndpoint', description: 'Where your webhooks are sent, and where they come from.' })
 
 const schema = operation({
   operationId: 'getEndpoint',
@@ -17,7 +27,7 @@ const schema = operation({
     'Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and what you have asked for: a new URL and its certification, a new secret, a test request.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
-  response: z.object({ success, data: endpointView }),
+  response: z.object({ success, data: ownEndpoint }),
   responseDescription: 'The endpoint.',
   responseExamples: {
     paused: {
@@ -29,19 +39,22 @@ const schema = operation({
         since: '2026-03-09 10:30:00',
         open_deliveries: 12,
         ...examplePausedHealth,
+        egress_addresses: ['203.0.113.16/28', '2001:db8:40::/48'],
       },
     },
   },
   errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
 })
 
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'egressAddresses'>
+
 /** POST /get-endpoint (extension): where a partner's webhooks go, and how the endpoint is doing. */
-export const getEndpoint: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+export const getEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, egressAddresses }) => {
   app.post('/get-endpoint', {
     schema,
     handler: async (request) => ({
       success: true as const,
-      data: await viewOf(sql, request.partnerId),
+      data: { ...(await viewOf(sql, request.partnerId)), egress_addresses: [...egressAddresses] },
     }),
   })
 }

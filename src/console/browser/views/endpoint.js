@@ -1,7 +1,7 @@
 import { html } from '../preact.js'
 import { call, offers } from '../api.js'
 import { useLoad } from '../live.js'
-import { Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
+import { Badge, Code, Empty, Fact, Failure, Loading, Time } from '../parts.js'
 import { link } from '../route.js'
 import { duration, isAhead } from '../time.js'
 import { counted, words } from '../words.js'
@@ -47,6 +47,7 @@ const Page = ({ endpoint }) => html`
             <//>`
           : html`<${Health} endpoint=${endpoint} />`
       }
+      <${Egress} addresses=${endpoint.egress_addresses} />
       <${Certification} endpoint=${endpoint} />
       <${Sink} endpoint=${endpoint} />
     </div>
@@ -57,6 +58,18 @@ const Page = ({ endpoint }) => html`
     </aside>
   </div>
 `
+
+/** @param {{ addresses: string[] }} props */
+const Egress = ({ addresses }) =>
+  addresses.length === 0
+    ? null
+    : html`
+        <section class="card pad" aria-labelledby="egress">
+          <h2 id="egress">Where webhooks come from</h2>
+          <p>Behind a firewall, allow requests from these addresses and networks:</p>
+          <${Code} text=${addresses.join('\n')} label="Addresses" />
+        </section>
+      `
 
 /** @type {Record<string, string>} */
 const sentences = {

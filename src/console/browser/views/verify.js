@@ -8,7 +8,7 @@ import { parseTime } from '../time.js'
 /**
  * How to verify the signature of this very webhook, with the partner's secret or by its own code.
  *
- * @param {{ delivery: import('../lead-data.js').Delivery, headers: Record<string, string> | undefined }} props `headers` as our sink received them
+ * @param {{ delivery: import('../lead-data.js').Delivery, headers: Record<string, string> | undefined }} props `headers` of the latest attempt, where they are known
  */
 export function Verify({ delivery, headers }) {
   const started = delivery.attempts.at(-1)?.started_at
@@ -21,7 +21,16 @@ export function Verify({ delivery, headers }) {
     <ol class="steps">
       <li>
         <p><strong>Take the raw body</strong>, before anything parses it, and two headers of the request.</p>
-        ${headers === undefined && html`<p class="dim">Your endpoint has them: copy both from its log. The time below is when we began the attempt.</p>`}
+        ${
+          headers === undefined
+            ? html`<p class="dim">
+                Your endpoint has them: copy both from its log. The time below is when we began the attempt.
+              </p>`
+            : html`<p class="dim">
+                These are of the latest attempt. To check another one, copy its headers from above, or from
+                your log.
+              </p>`
+        }
         <div class="fields">
           <${Field}
             id="verify-timestamp"

@@ -1,11 +1,9 @@
 import { html, useState } from '../preact.js'
-import { call } from '../api.js'
-import { loadArrivals, outcomeOf, shownState } from '../lead-data.js'
-import { touch, useLoad } from '../live.js'
-import { Badge, Code, Curl, Done, Failure, Loading, pretty, Time, useAction } from '../parts.js'
-import { link } from '../route.js'
+import { problemOf, shownState } from '../lead-data.js'
+import { useLoad } from '../live.js'
+import { Badge, Failure, Loading, Time } from '../parts.js'
 import { duration } from '../time.js'
-import { counted, meaningOf, words } from '../words.js'
+import { counted, words } from '../words.js'
 
 /** @typedef {import('../lead-data.js').Delivery} Delivery */
 /** @typedef {import('../lead-data.js').Step} Step */
@@ -35,11 +33,18 @@ export function Webhook({ step, isOpen }) {
             <${Badge} state=${shownState(delivery)} />
             <span class="dim"><${Summary} delivery=${delivery} waits=${step.waits} /></span>
           </span>
+          <${Problem} delivery=${delivery} />
         </summary>
         ${open && html`<${Detail} step=${step} delivery=${delivery} />`}
       </details>
     </li>
   `
+}
+
+/** @param {{ delivery: Delivery }} props */
+const Problem = ({ delivery }) => {
+  const problem = problemOf(delivery)
+  return problem === undefined ? null : html`<span class="hint-line problem">${problem}</span>`
 }
 
 /** @param {{ payload: Record<string, any> | null }} props */
@@ -70,109 +75,14 @@ function Summary({ delivery, waits }) {
   return attempts.length === 0 ? '' : counted(attempts.length, 'attempt')
 }
 
-/** @param {{ step: Step, delivery: Delivery }} props */
-function Detail({ step, delivery }) {
-  const { data, error, reload } = useLoad(
-    (signal) => loadArrivals(delivery.event_id, signal),
-    [delivery.event_id],
-  )
-  const headers = data?.at(-1)?.headers
-  return html`
-    <div class="event-body">
-      <p class="dim">${words(meaningOf(step.event_name))}. Webhook ${delivery.sequence} of this lead.</p>
-      <h3>Attempts</h3>
-      <${Attempts} delivery=${delivery} />
-      <${Resend} delivery=${delivery} />
-      <h3>Request</h3>
-      <${Failure} error=${error} again=${reload} />
-      <${Request} delivery=${delivery} headers=${headers} />
-      <details class="verify">
-        <summary>Verify this signature, step by step</summary>
-        <${Verify} key=${headers?.['webhook-timestamp']} delivery=${delivery} headers=${headers} />
-      </details>
-    </div>
-  `
-}
-
-/** Its files are loaded with the first webhook that is opened. @param {{ delivery: Delivery, headers: Record<string, string> | undefined }} props */
-function Verify(props) {
-  const { data: Loaded, error, reload } = useLoad(async () => (await import('./verify.js')).Verify, [])
+/** Its files are loaded with the first webhook that is opened. @param {{ step: Step, delivery: Delivery }} props */
+function Detail(props) {
+  const {
+    data: Loaded,
+    error,
+    reload,
+  } = useLoad(async () => (await import('./webhook-detail.js')).Detail, [])
   if (Loaded === undefined)
     return error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Loading} />`
   return html`<${Loaded} ...${props} />`
-}
-
-/** @param {{ delivery: Delivery }} props */
-function Attempts({ delivery: { attempts, state, next_attempt_at: next } }) {
-  const held =
-    state === 'held' && html` Resume <a href=${link('endpoint')}>your endpoint</a> to send this webhook.`
-  if (attempts.length === 0) return html`<p class="dim">None yet.${held}</p>`
-  return html`
-    <ol class="attempts">
-      ${attempts.map(
-        (attempt) => html`
-          <li key=${attempt.number}>
-            <span class="attempt-number">${attempt.number}</span>
-            <${Badge} ...${outcomeOf(attempt)} />
-            <span class="figure">${duration(attempt.duration_ms)}</span>
-            <span class="dim"><${Time} at=${attempt.started_at} as="past" />${trigger(attempt.trigger)}</span>
-            ${attempt.hint && html`<span class="hint-line">${attempt.hint}</span>`}
-          </li>
-        `,
-      )}
-    </ol>
-    ${held && html`<p class="dim">${held}</p>`}
-    ${next && html`<p class="dim">Next attempt <${Time} at=${next} />.</p>`}
-  `
-}
-
-/** @param {string} name */
-const trigger = (name) => (name === 'scheduled' ? '' : ` · ${name}`)
-
-/** @param {{ delivery: Delivery }} props */
-function Resend({ delivery }) {
-  const { busy, error, done, run } = useAction()
-  const body = { event_id: delivery.event_id }
-  const resend = () =>
-    run('resend', async () => {
-      const { message } = await call('/resend-webhook', body)
-      touch()
-      return message
-    })
-  if (delivery.state === 'canceled')
-    return html`<p class="dim">This webhook was canceled and cannot be resent.</p>`
-  return html`
-    <div class="actions">
-      <button type="button" aria-disabled=${busy !== undefined} onClick=${resend}>
-        ${delivery.state === 'pending' ? 'Try now' : 'Resend'}
-      </button>
-      <${Curl} path="/resend-webhook" body=${body} />
-    </div>
-    ${done && html`<${Done}>${done}<//>`}
-    <${Failure} error=${error} />
-  `
-}
-
-/**
- * The very request, where our sink has it; else what every attempt has in common.
- *
- * @param {{ delivery: Delivery, headers: Record<string, string> | undefined }} props
- */
-function Request({ delivery, headers: received }) {
-  const headers = received ?? {
-    'content-type': 'application/json',
-    'webhook-id': delivery.event_id,
-    'webhook-timestamp': '(seconds since 1970, of the attempt)',
-    'webhook-signature': '(v1,… of the attempt)',
-  }
-  const shown = Object.entries(headers).filter(([name]) => /^webhook-|^content-type$|^user-agent$/.test(name))
-  const head = shown.map(([name, value]) => `${name}: ${value}`).join('\n')
-  return html`
-    <${Code} text=${head} label=${received ? 'Headers, as your sink received them' : 'Headers'} />
-    <${Code}
-      text=${pretty(delivery.body)}
-      copies=${delivery.body}
-      label="Body, indented; Copy copies the exact bytes"
-    />
-  `
 }

@@ -1,8 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, oneOf } from '../../database/columns.ts'
 
-/** What returns a borrower's personal data: two calls of the API, and two commands of staff. */
-export const readKinds = ['get-lead', 'export-lead', 'lead show', 'lead export'] as const
+/**
+ * What returns a borrower's personal data: calls of the API, and commands of staff. get-deliveries does when it returns what
+ * an endpoint answered, which may repeat it.
+ */
+export const readKinds = ['get-lead', 'export-lead', 'get-deliveries', 'lead show', 'lead export'] as const
 export type ReadKind = (typeof readKinds)[number]
 
 /**

@@ -20,3 +20,10 @@ export interface AttemptOutcome extends Answer {
   /** What the partner can do about the failure. */
   hint: string | null
 }
+
+/** What a request was signed with, beside its id and body. */
+export interface Signature {
+  at: Date
+  /** One for each secret that was live. */
+  signature: string
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { attemptTriggers, deliveryStatuses } from '../decisions/delivery.ts'
 
 /** What routes that show deliveries have in common. */
@@ -14,3 +15,7 @@ export const attemptTrigger = z.enum(attemptTriggers).meta({
   description:
     'Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again.',
 })
+
+/** For an event that does not exist, and for another partner's. */
+export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
+export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')

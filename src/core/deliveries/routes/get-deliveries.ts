@@ -1,20 +1,24 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { latestAttempts } from '../statements/attempts.ts'
 import { findDeliveries, nextAttemptOf } from '../statements/list.ts'
 import { AFTER_ALL } from '../statements/page.ts'
+import { isUnsent } from '../statements/resend.ts'
 import { ownsLead } from '../../leads/statements/partner-reads.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { RouteDependencies } from '../../http/dependencies.ts'
 import { deliveryStatuses } from '../decisions/delivery.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
-import { unknownLead } from '../../http/errors.ts'
+import { invalidPayload, unknownLead } from '../../http/errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
 import { eventCursor } from '../../http/cursors.ts'
-import { attemptTrigger, deliveryState } from './deliveries.ts'
+import { attemptTrigger, deliveryState, unknownEvent, unsentEvent } from './deliveries.ts'
 import { eventName } from '../../http/events.ts'
-import { leadId, oneOf, timestamp } from '../../http/fields.ts'
+import { eventId, leadId, oneOf, timestamp } from '../../http/fields.ts'
+import { EXAMPLE_SECRET } from '../../http/openapi/example-secret.ts'
 import { operation } from '../../http/openapi/operation.ts'
-import { pageLimit, strictBody } from '../../http/schemas.ts'
+import { pageLimit, strictBody, stringMap } from '../../http/schemas.ts'
 import {
   attemptNumber,
   errorCode,
@@ -26,6 +30,11 @@ import {
 } from '../../http/response-fields.ts'
 
 const body = strictBody({
+  event_id: eventId
+    .optional()
+    .describe(
+      'Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`.',
+    ),
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
   states: z
     .array(
@@ -53,6 +62,27 @@ const attempt = z
     status: httpStatus,
     error_code: errorCode,
     hint: z.string().nullable().describe('How to fix the failure.'),
+    request_headers: z
+      .object({
+        'webhook-id': ofEvent,
+        'webhook-timestamp': z.string().describe('Seconds since 1970.'),
+        'webhook-signature': z.string().describe('One `v1,…` for each secret that was live.'),
+      })
+      .meta({ id: 'SignatureHeaders' })
+      .nullable()
+      .describe(
+        'The headers that were sent for your signature check; `null` while the attempt is in progress, and if we were interrupted.',
+      ),
+    response_headers: stringMap
+      .nullable()
+      .describe(
+        'What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.',
+      ),
+    response_body: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('The first 4 KB of it, as text, if the request has `event_id`.'),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
 
@@ -81,15 +111,36 @@ const delivery = z
   })
   .meta({ id: 'Delivery', description: 'One event on its way to your endpoint.' })
 
+const exampleId = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
+const exampleBody =
+  '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}'
+
+/** Those of the example verify with the example's secret. */
+const exampleHeaders = signatureHeadersOf(exampleId, {
+  signed_at: new Date('2026-03-09T10:30:00Z'),
+  signature: signedHeaders({
+    id: exampleId,
+    body: exampleBody,
+    at: new Date('2026-03-09T10:30:00Z'),
+    secrets: [EXAMPLE_SECRET],
+  })['webhook-signature'],
+})
+
+const notAlone = () =>
+  invalidPayload(
+    'Invalid request: event_id is of one webhook: send it without lead_id, states and after, or leave it out.',
+  )
+
 const schema = operation({
   operationId: 'getDeliveries',
   tags: ['Deliveries'],
   summary: 'List webhook deliveries',
-  description: 'Returns one delivery for each event that is sent to your endpoint, with its attempts.',
+  description: `Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign \`<webhook-id>.<webhook-timestamp>.<body>\` with your secret; that of the example is \`${EXAMPLE_SECRET}\`. With \`event_id\`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some.`,
   body,
   bodyExamples: {
     'of one lead': { lead_id: 1042 },
     'all that wait': { states: ['pending', 'held'], limit: 20 },
+    'one, with the answers of your endpoint': { event_id: exampleId },
   },
   response: z.object({
     success,
@@ -102,7 +153,7 @@ const schema = operation({
       success: true,
       data: [
         {
-          event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+          event_id: exampleId,
           event_name: 'contract_signed',
           lead_id: 1042,
           sequence: 3,
@@ -112,7 +163,7 @@ const schema = operation({
           waits_for: null,
           settled_at: null,
           resend_requested_at: null,
-          body: '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}',
+          body: exampleBody,
           attempts: [
             {
               number: 1,
@@ -122,6 +173,8 @@ const schema = operation({
               status: 503,
               error_code: 'http_error',
               hint: diagnoseStatus(503).hint,
+              request_headers: exampleHeaders,
+              response_headers: { 'content-type': 'text/plain', 'retry-after': '300' },
             },
           ],
         },
@@ -130,28 +183,45 @@ const schema = operation({
     },
   },
   links: { event_id: '/data/0/event_id', after: '/next' },
-  errors: [unknownLead()],
+  errors: [notAlone(), unsentEvent(), unknownLead(), unknownEvent()],
 })
 
+type Options = Pick<RouteDependencies, 'sql' | 'noteRead'>
+
 /** POST /get-deliveries (extension): a partner's webhooks with their attempts, newest first. */
-export const getDeliveries: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql, noteRead }) => {
   app.post('/get-deliveries', {
     schema,
     handler: async (request) => {
-      const { partnerId } = request
-      const { lead_id, states, after, limit } = request.body
-      request.leadId = lead_id
-      if (lead_id !== undefined && !(await ownsLead(sql, partnerId, lead_id))) throw unknownLead()
-      const filter = { partnerId, leadId: lead_id, states, before: after ?? AFTER_ALL, limit: limit + 1 }
-      const found = await findDeliveries(sql, filter)
+      const { partnerId, keyId } = request
+      const { event_id: asked, limit } = request.body
+      const found = await findDeliveries(sql, { ...(await filterOf(request)), limit: limit + 1 })
+      if (asked !== undefined && found.length === 0)
+        throw (await isUnsent(sql, partnerId, asked)) ? unsentEvent() : unknownEvent()
       const page = found.slice(0, limit)
+      if (asked !== undefined) request.leadId = page[0]?.lead_id
       const ids = page.map((row) => row.event_id)
-      const attempts = await latestAttempts(sql, ids)
+      const attempts = await latestAttempts(sql, ids, asked !== undefined)
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
+      for (const shown of data)
+        if (shown.attempts.some(({ response_body: text }) => text))
+          noteRead({ leadId: shown.lead_id, partnerId, keyId, what: 'get-deliveries' })
       const last = found.length > limit ? page.at(-1) : undefined
       return { success: true as const, data, next: last?.event_id ?? null }
     },
   })
+
+  async function filterOf(request: FastifyRequest & { body: z.output<typeof body> }) {
+    const { partnerId } = request
+    const { event_id: asked, lead_id: lead, states, after } = request.body
+    request.leadId = lead
+    if (asked !== undefined) {
+      if ((lead ?? states ?? after ?? null) !== null) throw notAlone()
+      return { partnerId, eventId: asked }
+    }
+    if (lead !== undefined && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+    return { partnerId, leadId: lead, states, before: after ?? AFTER_ALL }
+  }
 }
 
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
@@ -179,6 +249,18 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
       error_code: made.error_code,
       hint: made.hint,
       started_at: formatTimestamp(made.started_at),
+      request_headers: signatureHeadersOf(row.event_id, made),
+      response_headers: made.response_headers,
+      ...('response_body' in made && { response_body: made.response_body }),
     })),
   }
+}
+
+interface Signed {
+  signed_at: Date | null
+  signature: string | null
+}
+
+function signatureHeadersOf(id: string, { signed_at: at, signature }: Signed) {
+  return at === null || signature === null ? null : signatureHeaders({ id, at, signature })
 }

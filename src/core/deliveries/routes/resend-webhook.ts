@@ -3,8 +3,9 @@ import { findDelivery, isUnsent } from '../statements/resend.ts'
 import { MOST_RESENDS } from '../statements/resend-marks.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
-import { ApiError, invalidPayload, retryLater, unavailable } from '../../http/errors.ts'
+import { type ApiError, invalidPayload, retryLater, unavailable } from '../../http/errors.ts'
 import { eventId as ofEvent } from '../../http/fields.ts'
+import { unknownEvent, unsentEvent } from './deliveries.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { messageResponse, strictBody } from '../../http/schemas.ts'
 
@@ -15,7 +16,6 @@ const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
 const PAUSED_SECONDS = 60
 const most = MOST_RESENDS.toLocaleString('en')
 const SENT_TOO_OFTEN = `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent. get-events has its event.`
-const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
 
 const schema = operation({
   operationId: 'resendWebhook',
@@ -47,7 +47,7 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       // another partner's event looks like one that does not exist
       if (found?.partner_id !== partnerId) {
         const isKnown = await isUnsent(sql, partnerId, eventId)
-        throw isKnown ? invalidPayload('This event is not sent as a webhook.') : unknownEvent()
+        throw isKnown ? unsentEvent() : unknownEvent()
       }
       const { state, lead_id: leadId } = found
       request.leadId = leadId

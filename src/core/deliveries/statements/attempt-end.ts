@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
+import type { AttemptOutcome, Signature } from '../decisions/attempt-outcome.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
 import { isOfRevision } from '../../endpoints/statements/states.ts'
 import { jsonb } from '../../database/jsonb.ts'
@@ -10,21 +10,28 @@ export interface EndedAttempt {
   attemptId: string
   eventId: string
   trigger: AttemptTrigger
+  signed: Signature
 }
 
 /** Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. */
 export async function endAttempt(
   trx: Sql,
-  attemptId: string,
+  { attemptId, signed }: EndedAttempt,
   outcome: AttemptOutcome,
   next: Date | null,
 ): Promise<void> {
-  await trx.updateTable('attempts').set(endOf(outcome, next)).where('id', '=', attemptId).execute()
+  await trx
+    .updateTable('attempts')
+    .set(endOf(signed, outcome, next))
+    .where('id', '=', attemptId)
+    .execute()
 }
 
 /** What the attempt's row says of its end. */
-function endOf(outcome: AttemptOutcome, next: Date | null) {
+function endOf({ at, signature }: Signature, outcome: AttemptOutcome, next: Date | null) {
   return {
+    signed_at: at,
+    signature,
     finished_at: raw<Date>`clock_timestamp()`,
     duration_ms: outcome.durationMs,
     address: outcome.address,
@@ -43,7 +50,7 @@ function endOf(outcome: AttemptOutcome, next: Date | null) {
  */
 export async function deliver(
   sql: Sql,
-  { attemptId, eventId, trigger }: EndedAttempt,
+  { attemptId, eventId, trigger, signed }: EndedAttempt,
   outcome: AttemptOutcome,
 ): Promise<number> {
   const { partner_id: partnerId } = await sql
@@ -76,7 +83,10 @@ export async function deliver(
         .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),
     )
     .with('attempt', (cte) =>
-      cte.updateTable('attempts').set(endOf(outcome, null)).where('id', '=', attemptId),
+      cte
+        .updateTable('attempts')
+        .set(endOf(signed, outcome, null))
+        .where('id', '=', attemptId),
     )
     .selectFrom('delivery')
     .select('partner_id')

@@ -8,8 +8,12 @@ const ATTEMPTS = 20
 export const wanted = (eventIds: string[]) =>
   raw<{ event: string }>`unnest(${eventIds}::text[])`.as<'wanted'>(raw`wanted (event)`)
 
-/** Attempts of deliveries by event, in their order; of each delivery the latest twenty, and no others are read. */
-export async function latestAttempts(sql: Sql, eventIds: string[]) {
+/**
+ * Attempts of deliveries by event, in their order; of each delivery the latest twenty, and no others are read.
+ *
+ * @param withBodies whether to read what the endpoint answered in full.
+ */
+export async function latestAttempts(sql: Sql, eventIds: string[], withBodies = false) {
   if (eventIds.length === 0) return new Map<string, never>()
   const rows = await sql
     .selectFrom(wanted(eventIds))
@@ -18,7 +22,8 @@ export async function latestAttempts(sql: Sql, eventIds: string[]) {
         eb
           .selectFrom('attempts')
           .select(['event_id', 'number', 'trigger', 'started_at', 'duration_ms', 'status'])
-          .select(['error_code', 'hint'])
+          .select(['error_code', 'hint', 'response_headers', 'signed_at', 'signature'])
+          .$if(withBodies, (query) => query.select('response_body'))
           .whereRef('attempts.event_id', '=', 'wanted.event')
           .orderBy('number', 'desc')
           .limit(ATTEMPTS)

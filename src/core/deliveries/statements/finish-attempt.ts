@@ -36,14 +36,14 @@ export async function finishAttempt(
       // asked for before it was due: it keeps its place in the schedule
       const isForOpen = trigger === 'resend' && delivery.state === 'pending'
       const next = end === 'failed' && isForOpen ? delivery.nextAttemptAt : null
-      await endAttempt(trx, attemptId, outcome, next)
+      await endAttempt(trx, attempt, outcome, next)
       return { end, notices: [], ...(next && { retry: retryOf(delivery, next) }) }
     }
     const { now, partnerId } = delivery
     const endpoint = await lockEndpoint(trx, partnerId, attemptId)
     const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random: Math.random })
     const retryAt = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
-    await endAttempt(trx, attemptId, outcome, retryAt)
+    await endAttempt(trx, attempt, outcome, retryAt)
     if (decision.delivery !== null) await failDelivery(trx, attempt, now, decision.delivery)
     if (decision.endpoint !== null) await failEndpoint(trx, partnerId, decision.endpoint)
     for (const { kind } of decision.notices)

@@ -5,6 +5,7 @@ import type { Sql } from '../../database/orm.ts'
 export interface DeliveryFilter {
   partnerId?: number
   leadId?: number
+  eventId?: string
   states?: readonly DeliveryStatus[]
   /** Events recorded from `since` on, before `until`. */
   since?: Date
@@ -24,11 +25,12 @@ interface Delivered {
 /**
  * The deliveries of a page, for a `from`. A partner's page is merged from the newest deliveries in each state, read in
  * the order of the index on state, partner and event: its cost doesn't depend on how many others the partner has. Pages
- * of one lead, or of all partners, are short or for staff only.
+ * of one lead or event, or of all partners, are short or for staff only.
  */
 export function deliveryPage(sql: Sql, filter: DeliveryFilter): RawBuilder<Delivered> {
-  const { partnerId, leadId, states = deliveryStates, limit } = filter
-  if (partnerId === undefined || leadId !== undefined) return raw`${matching(sql, filter)}`
+  const { partnerId, leadId, eventId, states = deliveryStates, limit } = filter
+  if (partnerId === undefined || leadId !== undefined || eventId !== undefined)
+    return raw`${matching(sql, filter)}`
   // all that are held are pending
   const wanted = states.filter((state) => state !== 'held' || !states.includes('pending'))
   const newest = wanted.map((state) => newestIn(sql, filter, partnerId, state))
@@ -58,11 +60,12 @@ function newestIn(sql: Sql, filter: DeliveryFilter, partnerId: number, status: D
 }
 
 function matching(sql: Sql, filter: DeliveryFilter) {
-  const { partnerId, leadId, states, before, limit } = filter
+  const { partnerId, leadId, eventId, states, before, limit } = filter
   const deliveries = ofTime(sql, filter)
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .$if(partnerId !== undefined, (query) => query.where('deliveries.partner_id', '=', partnerId ?? 0))
     .$if(leadId !== undefined, (query) => query.where('deliveries.lead_id', '=', leadId ?? 0))
+    .$if(eventId !== undefined, (query) => query.where('deliveries.event_id', '=', eventId ?? ''))
     .$if(states !== undefined, (query) => query.where(inStates(states ?? [])))
     .$if(before !== undefined, (query) => query.where('deliveries.event_id', '<', before ?? ''))
     .limit(limit)

@@ -27,6 +27,9 @@ export const Attempt = defineEntity({
     hint: p.text().nullable(),
     responseHeaders: p.json<Record<string, string>>().nullable(),
     responseBody: p.text().nullable(),
+    /** The `webhook-timestamp` that was sent, and `webhook-signature`; null while it is in progress, or if it was interrupted. */
+    signedAt: instant().nullable(),
+    signature: p.text().nullable(),
     nextAttemptAt: instant().nullable(),
   },
   checks: [{ name: 'attempts_trigger_check', expression: oneOf('trigger', attemptTriggers) }],

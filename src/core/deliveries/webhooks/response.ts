@@ -4,6 +4,8 @@ const READ_BYTES = 64 * 1024
 const KEEP_BYTES = 4 * 1024
 const KEEP_HEADERS = 40
 const KEEP_HEADER_LENGTH = 512
+/** Names and values of all: a page of deliveries may show those of 2,000 attempts. */
+const KEEP_HEADERS_LENGTH = 2 * 1024
 
 /** Never stored: an endpoint may send its own credentials, or echo ours. */
 const SECRET_HEADER = /cookie|auth|token|secret|signature|session|credential|password|api-?key/i
@@ -27,10 +29,15 @@ export async function readBody(body: AsyncIterable<Buffer>, encoding: string | u
 
 /** The response headers to store: limited in number and length, without credentials. */
 export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept = Object.entries(headers)
-    .filter(([name]) => !SECRET_HEADER.test(name))
-    .slice(0, KEEP_HEADERS)
-    .map(([name, value]) => [clip(name), clip(String(value))] as const)
+  const named = Object.entries(headers).filter(([name]) => !SECRET_HEADER.test(name))
+  const kept: [string, string][] = []
+  let length = 0
+  for (const [name, value] of named.slice(0, KEEP_HEADERS)) {
+    const pair: [string, string] = [clip(name), clip(String(value))]
+    length += pair.join('').length
+    if (length > KEEP_HEADERS_LENGTH) break
+    kept.push(pair)
+  }
   return Object.fromEntries(kept)
 }
 

@@ -106,7 +106,6 @@ ${table(
       'changes a lead, not your account: your identifiers, the FICO range, and any metadata of yours',
     ],
     ['`status`', 'the furthest milestone that the lead has reached; it never goes back'],
-    ['`position`', 'counts all events of a lead from 1'],
     ['`sequence`', 'counts the webhooks of a lead from 1; an event that is not sent has none'],
     [
       '`experian_gain`, `equifax_gain`, `transunion_gain`',

@@ -47,8 +47,8 @@ const CACHED_KEYS = 10_000
 const TOUCH_MS = MINUTE_MS
 
 /**
- * Checks API keys. A key that is unknown, expired or revoked gets the same response, as does a mistyped one; the reason
- * is only in the log.
+ * Checks API keys. A key that is unknown, expired, revoked or bound to other addresses gets the same response, as does a
+ * mistyped one; the reason is only in the log.
  */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
   const recent = recentKeys()
@@ -84,6 +84,11 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     if (typeof owner === 'string') {
       recent.delete(hash)
       throw await refusedKey(request, owner, key)
+    }
+    // whose key it is may be cached; from where it comes is of this request
+    if (owner.worksFrom?.(request.ip) === false) {
+      const reason = `wrong_address: key ${owner.keyId}, sent from ${request.ip}`
+      throw await refused(request, reason, describeRefusal('wrong_address', key, environment))
     }
     recent.set(hash, true)
     return owner

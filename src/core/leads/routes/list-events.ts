@@ -17,7 +17,7 @@ import { integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../http/schemas.ts'
-import { ofEvent, ofLead, yourLeadId, eventPosition, success } from '../../http/response-fields.ts'
+import { ofEvent, ofLead, yourLeadId, webhookSequenceOrNone, success } from '../../http/response-fields.ts'
 
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
@@ -43,7 +43,7 @@ const feedEvent = tellApart(
     ...event.shape,
     lead_id: ofLead,
     partner_lead_id: yourLeadId,
-    position: eventPosition,
+    sequence: webhookSequenceOrNone,
   }),
 )
 
@@ -78,7 +78,7 @@ const schema = operation({
           created_at: '2026-03-09 10:30:00',
           lead_id: 1042,
           partner_lead_id: 'LOAN-2026-118',
-          position: 4,
+          sequence: 3,
         },
       ],
       next: '28252800-81290-1042-4',
@@ -131,7 +131,7 @@ const toWire = (row: Row) => ({
   event_payload: row.event_payload,
   lead_id: row.lead_id,
   partner_lead_id: row.partner_lead_id,
-  position: row.position,
+  sequence: row.sequence,
   created_at: formatTimestamp(row.created_at),
 })
 

@@ -45,6 +45,10 @@ const body = strictBody({
   partner_lead_id: optionalRules.partner_lead_id.rule
     .optional()
     .describe('Only leads with this identifier of yours.'),
+  closed: z
+    .boolean('must be true or false')
+    .optional()
+    .describe('`true`: only closed leads. `false`: only open ones.'),
   delivery: z
     .enum(waiting, { error: oneOf(waiting) })
     .optional()
@@ -58,7 +62,11 @@ const schema = operation({
   description:
     'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones.',
   body,
-  bodyExamples: { newest: {}, 'failing webhooks': { delivery: 'failing', limit: 20 } },
+  bodyExamples: {
+    newest: {},
+    'failing webhooks': { delivery: 'failing', limit: 20 },
+    'open leads': { closed: false },
+  },
   response: z.object({
     success,
     data: z.array(leadSummary).describe('Newest first.'),
@@ -93,11 +101,12 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
   app.post('/list-leads', {
     schema,
     handler: async (request) => {
-      const { limit, after, status, delivery, partner_lead_id: partnerLeadId } = request.body
+      const { limit, after, status, closed, delivery, partner_lead_id: partnerLeadId } = request.body
       const found = await find(sql, request.partnerId, {
         limit: limit + 1,
         ...(typeof after === 'number' && { before: after }),
         ...(status !== undefined && { status }),
+        ...(closed !== undefined && { isClosed: closed }),
         ...(delivery !== undefined && { delivery }),
         ...(partnerLeadId !== undefined && { partnerLeadId }),
       })

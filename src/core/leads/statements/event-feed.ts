@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { currentGeneration } from '../../record/statements/generation.ts'
+import { sequenceOf } from '../../deliveries/statements/sequence.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** A place in a partner's feed: after this event. */
@@ -35,6 +36,7 @@ export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPositi
       .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
       .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
       .select(['lead_events.lead_id', 'leads.partner_lead_id', 'position', ...generationAndTxid])
+      .select(sequenceOf('lead_events.id').as('sequence'))
       .where('lead_events.partner_id', '=', partnerId)
       .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
       .where(isSettled)

@@ -13,12 +13,13 @@ export interface LeadFilter {
   status?: MilestoneName
   partnerLeadId?: string
   delivery?: Exclude<LeadDelivery, 'ok'>
+  isClosed?: boolean
   limit: number
 }
 
 /** A partner's leads, newest first, without personal data. */
 export async function listLeads(sql: Sql, partnerId: number, filter: LeadFilter) {
-  const { before, status, partnerLeadId, delivery, limit } = filter
+  const { before, status, partnerLeadId, delivery, isClosed, limit } = filter
   return sql
     .selectFrom('leads')
     .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
@@ -31,6 +32,9 @@ export async function listLeads(sql: Sql, partnerId: number, filter: LeadFilter)
     .$if(before !== undefined, (query) => query.where('leads.id', '<', before ?? 0))
     .$if(status !== undefined, (query) => query.where('leads.status', '=', status ?? 'lead_received'))
     .$if(partnerLeadId !== undefined, (query) => query.where('partner_lead_id', '=', partnerLeadId ?? ''))
+    .$if(isClosed !== undefined, (query) =>
+      query.where('closed_at', isClosed === true ? 'is not' : 'is', null),
+    )
     .$if(delivery !== undefined, (query) =>
       query
         .where('leads.id', 'in', waiting(sql, partnerId, delivery === 'failing'))

@@ -77,6 +77,14 @@ export const Lead = defineEntity({
         'create index leads_ended_index on leads (closed_at, id) where closed_at is not null and erased_at is null and held_at is null',
     },
     {
+      name: 'leads_open_index',
+      expression: 'create index leads_open_index on leads (partner_id, id) where closed_at is null',
+    },
+    {
+      name: 'leads_closed_index',
+      expression: 'create index leads_closed_index on leads (partner_id, id) where closed_at is not null',
+    },
+    {
       name: 'leads_unstarted_index',
       expression:
         'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null and closed_at is null',

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql as raw } from 'kysely'
 import type { Environment } from '../../values/environment.ts'
+import { inNetworks } from '../../values/networks.ts'
 import { ApiKey } from '../tables/api-key.ts'
 import { Partner } from '../tables/partner.ts'
 import { type Em, type Sql, sqlIn } from '../../database/orm.ts'
@@ -17,9 +18,15 @@ export const hashOf = (key: string) => createHash('sha256').update(key).digest('
  * Issues a key: the environment's prefix, 256 random bits and their CRC-32, in hex. With the checksum, secret scanners
  * and this service recognize a mistyped key without a database.
  *
+ * @param networks from which it works, as `networkOf` returns them; `null` for everywhere.
  * @returns `key` this once: only its hash is stored.
  */
-export async function issueKey(em: Em, partnerId: number, environment: Environment) {
+export async function issueKey(
+  em: Em,
+  partnerId: number,
+  environment: Environment,
+  networks: string[] | null = null,
+) {
   const secret = randomBytes(32).toString('hex')
   const key = `${PREFIXES[environment]}${secret}${checksum(secret)}`
   const row = em.create(ApiKey, {
@@ -27,12 +34,14 @@ export async function issueKey(em: Em, partnerId: number, environment: Environme
     hash: hashOf(key),
     last4: key.slice(-4),
     createdAt: new Date(),
+    networks,
   })
   await em.flush()
   return { id: row.id, key }
 }
 
-export type KeyRefusal = 'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked'
+export type KeyRefusal =
+  'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked' | 'wrong_address'
 
 /** Why `key` cannot be a key of this environment, without asking the database; `undefined` when it can. */
 export function refuseKey(key: string, environment: Environment): KeyRefusal | undefined {
@@ -44,18 +53,22 @@ export function refuseKey(key: string, environment: Environment): KeyRefusal | u
 export interface KeyOwner {
   keyId: number
   partnerId: number
+  /** Whether it works from an address; absent if it works from everywhere. */
+  worksFrom?: (address: string) => boolean
 }
 
 /** Whose key has this hash, or why it does not work. */
 export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | KeyRefusal> {
   const row = await sql
     .selectFrom('api_keys')
-    .select(['id', 'partner_id', 'expires_at', 'revoked_at'])
+    .select(['id', 'partner_id', 'expires_at', 'revoked_at', 'networks'])
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return 'unknown'
   const state = stateOf(row)
-  return state === 'valid' ? { keyId: row.id, partnerId: row.partner_id } : state
+  if (state !== 'valid') return state
+  const { id: keyId, partner_id: partnerId, networks } = row
+  return { keyId, partnerId, ...(networks !== null && { worksFrom: inNetworks(networks) }) }
 }
 
 /** A key by its id, whether it works or not. */
@@ -74,9 +87,15 @@ export const isValidKey = raw<boolean>`(revoked_at is null and (expires_at is nu
  * Issues a key and lets the partner's other valid keys expire after `overlapMs`, so that the partner can change over.
  * Runs in the caller's transaction; concurrent rotations of a partner take turns.
  *
- * @returns the new key, and the ids of the keys that expire by `expiresAt`.
+ * @param networks from which the new key works; by default from where the others together do.
+ * @returns the new key, from where it works, and the ids of the keys that expire by `expiresAt`.
  */
-export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
+export async function rotateKeys(
+  em: Em,
+  partnerId: number,
+  environment: Environment,
+  { overlapMs, networks }: { overlapMs: number; networks?: string[] | undefined },
+) {
   const sql = sqlIn(em)
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
   const expiresAt = new Date(Date.now() + overlapMs)
@@ -85,10 +104,24 @@ export async function rotateKeys(em: Em, partnerId: number, environment: Environ
     .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
     .where('partner_id', '=', partnerId)
     .where(isValidKey)
-    .returning('id')
+    .returning(['id', 'networks'])
     .execute()
-  const issued = await issueKey(em, partnerId, environment)
-  return { ...issued, expiresAt, expiring: expiring.map((row) => row.id) }
+  const replaced = expiring.length > 0 ? expiring : await latestKey(sql, partnerId)
+  const from = networks ?? allNetworks(replaced)
+  const issued = await issueKey(em, partnerId, environment, from)
+  return { ...issued, networks: from, expiresAt, expiring: expiring.map((row) => row.id) }
+}
+
+/** A key that takes the place of others works from where one of them does. */
+function allNetworks(keys: readonly { networks: string[] | null }[]): string[] | null {
+  if (keys.length === 0 || keys.some(({ networks }) => networks === null)) return null
+  return [...new Set(keys.flatMap(({ networks }) => networks ?? []))]
+}
+
+/** Where no key works any more, the next one is bound as the last one was. */
+async function latestKey(sql: Sql, partnerId: number) {
+  const keys = sql.selectFrom('api_keys').select(['id', 'networks']).where('partner_id', '=', partnerId)
+  return keys.orderBy('id', 'desc').limit(1).execute()
 }
 
 /**
@@ -115,7 +148,7 @@ export async function revokeKey(sql: Sql, key: number | string) {
 export async function listKeys(sql: Sql, partnerId: number) {
   const keys = await sql
     .selectFrom('api_keys')
-    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
+    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'networks'])
     .where('partner_id', '=', partnerId)
     .orderBy('id')
     .execute()

@@ -1,0 +1,209 @@
+import { createHmac } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { replay } from '../../src/core/deliveries/commands/delivery-replay.ts'
+import { replaceSecrets, rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { contextOf } from '../staff/context.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
+import { leadsOf } from '../support/leads.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
+
+interface ShownAttempt {
+  trigger: string
+  status: number | null
+  duration_ms: number | null
+  error_code: string | null
+  request_headers: Record<string, string> | null
+  response_headers: Record<string, string> | null
+  response_body?: string | null
+}
+
+interface ShownDelivery {
+  event_id: string
+  lead_id: number
+  body: string
+  attempts: ShownAttempt[]
+}
+
+describe('what get-deliveries shows of an attempt', () => {
+  let service: SharedService
+  let context: StaffContext
+  let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
+  let endpoint: ReturnType<typeof endpointOf>
+
+  beforeAll(async () => {
+    service = await sharedService()
+    context = await contextOf(service.environment)
+  }, 60_000)
+
+  beforeEach(async () => {
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+    endpoint = endpointOf(service, partner)
+  })
+
+  const ask = async (body: object, who = partner) => {
+    const answer = await partnerCalls(service.port, who.key).post('get-deliveries', body)
+    return { ...answer, data: answer.body.data as unknown as ShownDelivery[] }
+  }
+  const deliveryOf = async (body: object) => {
+    const { data } = await ask(body)
+    expect(data).toHaveLength(1)
+    return data[0]!
+  }
+  /** Once the event has so many attempts that have ended. */
+  const shown = (event_id: string, attempts: number) =>
+    until(async () => {
+      const delivery = await deliveryOf({ event_id })
+      const ended = delivery.attempts.filter(({ duration_ms: ms }) => ms !== null)
+      return ended.length === attempts && delivery
+    })
+  const firstEvent = async (leadId: number) => (await deliveryOf({ lead_id: leadId })).event_id
+
+  async function changeSecret(
+    change: (trx: Sql, id: number, secret: ReturnType<typeof sealing>) => Promise<void>,
+  ) {
+    partner.endpoint.secret = generateSecret()
+    const { id } = await endpoint.row()
+    const sealed = sealing(partner.endpoint.secret, service.encryptionKeys)
+    await service.sql.transaction().execute((trx) => change(trx, id, sealed))
+  }
+
+  it('is the answer of the endpoint: status, duration and headers in a list, the body with its event', async () => {
+    partner.endpoint.answer = (_, response) =>
+      void response
+        .writeHead(503, { 'retry-after': '77', 'x-reason': 'migration', 'set-cookie': 'session=1' })
+        .end('{"error":"ledger is read-only","email":"ada@example.com"}')
+    const leadId = await leads.start()
+    await partner.endpoint.until((arrivals) => arrivals.length === 1)
+    const { attempts } = await shown(await firstEvent(leadId), 1)
+    expect(attempts).toMatchObject([
+      {
+        trigger: 'scheduled',
+        status: 503,
+        error_code: 'http_error',
+        duration_ms: expect.any(Number),
+        response_headers: { 'retry-after': '77', 'x-reason': 'migration' },
+        response_body: '{"error":"ledger is read-only","email":"ada@example.com"}',
+      },
+    ])
+    expect(attempts[0]?.response_headers).not.toHaveProperty('set-cookie')
+    const listed = await deliveryOf({ lead_id: leadId })
+    expect(listed.attempts).toMatchObject([{ status: 503, response_headers: { 'x-reason': 'migration' } }])
+    expect(listed.attempts[0]).not.toHaveProperty('response_body')
+  })
+
+  it('is the signature that was sent, byte for byte, for each trigger and across changes of the secret', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(500).end('not now')
+    const leadId = await leads.start()
+    const eventId = await until(async () => (await ask({ lead_id: leadId })).data[0]?.event_id ?? false)
+    await shown(eventId, 1)
+    const { post } = partnerCalls(service.port, partner.key)
+
+    await changeSecret((trx, id, secret) => rotateSecret(trx, id, secret, 3_600_000))
+    await post('resend-webhook', { event_id: eventId })
+    await shown(eventId, 2)
+
+    await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end('taken')
+    const { id } = await endpoint.row()
+    await service.client.workflow.start('endpoint', {
+      workflowId: `endpoint-${id}`,
+      taskQueue: 'referrals',
+      args: [id, { firstMs: 100, longestMs: 1000 }],
+    })
+    await endpoint.is('active')
+    await shown(eventId, 3)
+
+    await changeSecret(replaceSecrets)
+    await replay(context, { partner: partner.id, state: 'all' })
+    const { body, attempts } = await shown(eventId, 4)
+
+    expect(attempts.map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'probe', 'replay'])
+    expect(attempts.map(({ request_headers: headers }) => headers)).toEqual(
+      leads.arrivals(leadId).map(({ id: webhookId, timestamp, signature }) => ({
+        'webhook-id': webhookId,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signature,
+      })),
+    )
+    expect(attempts.map(({ request_headers: h }) => h?.['webhook-signature']?.split(' ').length)).toEqual([
+      1, 2, 2, 1,
+    ])
+    // as a partner checks one by hand
+    const last = attempts.at(-1)?.request_headers
+    const signature = createHmac(
+      'sha256',
+      Buffer.from(partner.endpoint.secret.replace('whsec_', ''), 'base64'),
+    )
+      .update(`${last?.['webhook-id']}.${last?.['webhook-timestamp']}.${body}`)
+      .digest('base64')
+    expect(last?.['webhook-signature']).toBe(`v1,${signature}`)
+  })
+
+  it('is nothing of an attempt that is under way', async () => {
+    const answered = Promise.withResolvers<void>()
+    partner.endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(200).end())
+    const leadId = await leads.start()
+    await partner.endpoint.until((arrivals) => arrivals.length === 1)
+    const nothing = { status: null, request_headers: null, response_headers: null, response_body: null }
+    const eventId = await firstEvent(leadId)
+    expect((await deliveryOf({ event_id: eventId })).attempts).toMatchObject([nothing])
+    answered.resolve()
+    await shown(eventId, 1)
+  })
+
+  it('leaves a row about who read a body, and none about an empty one or a list', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await shown(await firstEvent(await leads.start()), 1)
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end('Ada Miller, saved')
+    const lead = await leads.start()
+    const event = await firstEvent(lead)
+    await shown(event, 1)
+    await ask({ lead_id: lead })
+    const reads = await until(async () => {
+      const found = await service.sql
+        .selectFrom('personal_reads')
+        .select(['lead_id', 'what'])
+        .where('partner_id', '=', partner.id)
+        .execute()
+      return found.length > 0 && found
+    })
+    expect(new Set(reads.map(({ lead_id: id, what }) => `${what} ${id}`))).toEqual(
+      new Set([`get-deliveries ${lead}`]),
+    )
+  })
+
+  it('is of the partner’s own webhooks, one at a time', async () => {
+    const leadId = await leads.start()
+    const eventId = await firstEvent(leadId)
+    const stranger = await service.addPartner()
+    const refusal = (status: number, message: string) => ({
+      status,
+      body: { success: false, error: { message: expect.stringContaining(message) } },
+    })
+    expect(await ask({ event_id: eventId }, stranger)).toMatchObject(refusal(404, 'Event not found.'))
+    expect(await ask({ event_id: 'evt_1' })).toMatchObject(refusal(404, 'Event not found.'))
+    for (const other of [{ lead_id: leadId }, { states: ['pending'] }, { after: eventId }])
+      expect(await ask({ event_id: eventId, ...other })).toMatchObject(
+        refusal(400, 'event_id is of one webhook'),
+      )
+    await service.referrals.signal(leadId, 'client_engaged_in_chat')
+    const unsent = await until(async () => {
+      const event = await service.sql
+        .selectFrom('lead_events')
+        .select('id')
+        .where('lead_id', '=', leadId)
+        .where('event_name', '=', 'client_engaged_in_chat')
+        .executeTakeFirst()
+      return event ?? false
+    })
+    expect(await ask({ event_id: unsent.id })).toMatchObject(refusal(400, 'not sent as a webhook'))
+  })
+})
