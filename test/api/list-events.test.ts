@@ -5,7 +5,7 @@ import { type Api, type ApiPartner, prepareApi } from './api.ts'
 const TRANSACTIONS = [8, 9, 10, 11, 99, 100, 101]
 
 interface Page {
-  data: { lead_id: number }[]
+  data: { lead_id: number; cursor: string }[]
   next: string
   has_more: boolean
 }
@@ -42,6 +42,13 @@ describe('list-events', () => {
     }
     expect(seen).toEqual(leads)
     expect((await page({ after })).data).toEqual([])
+  })
+
+  it('goes on after each event of a page', async () => {
+    const { data, next } = await page({})
+    for (const [index, { cursor }] of data.entries())
+      expect((await page({ after: cursor })).data).toEqual(data.slice(index + 1))
+    expect(data.at(-1)?.cursor).toBe(next)
   })
 
   it('goes on where "now" was', async () => {

@@ -44,6 +44,7 @@ const feedEvent = tellApart(
     lead_id: ofLead,
     partner_lead_id: yourLeadId,
     sequence: webhookSequenceOrNone,
+    cursor: z.string().describe('Send it as `after` to continue after this event, in the middle of a page.'),
   }),
 )
 
@@ -52,7 +53,7 @@ const schema = operation({
   tags: ['Deliveries'],
   summary: 'Poll for events of all leads',
   description:
-    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page. With `wait`, the response comes as soon as there are events.',
+    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events.',
   body,
   bodyExamples: {
     'from the beginning': {},
@@ -79,6 +80,7 @@ const schema = operation({
           lead_id: 1042,
           partner_lead_id: 'LOAN-2026-118',
           sequence: 3,
+          cursor: '28252800-81290-1042-4',
         },
       ],
       next: '28252800-81290-1042-4',
@@ -132,6 +134,7 @@ const toWire = (row: Row) => ({
   lead_id: row.lead_id,
   partner_lead_id: row.partner_lead_id,
   sequence: row.sequence,
+  cursor: writeFeedCursor(placeOf(row)),
   created_at: formatTimestamp(row.created_at),
 })
 
