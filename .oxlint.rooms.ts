@@ -73,6 +73,8 @@ const folderTable: Record<string, Row> = {
     parts: [...outgoing, 'own'],
     also: [values, 'src/embedded/', 'src/config.ts', 'src/config/'],
   },
+  // packages of their own, for lenders
+  'src/clients': { parts: [], also: ['src/clients/'] },
   workflows: {
     parts: ['decisions'],
     also: [values, 'workflows/'],

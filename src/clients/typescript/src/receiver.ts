@@ -1,0 +1,96 @@
+import type { WebhookEvent } from './api.ts'
+import { inMemory, type Seen } from './seen.ts'
+import { WebhookVerificationError } from './signatures.ts'
+import type { WebhookHeaders } from './webhooks.ts'
+
+type Type = Exclude<WebhookEvent['type'], symbol>
+type EventOf<Name extends Type> = Extract<WebhookEvent, { type: Name }>
+
+/** By type. A type without a handler is accepted and left alone. */
+export type Handlers<Context> = {
+  [Name in Type]?: (event: EventOf<Name>, context: Context) => Promise<void> | void
+}
+
+export interface ReceiverOptions<Context> {
+  on: Handlers<Context>
+  /** For types without a handler of their own, also those that were added later. */
+  onOther?: (event: WebhookEvent, context: Context) => Promise<void> | void
+  /** Where handled webhooks are remembered; in memory by default, which is for one process that never restarts: for tests. */
+  seen?: Seen<Context>
+  /**
+   * A handler failed, so the webhook comes again, or a request was refused. By default, what you have to mend is written
+   * to the console.
+   */
+  onError?: (error: unknown) => void
+}
+
+export interface Receiver {
+  /** @returns the status to answer: 200, 400 for what is no genuine webhook, 500 if the handler failed. */
+  receive: (body: string | Uint8Array, headers: WebhookHeaders) => Promise<200 | 400 | 500>
+}
+
+type Unwrap = (body: string | Uint8Array, headers: WebhookHeaders) => Promise<WebhookEvent>
+
+/**
+ * Each webhook is handled once: a repeat is answered 200 and not handled, and one whose handler failed is handled when it
+ * comes again. The service sends the webhooks of a lead in order, one at a time; one that it repeats while its handler
+ * still runs waits for that.
+ */
+export function receiverOf<Context>(unwrap: Unwrap, options: ReceiverOptions<Context>): Receiver {
+  const { on, onOther, onError = report } = options
+  // the default is for handlers that want no context
+  const seen = options.seen ?? (inMemory() as unknown as Seen<Context>)
+  const inTurn = turns()
+  const handle = async (event: WebhookEvent, context: Context) => {
+    const handler = (Object.hasOwn(on, event.type) ? on[event.type as Type] : undefined) ?? onOther
+    await (handler as ((event: WebhookEvent, context: Context) => Promise<void> | void) | undefined)?.(
+      event,
+      context,
+    )
+  }
+  return {
+    receive: async (body, headers) => {
+      try {
+        const event = await unwrap(body, headers)
+        const id = idOf(headers)
+        const lead = 'leadId' in event.data ? String(event.data.leadId) : id
+        await inTurn(lead, () => seen.once(id, (context) => handle(event, context)))
+        return 200
+      } catch (error) {
+        onError(error)
+        return isForeign(error) ? 400 : 500
+      }
+    },
+  }
+}
+
+/** The request’s fault, and not this receiver’s. */
+function isForeign(error: unknown): boolean {
+  return error instanceof WebhookVerificationError && !['parsed_body', 'no_secret'].includes(error.reason)
+}
+
+function report(error: unknown): void {
+  // oxlint-disable-next-line no-console -- a developer who has set nothing up looks there
+  if (!isForeign(error)) console.error(error)
+}
+
+/** `unwrap` has found it. */
+function idOf(headers: WebhookHeaders): string {
+  const id = 'get' in headers && typeof headers.get === 'function' ? headers.get('webhook-id') : undefined
+  return id ?? String((headers as Record<string, unknown>)['webhook-id'])
+}
+
+/** Of each lead one at a time, in the order of their coming. */
+function turns(): (lead: string, work: () => Promise<void>) => Promise<void> {
+  const last = new Map<string, Promise<void>>()
+  return async (lead, work) => {
+    const before = last.get(lead) ?? Promise.resolve()
+    const turn = before.then(work, work)
+    last.set(lead, turn)
+    try {
+      await turn
+    } finally {
+      if (last.get(lead) === turn) last.delete(lead)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Remembers which webhooks were handled. With a database, `once` is one transaction: it inserts the id, handles, and
+ * commits, so that the handler’s own writes and the id are there both or neither. With PostgreSQL and `pg`:
+ *
+ * ```ts
+ * const seen: Seen<PoolClient> = {
+ *   async once(id, handle) {
+ *     const client = await pool.connect()
+ *     try {
+ *       await client.query('begin')
+ *       // a twin in another process waits here until this one has committed or failed
+ *       const { rowCount } = await client.query('insert into webhooks_seen (id) values ($1) on conflict do nothing', [id])
+ *       if (rowCount === 1) await handle(client)
+ *       await client.query('commit')
+ *     } catch (error) {
+ *       await client.query('rollback')
+ *       throw error
+ *     } finally {
+ *       client.release()
+ *     }
+ *   },
+ * }
+ * ```
+ */
+export interface Seen<Context> {
+  /**
+   * Calls `handle` unless a call with this id has succeeded. Rejects, and remembers nothing, if `handle` does.
+   *
+   * @param id the `webhook-id`.
+   */
+  once: (id: string, handle: (context: Context) => Promise<void>) => Promise<void>
+}
+
+/** Remembers the last ids, until the process ends. */
+export function inMemory(most = 100_000): Seen<void> {
+  const handled = new Map<string, Promise<void>>()
+  return {
+    async once(id, handle) {
+      const earlier = handled.get(id)
+      if (earlier !== undefined) return earlier
+      const handling = handle()
+      handled.set(id, handling)
+      try {
+        await handling
+      } catch (error) {
+        handled.delete(id)
+        throw error
+      }
+      if (handled.size <= most) return
+      const [oldest] = handled.keys()
+      if (oldest !== undefined) handled.delete(oldest)
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import { type Calls, calls, shapes } from './api.ts'
+import { type ApiError, type ApiFailure, NoAnswerError, toError, type WrongField } from './errors.ts'
+import { isWorthRepeating, readRetryAfter, waitOf } from './retries.ts'
+import { decode, encode } from './wire.ts'
+
+export interface TransportOptions {
+  /** `prs_test_…` or `prs_live_…`. */
+  apiKey: string
+  /** For example `https://api.example.com/v1`. */
+  baseUrl: string
+  /** For one attempt, in milliseconds. The API answers within ten seconds. */
+  timeoutMs?: number
+  /** For a call with all its attempts, in milliseconds. */
+  deadlineMs?: number
+  /** Instead of the global one. */
+  fetch?: typeof fetch
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  /** For this call, in milliseconds. */
+  deadlineMs?: number
+  /**
+   * Makes a repeat safe, also one by another process after a crash: the same key within 24 hours gets the first answer
+   * again. Without one, the client makes one for all attempts of the call. Calls that take none ignore it.
+   */
+  idempotencyKey?: string
+}
+
+export type Name = keyof Calls
+export type Request<Call extends Name> = Calls[Call]['request']
+export type Response<Call extends Name> = Calls[Call]['response']
+
+const TIMEOUT_MS = 15_000
+const DEADLINE_MS = 60_000
+
+/** Carrying these out twice is not the same as once, and they take no Idempotency-Key. */
+const ONCE: readonly Name[] = ['advanceClock', 'runScenario', 'testEndpoint']
+
+/** How one attempt ended: `answer` is undefined if none came. */
+type Attempt = { body: unknown } | { error: Error; answer: ApiError | undefined }
+
+/** Makes the API’s calls: what is sent and answered is as api.ts says. */
+export class Transport {
+  readonly #options: Required<TransportOptions>
+
+  constructor(options: TransportOptions) {
+    const { apiKey, baseUrl } = options
+    if (!/^prs_(test|live)_/.test(apiKey))
+      throw new TypeError('apiKey must begin with prs_test_ or prs_live_')
+    if (!URL.canParse(baseUrl))
+      throw new TypeError('baseUrl must be a URL, such as https://api.example.com/v1')
+    this.#options = {
+      timeoutMs: TIMEOUT_MS,
+      deadlineMs: DEADLINE_MS,
+      fetch: (...args) => fetch(...args),
+      ...options,
+      baseUrl: baseUrl.replace(/\/$/, ''),
+    }
+  }
+
+  /**
+   * @throws {ApiError} if the API refused the call, or failed until the deadline.
+   * @throws {NoAnswerError} if no answer came until the deadline.
+   */
+  async call<Call extends Name>(
+    name: Call,
+    request: Request<Call>,
+    options: CallOptions & { timeoutMs?: number } = {},
+  ): Promise<Response<Call>> {
+    const { signal, deadlineMs = this.#options.deadlineMs } = options
+    const { keyed, response } = calls[name]
+    const key = keyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined
+    const mayRepeat = !ONCE.includes(name)
+    const ends = Date.now() + deadlineMs
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs
+    for (let attempt = 1; ; attempt += 1) {
+      signal?.throwIfAborted()
+      const limitMs = Math.max(1, Math.min(timeoutMs, ends - Date.now()))
+      const made = await this.#attempt(name, request, { key, signal, limitMs })
+      if (!('error' in made)) return decode(shapes, response, made.body) as Response<Call>
+      const { error, answer } = made
+      const wait = waitOf(attempt, answer, Math.random())
+      if (!isWorthRepeating(answer, mayRepeat) || Date.now() + wait > ends) throw error
+      await pause(wait, signal)
+    }
+  }
+
+  async #attempt<Call extends Name>(
+    name: Call,
+    request: Request<Call>,
+    { key, signal, limitMs }: { key: string | undefined; signal: AbortSignal | undefined; limitMs: number },
+  ): Promise<Attempt> {
+    const { method, path, request: shape } = calls[name]
+    const late = AbortSignal.timeout(limitMs)
+    try {
+      const response = await this.#options.fetch(`${this.#options.baseUrl}${path}`, {
+        method,
+        headers: {
+          authorization: `Service-Key ${this.#options.apiKey}`,
+          ...(method === 'POST' && { 'content-type': 'application/json' }),
+          ...(key !== undefined && { 'idempotency-key': key }),
+        },
+        ...(method === 'POST' && { body: JSON.stringify(encode(shapes, shape, request ?? {})) }),
+        signal: signal ? AbortSignal.any([signal, late]) : late,
+        redirect: 'error',
+      })
+      return await readAnswer(response)
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason
+      const reason = late.aborted ? `within ${limitMs} ms` : `(${messageOf(cause)})`
+      return { error: new NoAnswerError(`${path}: no answer ${reason}`, { cause }), answer: undefined }
+    }
+  }
+}
+
+async function readAnswer(response: globalThis.Response): Promise<Attempt> {
+  const text = await response.text()
+  const body = parse(text)
+  if (response.ok && isRecord(body)) return { body }
+  const error = toError(failureOf(response, body))
+  return { error, answer: error }
+}
+
+/** What a proxy answers in the API’s place has no code. */
+function failureOf(response: globalThis.Response, body: unknown): ApiFailure {
+  const error = isRecord(body) && isRecord(body.error) ? body.error : {}
+  const { code, message, fields, next } = error
+  return {
+    status: response.status,
+    code: typeof code === 'string' ? code : 'NO_CODE',
+    message:
+      typeof message === 'string'
+        ? message
+        : `The answer had status ${response.status} and was not the API’s`,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    retryAfter: readRetryAfter(response.headers.get('retry-after')),
+    fields: Array.isArray(fields) ? (fields as WrongField[]) : [],
+    next: typeof next === 'string' ? next : undefined,
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? messageOf(error.cause) : error.message
+}
+
+/** @throws the signal’s reason once it is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

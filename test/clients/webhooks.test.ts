@@ -1,0 +1,258 @@
+import { describe, expect, it } from '@jest/globals'
+import express from 'express'
+import Fastify from 'fastify'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import {
+  type GenuineRequest,
+  type ReceiverOptions,
+  type WebhookEvent,
+  Webhooks,
+} from '../../src/clients/typescript/src/index.ts'
+import * as fixtures from '../../src/clients/typescript/src/fixtures.ts'
+import { atEnd } from '../support/at-end.ts'
+
+const [secret, former] = [generateSecret(), generateSecret()]
+const webhooks = new Webhooks({ secrets: secret })
+const [received, , , , , update] = fixtures.journey()
+const signed = (event: WebhookEvent | undefined, by = secret) => fixtures.request(event as WebhookEvent, by)
+
+describe('a webhook', () => {
+  it('is a typed event, with its times and names as everywhere', async () => {
+    const { body, headers } = await signed(update)
+    const event = await webhooks.unwrap(body, headers)
+    // narrowed by its type
+    if (event.type !== 'score_update') throw new Error('expected a score_update')
+    expect(event.data.eventPayload.experianGain).toBe(12)
+    expect(event.data.createdAt).toEqual(new Date('2026-04-26T15:04:05Z'))
+    expect(event).toEqual(update)
+  })
+
+  it('is what the public library takes, and takes what the public library signs', async () => {
+    const { body, headers } = await signed(update)
+    expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'score_update' })
+    const now = new Date()
+    const signature = new Webhook(secret).sign('msg_1', now, body)
+    const seconds = String(Math.floor(now.getTime() / 1000))
+    const theirs = { 'webhook-id': 'msg_1', 'webhook-timestamp': seconds, 'webhook-signature': signature }
+    await expect(webhooks.unwrap(body, theirs)).resolves.toMatchObject({ type: 'score_update' })
+  })
+
+  it('of a type that was added later is one too', async () => {
+    const later = {
+      type: 'home_bought',
+      timestamp: '2026-11-21T10:00:00Z',
+      data: { lead_id: 1, my_at: 'now' },
+    }
+    const { headers } = await genuine(JSON.stringify(later))
+    const event = await webhooks.unwrap(JSON.stringify(later), headers)
+    expect(event).toEqual({ ...later, timestamp: new Date(later.timestamp) })
+  })
+
+  it('is taken with any secret while it is rotated', async () => {
+    const both = new Webhooks({ secrets: [secret, former] })
+    for (const by of [secret, former]) {
+      const { body, headers } = await signed(update, by)
+      await expect(both.unwrap(body, headers)).resolves.toEqual(update)
+    }
+    const { body, headers } = await signed(update, former)
+    const signatures = `v1a,x v1,no base64! ${headers['webhook-signature']}`
+    await expect(both.unwrap(body, { ...headers, 'webhook-signature': signatures })).resolves.toEqual(update)
+  })
+
+  it.each([
+    ['headers', 'lacks one of webhook-id', (request: GenuineRequest) => [request.body, {}]],
+    [
+      'signature',
+      'another secret, or a changed body',
+      ({ body, headers }: GenuineRequest) => [`${body} `, headers],
+    ],
+    ['signature', 'another secret', async () => Object.values(await signed(update, former)).toReversed()],
+    ['too_old', 'older than 300 s', () => at(-301)],
+    ['too_new', 'check this computer’s clock', () => at(310)],
+    [
+      'too_old',
+      'older',
+      ({ body, headers }: GenuineRequest) => [body, { ...headers, 'webhook-timestamp': 'x' }],
+    ],
+    [
+      'parsed_body',
+      'before express.json()',
+      ({ body, headers }: GenuineRequest) => [JSON.parse(body), headers],
+    ],
+  ])('is refused, and says why: %s, %s', async (reason, message, change) => {
+    const [body, headers] = (await change(await signed(update))) as [string, Record<string, string>]
+    const refusal = await webhooks.unwrap(body, headers).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ name: 'WebhookVerificationError', reason })
+    expect(String(refusal)).toContain(message)
+  })
+
+  it('needs a secret that is one', async () => {
+    for (const none of ['', 'whsec_', 'whsec_***', 'secret'])
+      expect(() => new Webhooks({ secrets: none })).toThrow('the whsec_… that set-endpoint showed')
+    const { body, headers } = await signed(update)
+    await expect(new Webhooks({ secrets: [] }).unwrap(body, headers)).rejects.toThrow('give webhookSecrets')
+  })
+})
+
+describe('the fixtures', () => {
+  it('are a journey in its order, and one event of each type', async () => {
+    const { length } = fixtures.journey()
+    expect(fixtures.journey({ leadId: 3 }).map(({ data }) => data.sequence)).toEqual(
+      Array.from({ length }, (_, index) => index + 1),
+    )
+    expect(new Set(fixtures.journey().map(({ data }) => data.eventId)).size).toBe(length)
+    const types = fixtures.events().map(({ type }) => type)
+    expect(new Set(types).size).toBe(types.length)
+    for (const event of fixtures.events()) {
+      const { body, headers } = await signed(event)
+      expect(await webhooks.unwrap(body, headers)).toEqual(event)
+    }
+  })
+})
+
+type Serve = (options: ReceiverOptions<void>) => Promise<string>
+
+const frameworks: Record<string, Serve> = {
+  'Node’s http': (options) => listen(createServer(webhooks.node(options) as unknown as RequestListener)),
+  Express: (options) => {
+    const app = express()
+    app.post('/webhooks', webhooks.express(options))
+    // of the application’s other routes
+    app.use(express.json())
+    return listen(createServer(app))
+  },
+  'Express with a raw body': (options) => {
+    const app = express()
+    app.use(express.raw({ type: 'application/json' }))
+    app.post('/webhooks', webhooks.express(options))
+    return listen(createServer(app))
+  },
+  Fastify: async (options) => {
+    const app = Fastify()
+    await app.register(webhooks.fastify('/webhooks', options))
+    app.post('/other', (request) => request.body)
+    atEnd(() => app.close())
+    return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`
+  },
+  'Request and Response': (options) => {
+    const handle = webhooks.fetch(options)
+    const server = createServer((request, response) => {
+      const headers = new Headers(request.headers as Record<string, string>)
+      const body = request as unknown as ReadableStream
+      const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+      void handle(new Request('http://lender.example/webhooks', init)).then(({ status }) =>
+        response.writeHead(status).end(),
+      )
+    })
+    return listen(server)
+  },
+}
+
+describe.each(Object.entries(frameworks))('a receiver with %s', (_name, serve) => {
+  it('handles each webhook once, and again if its handler failed', async () => {
+    const handled: string[] = []
+    let fails = true
+    const url = await serve({
+      on: {
+        score_update: ({ data }) => {
+          if (fails) throw new Error('the database is away')
+          handled.push(data.eventId)
+        },
+      },
+      onError: () => {},
+    })
+    const request = await signed(update)
+    expect(await post(url, request)).toBe(500)
+    fails = false
+    expect(await post(url, request)).toBe(200)
+    expect(await post(url, await signed(update))).toBe(200)
+    expect(handled).toEqual([update?.data.eventId])
+  })
+
+  it('refuses what is no genuine webhook, and takes what it has no handler for', async () => {
+    const others: string[] = []
+    const url = await serve({ on: {}, onOther: ({ type }) => void others.push(type) })
+    expect(await post(url, { ...(await signed(received)), body: '{}' })).toBe(400)
+    expect(await post(url, await signed(received))).toBe(200)
+    const later = JSON.stringify({ type: 'home_bought', timestamp: '2026-11-21T10:00:00Z', data: {} })
+    expect(await post(url, await genuine(later))).toBe(200)
+    expect(others).toEqual(['lead_received', 'home_bought'])
+  })
+})
+
+describe('a receiver', () => {
+  it('handles a webhook that is repeated while its handler runs only once, and each lead’s in order', async () => {
+    const begun: string[] = []
+    const gates = new Map<string, () => void>()
+    const receiver = webhooks.receiver({
+      on: {},
+      onOther: (event) => {
+        const { data } = event as typeof fixtures.journey extends () => (infer E)[] ? E : never
+        begun.push(data.eventId)
+        return new Promise<void>((resolve) => gates.set(data.eventId, resolve))
+      },
+    })
+    const receive = async (event: WebhookEvent | undefined) => {
+      const { body, headers } = await signed(event)
+      return receiver.receive(body, headers)
+    }
+    const [first, second] = fixtures.journey()
+    const [other] = fixtures.journey({ leadId: 2 })
+    const running = [receive(first), receive(first)]
+    await began(first)
+    running.push(receive(second), receive(other))
+    await began(other)
+    expect(begun).toEqual([first?.data.eventId, other?.data.eventId])
+    gates.get(first!.data.eventId)?.()
+    await began(second)
+    for (const open of gates.values()) open()
+    expect(await Promise.all(running)).toEqual([200, 200, 200, 200])
+    expect(begun).toHaveLength(3)
+
+    async function began(event: typeof first) {
+      while (!begun.includes(event!.data.eventId)) await new Promise(setImmediate)
+    }
+  })
+
+  it('says how to mend a body that was parsed before', async () => {
+    const errors: unknown[] = []
+    const app = express()
+    app.use(express.json())
+    app.post('/webhooks', webhooks.express({ on: {}, onError: (error) => errors.push(error) }))
+    expect(await post(await listen(createServer(app)), await signed(update))).toBe(500)
+    expect(String(errors[0])).toContain('put the webhook route before express.json()')
+  })
+})
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+}
+
+async function post(url: string, { headers, body }: GenuineRequest): Promise<number> {
+  return (await fetch(url, { method: 'POST', headers, body })).status
+}
+
+/** A body that the client’s types don’t know. */
+async function genuine(body: string): Promise<GenuineRequest> {
+  const now = new Date()
+  const signature = new Webhook(secret).sign('msg_2', now, body)
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': 'msg_2',
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': signature,
+    },
+  }
+}
+
+async function at(seconds: number) {
+  const { body, headers } = await fixtures.request(update!, secret, new Date(Date.now() + seconds * 1000))
+  return [body, headers]
+}
