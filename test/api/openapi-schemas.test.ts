@@ -68,7 +68,7 @@ describe('the schemas of the OpenAPI document', () => {
 describe('events in the OpenAPI document', () => {
   const more = {
     Event: {},
-    FeedEvent: { event_id: 'evt_1', lead_id: 1, partner_lead_id: null, sequence: null },
+    FeedEvent: { event_id: 'evt_1', lead_id: 1, partner_lead_id: null, sequence: null, cursor: '1-2-3-4' },
     SimulatedEvent: { event_id: 'evt_1', recorded: true, sequence: null },
     ExportedEvent: { event_id: 'evt_1', sequence: 1 },
   }

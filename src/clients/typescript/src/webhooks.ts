@@ -1,5 +1,5 @@
 import { shapes, type WebhookEvent } from './api.ts'
-import { type Handlers, type Receiver, receiverOf, type ReceiverOptions } from './receiver.ts'
+import { type Receiver, receiverOf, type ReceiverOptions } from './receiver.ts'
 import {
   expressOf,
   type ExpressHandler,
@@ -122,8 +122,6 @@ export class Webhooks {
       )
   }
 }
-
-export type { Handlers }
 
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
 const PARSED_BODY =
