@@ -7,7 +7,7 @@ import type { Retained } from './core/database/retained.ts'
 import { oldAttempts } from './core/deliveries/statements/old-attempts.ts'
 import { expiredSecrets } from './core/endpoints/statements/expired-secrets.ts'
 import { oldNotices } from './core/endpoints/statements/old-notices.ts'
-import { oldIdempotencyKeys } from './core/leads/statements/old-idempotency-keys.ts'
+import { oldIdempotencyKeys } from './core/idempotency/statements/old-idempotency-keys.ts'
 
 /** The settings of worker and staff that classes read. */
 type Settings = Pick<
