@@ -17,14 +17,17 @@ export type NoteRead = (read: KeyRead) => void
 
 /** Notes which key got which borrower's personal data. */
 export function createReadLog({ write, mostKept = MOST_KEPT, ...options }: Options) {
-  const { add, close } = writtenLater<KeyRead & { notedAt: number }>({
+  const reads = writtenLater<KeyRead & { notedAt: number }>({
     ...options,
     what: 'reads of personal data',
     mostKept,
-    write: (reads) => {
+    write: (batch) => {
       const now = performance.now()
-      return write(reads.map(({ notedAt, ...read }) => ({ ...read, ageMs: now - notedAt })))
+      return write(batch.map(({ notedAt, ...read }) => ({ ...read, ageMs: now - notedAt })))
     },
   })
-  return { note: (read: KeyRead) => add({ ...read, notedAt: performance.now() }), close }
+  return {
+    note: (read: KeyRead) => reads.add({ ...read, notedAt: performance.now() }),
+    close: () => reads.close(),
+  }
 }

@@ -2,20 +2,19 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { changePlace, openChange } from '../../../core/endpoints/statements/changes.ts'
 import { rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
-import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
-import { sealing } from '../../../core/sealing/seal.ts'
+import { requireUrl } from '../statements/self-service.ts'
 import { HOUR_MS } from '../../../core/values/durations.ts'
 import { OVERLAP_HOURS } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
-import { type EndpointView, endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, exampleView } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
-import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
+import { keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { integer } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, secretAgain, selfServiceOff, tooManyActions } from './self-service.ts'
-import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
+import { answerWithNewSecret } from './new-secret.ts'
+import { selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -58,42 +57,26 @@ type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encry
 
 /** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
 export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys, startRequest } = options
+  const { environment, startRequest } = options
+  const start = (changeId: number) => startRequest((requests) => requests.change(changeId))
   app.post('/rotate-endpoint-secret', {
     schema,
     handler: async (request, reply) => {
       const { overlap_hours: overlapHours } = request.body
-      const secret = generateSecret()
-      const sealed = sealing(secret, encryptionKeys)
-      const actor = actorOf(request, environment)
       let announced: number | undefined
       const call = 'rotate-endpoint-secret'
-      const given = await answerOnce<EndpointView>(sql, call, [request, reply], async (its, keep) => {
-        const { view } = await orRefusal(
-          actOnOwnEndpoint(its, 'rotate', actor, async (trx, endpoint, requestedBy) => {
-            requireUrl(endpoint)
-            const audit = { overlap_hours: overlapHours }
-            if (environment === 'sandbox') {
-              const place = await rotateSecret(trx, endpoint.id, sealed, overlapHours * HOUR_MS)
-              const view = await viewOf(trx, request.partnerId)
-              await keep(view, place)
-              return { view, audit }
-            }
-            const change = { kind: 'secret', state: 'announced', secret: sealed, overlapHours } as const
-            announced = await openChange(trx, endpoint.id, { ...change, requestedBy })
-            const view = await viewOf(trx, request.partnerId)
-            await keep(view, changePlace(announced))
-            return { view, audit: { ...audit, change_id: announced } }
-          }),
-        )
-        return view
+      const answer = await answerWithNewSecret(options, call, [request, reply], async (trx, made) => {
+        const { endpoint, secret, requestedBy } = made
+        requireUrl(endpoint)
+        const audit = { overlap_hours: overlapHours }
+        if (environment === 'sandbox')
+          return { place: await rotateSecret(trx, endpoint.id, secret, overlapHours * HOUR_MS), audit }
+        const change = { kind: 'secret', state: 'announced', secret, overlapHours, requestedBy } as const
+        announced = await openChange(trx, endpoint.id, change)
+        return { place: changePlace(announced), audit: { ...audit, change_id: announced } }
       })
-      if (announced !== undefined) {
-        const id = announced
-        startRequest((requests) => requests.change(id))
-      }
-      const own = given.kind === 'made' ? secret : await secretAgain(options, given.secretAt)
-      return { success: true as const, data: { ...given.answer, secret: own } }
+      if (announced !== undefined) start(announced)
+      return answer
     },
   })
 }

@@ -5,8 +5,6 @@ import {
   endpointLimits,
   MOST_CHANGES_A_DAY,
 } from '../../../core/endpoints/decisions/endpoint-change.ts'
-import { secretAt } from '../../../core/endpoints/statements/secret-at.ts'
-import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import type { Environment } from '../../../core/values/environment.ts'
 import { ApiError, retryLater } from '../../../core/http/errors.ts'
 
@@ -31,20 +29,6 @@ export const actorOf = (
   { partnerId, keyId }: FastifyRequest,
   environment: Environment,
 ): SelfServiceActor => ({ partnerId, keyId, environment })
-
-/**
- * The secret of an answer that is repeated.
- *
- * @throws {ApiError} if it is not to be used any more.
- */
-export async function secretAgain(
-  { sql, encryptionKeys }: Pick<RouteDependencies, 'sql' | 'encryptionKeys'>,
-  place: string | null,
-): Promise<string> {
-  const secret = place === null ? undefined : await secretAt(sql, place, encryptionKeys)
-  if (secret === undefined) throw new ApiError('SECRET_REPLACED')
-  return secret
-}
 
 /** Does `work`, with what the record refuses as an error of the API. */
 export async function orRefusal<Result>(work: Promise<Result>): Promise<Result> {

@@ -1,20 +1,18 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { changePlace, openChange } from '../../../core/endpoints/statements/changes.ts'
-import { actOnOwnEndpoint } from '../statements/self-service.ts'
-import { sealing } from '../../../core/sealing/seal.ts'
 import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
-import { type EndpointView, endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, exampleView } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
-import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
+import { keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { requiredOr } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, secretAgain, selfServiceOff, tooManyActions } from './self-service.ts'
-import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
+import { answerWithNewSecret } from './new-secret.ts'
+import { selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -72,35 +70,18 @@ type Options = Pick<
 
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
 export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys } = options
   app.post('/set-endpoint', {
     schema,
     handler: async (request, reply) => {
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
       if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
-      const secret = generateSecret()
-      const sealed = sealing(secret, encryptionKeys)
-      const actor = actorOf(request, environment)
-      const given = await answerOnce<EndpointView>(
-        sql,
-        'set-endpoint',
-        [request, reply],
-        async (its, keep) => {
-          const { view } = await orRefusal(
-            actOnOwnEndpoint(its, 'set', actor, async (trx, endpoint, requestedBy) => {
-              const change = { kind: 'url', state: 'candidate', url, secret: sealed } as const
-              const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
-              const view = await viewOf(trx, request.partnerId)
-              await keep(view, changePlace(id))
-              return { view, audit: { change_id: id, origin: new URL(url).origin } }
-            }),
-          )
-          return view
-        },
-      )
-      const own = given.kind === 'made' ? secret : await secretAgain(options, given.secretAt)
-      return { success: true as const, data: { ...given.answer, secret: own } }
+      return answerWithNewSecret(options, 'set-endpoint', [request, reply], async (trx, made) => {
+        const { endpoint, secret, requestedBy } = made
+        const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
+        const id = await openChange(trx, endpoint.id, change)
+        return { place: changePlace(id), audit: { change_id: id, origin: new URL(url).origin } }
+      })
     },
   })
 }

@@ -53,7 +53,7 @@ export interface SelfServiceActor {
 }
 
 /** A partner's endpoint, locked. */
-type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
+export type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
 
 /**
  * Lets a partner do something to its endpoint, in one transaction with its audit row: the caller's, or one of its own.

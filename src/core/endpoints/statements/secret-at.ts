@@ -12,10 +12,10 @@ import { secretPlace } from './secrets.ts'
  */
 export async function secretAt(
   sql: Sql,
-  place: string,
+  place: string | null,
   encryptionKeys: readonly Buffer[],
 ): Promise<string | undefined> {
-  const [table, id] = place.split(':')
+  const [table, id] = (place ?? '').split(':')
   return table === 'endpoint_changes'
     ? secretOfChange(sql, Number(id), encryptionKeys)
     : secretOfEndpoint(sql, Number(id), encryptionKeys)
