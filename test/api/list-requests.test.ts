@@ -9,7 +9,9 @@ import {
 } from '../../src/capabilities/requests/statements/write-requests.ts'
 import { LARGEST_ID } from '../../src/core/values/ids.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
+import { holdRow } from '../support/row-lock.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { partnerCalls, prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
@@ -17,6 +19,7 @@ const idOf = ({ headers }: Answer) => String(headers['x-request-id'])
 const DAY_MS = 86_400_000
 
 interface Listed {
+  call: string
   request_id: string
   lead_id: number | null
 }
@@ -173,6 +176,28 @@ describe('list-requests', () => {
     expect(found.map((each) => each.request_id)).toEqual([idOf(polled)])
   })
 
+  it('lists a request whose sender did not wait for the answer', async () => {
+    const own = await api.addPartner()
+    const lead = await own.createLead()
+    const address = await api.app.listen({ port: 0, host: '127.0.0.1' })
+    const lock = await holdRow(api.sql, 'leads', `id = ${lead}`)
+    const gone = new AbortController()
+    const answer = fetch(`${address}/v1/update-partner-info`, {
+      method: 'POST',
+      headers: { authorization: `Service-Key ${own.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ lead_id: lead, loan_product: 'VA' }),
+      signal: gone.signal,
+    }).catch(() => 'gone')
+    await lock.reached()
+    gone.abort()
+    expect(await answer).toBe('gone')
+    await lock.release()
+    await until(async () => {
+      const { data } = await list({ lead_id: lead, status: '2xx' }, own)
+      return data.some((each) => each.call === 'update-partner-info')
+    })
+  })
+
   it('shows those of the last seven days only, and the latest 10,000', async () => {
     const own = await api.addPartner()
     const made = (at: number): AnsweredRequest => ({
@@ -214,6 +239,26 @@ describe('a production API', () => {
       return body.data.length > 0 && body.data.map(({ call }: { call: string }) => call)
     })
     expect(calls).toContain('get-endpoint')
+  })
+})
+
+describe('an API process that stops', () => {
+  it('writes the requests that it has answered, and those in flight', async () => {
+    const service = await prepareService()
+    const { id, key } = await service.addPartner()
+    const api = await service.startApi()
+    const { post, createLead } = partnerCalls(api.port, key)
+    const lead = await createLead()
+    await Promise.all(Array.from({ length: 50 }, () => post('get-lead', { lead_id: lead })))
+    const lock = await holdRow(service.sql, 'leads', `id = ${lead}`)
+    const last = post('update-partner-info', { lead_id: lead, loan_product: 'VA' })
+    await lock.reached()
+    const stopped = api.stop()
+    await lock.release()
+    expect((await last).status).toBe(200)
+    expect(await stopped).toBe(0)
+    const rows = await service.sql.selectFrom('requests').selectAll().where('partner_id', '=', id).execute()
+    expect(rows).toHaveLength(52)
   })
 })
 

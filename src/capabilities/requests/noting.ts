@@ -22,7 +22,8 @@ const CONSOLE = 'console'
 export const requestNotes = plugin<Options>(async (app, { hasConsole, ...options }) => {
   const requests = createRequestLog(options)
   app.addHook('onClose', () => requests.close())
-  app.addHook('onResponse', (request, reply, done) => {
+  // onResponse is not called when the sender has gone: then its developer asks most
+  app.addHook('onSend', (request, reply, _payload, done) => {
     const isOfConsole = hasConsole && request.headers['x-requested-with'] === CONSOLE
     if (!isOfConsole && request.waitedInVain !== true) {
       const noted = noteOf(request, reply)
