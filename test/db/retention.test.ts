@@ -164,7 +164,15 @@ describe('retention', () => {
     },
     async requests(days) {
       const id = uuidv7({ msecs: daysAgo(days).getTime() })
-      const row = { partner_id: partnerId, id, key_id: 1, call: 'ping', status: 200, fields: [], duration_ms: 1 }
+      const row = {
+        partner_id: partnerId,
+        id,
+        key_id: 1,
+        call: 'ping',
+        status: 200,
+        fields: [],
+        duration_ms: 1,
+      }
       await sql.insertInto('requests').values(row).execute()
       return async () =>
         (await sql.selectFrom('requests').select('id').where('id', '=', id).execute()).length > 0
