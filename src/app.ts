@@ -26,6 +26,9 @@ import { requestLog } from './core/http/plugins/request-log.ts'
 import { securityHeaders } from './core/http/plugins/security-headers.ts'
 import type { RouteDependencies } from './core/http/dependencies.ts'
 import type { TlsFiles } from './core/http/tls.ts'
+import { listRequests } from './capabilities/requests/routes/list-requests.ts'
+import { requestNotes } from './capabilities/requests/noting.ts'
+import type { RequestsDependencies } from './capabilities/requests/api.ts'
 import { registerAll } from './core/http/register-all.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
@@ -61,6 +64,7 @@ interface HttpDependencies {
 export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
+  RequestsDependencies &
   InSandbox &
   Omit<RouteDependencies, 'webhookBody' | 'companion'>
 
@@ -89,6 +93,7 @@ const routesWithKey = [
   pauseEndpoint,
   listEvents,
   listLeads,
+  listRequests,
   exportLead,
   eraseLead,
   sandboxRoutes,
@@ -110,6 +115,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const app = createHttpServer({ log, limits, tls, isProxy })
   await app.register(gracefulClose, { stopMs: limits.stopMs })
   await app.register(requestLog, { observeRequest: dependencies.observeRequest })
+  await app.register(requestNotes, { ...dependencies, hasConsole: environment === 'sandbox' })
   await app.register(securityHeaders)
   await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })
   await app.register(rateLimits, { perMinute })

@@ -1,12 +1,13 @@
 import { oldReads } from './capabilities/access/statements/old-reads.ts'
 import { endedLeads } from './capabilities/erasure/statements/ended-leads.ts'
+import { oldRequests } from './capabilities/requests/statements/old-requests.ts'
 import { oldCertifications, oldChanges, oldPings } from './capabilities/self-service/statements/retained.ts'
 import type { Config } from './config.ts'
 import type { Retained } from './core/database/retained.ts'
 import { oldAttempts } from './core/deliveries/statements/old-attempts.ts'
 import { expiredSecrets } from './core/endpoints/statements/expired-secrets.ts'
 import { oldNotices } from './core/endpoints/statements/old-notices.ts'
-import { oldIdempotencyKeys } from './core/leads/statements/old-idempotency-keys.ts'
+import { oldIdempotencyKeys } from './core/idempotency/statements/old-idempotency-keys.ts'
 
 /** The settings of worker and staff that classes read. */
 type Settings = Pick<
@@ -26,4 +27,5 @@ export const retained: readonly Retained<Settings>[] = [
   oldChanges,
   expiredSecrets,
   oldReads,
+  oldRequests,
 ]

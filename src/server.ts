@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { forErasures } from './capabilities/erasure/api.ts'
 import { inSandbox } from './capabilities/sandbox/api.ts'
+import { forRequests } from './capabilities/requests/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
 import { createReadLog } from './core/audit/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
@@ -82,6 +83,7 @@ const app = await buildApp({
   ...inSandbox(tools),
   ...forSelfService(tools),
   ...forErasures(tools),
+  ...forRequests(registry),
   isDatabaseReady,
   log,
   startReferral: (state) => starts.offer(state),

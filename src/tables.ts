@@ -15,7 +15,7 @@ import { ErasureIntent } from './capabilities/erasure/tables/erasure-intent.ts'
 import { Erasure } from './capabilities/erasure/tables/erasure.ts'
 import { Export } from './capabilities/access/tables/export.ts'
 import { FailingWorkflow } from './core/temporal/tables/failing-workflow.ts'
-import { IdempotencyKey } from './core/leads/tables/idempotency-key.ts'
+import { IdempotencyKey } from './core/idempotency/tables/idempotency-key.ts'
 import { LeadEvent } from './core/leads/tables/lead-event.ts'
 import { Lead } from './core/leads/tables/lead.ts'
 import { Loss } from './core/record/tables/loss.ts'
@@ -23,6 +23,7 @@ import { Notice } from './core/endpoints/tables/notice.ts'
 import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
 import { PersonalRead } from './core/audit/tables/personal-read.ts'
+import { Request } from './capabilities/requests/tables/request.ts'
 import { Quota } from './core/partners/tables/quota.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
@@ -49,6 +50,7 @@ export const entities = [
   Notice,
   AuditEntry,
   PersonalRead,
+  Request,
   Deployment,
   Restore,
   Loss,

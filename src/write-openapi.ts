@@ -11,6 +11,7 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
+  countUnlisted: () => {},
   allowPrivateNetwork: false,
   egressAddresses: [],
   sandbox: {

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { CommanderError } from 'commander'
 import { createUnknownErasures } from '../src/capabilities/erasure/unknown-erasures.ts'
 import { overdueErasures } from '../src/capabilities/erasure/worker.ts'
+import { forRequests } from '../src/capabilities/requests/api.ts'
 import { createRetentionMetrics } from '../src/capabilities/retention/metrics.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { errorCatalogue } from '../src/core/http/errors.ts'
@@ -70,7 +71,9 @@ describe('docs/operations', () => {
     registerWorkerDatabase(worker.registry, async () => true)
     registerWaiting(worker.registry, {} as Sql, [overdueErasures])
     // its types leave the labels out
-    const metrics = [createApiMetrics(async () => true).registry, worker.registry].flatMap(
+    const api = createApiMetrics(async () => true)
+    forRequests(api.registry)
+    const metrics = [api.registry, worker.registry].flatMap(
       (registry) => registry.getMetricsAsArray() as unknown as Metric[],
     )
     const registered = metrics

@@ -4,7 +4,7 @@ import {
   takesPayload,
   unknownGains,
 } from '../src/core/leads/decisions/event-payloads.ts'
-import { IDEMPOTENCY_KEY } from '../src/core/leads/decisions/idempotency-key.ts'
+import { IDEMPOTENCY_KEY } from '../src/core/idempotency/decisions/idempotency-key.ts'
 import { MOST_SIMULATED } from '../src/core/leads/decisions/milestone-keys.ts'
 import { type MilestoneName, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'

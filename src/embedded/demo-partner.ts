@@ -46,10 +46,10 @@ export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promis
 async function keptPartner(orm: Orm, { previous, report }: DemoOptions): Promise<DemoPartner | undefined> {
   if (previous === undefined) return undefined
   const owner = await findKeyOwner(sqlOf(orm), hashOf(previous.key))
-  if (owner === 'unknown') return undefined
-  if (typeof owner !== 'string') return previous
+  if (!('refusal' in owner)) return previous
+  if (owner.refusal === 'unknown') return undefined
   const { key } = await issueKey(orm.em.fork(), previous.partnerId, 'sandbox')
-  const why = owner === 'revoked' ? 'was revoked' : 'has expired'
+  const why = owner.refusal === 'revoked' ? 'was revoked' : 'has expired'
   report(`The demo partner’s key ${why}: it has a new one.`)
   return { ...previous, key }
 }

@@ -82,6 +82,7 @@ export async function prepareApi({
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
+    countUnlisted: () => {},
     encryptionKeys,
     observeRequest: () => {},
     rateLimit,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { requestHashPlace } from '../../src/core/leads/statements/new-lead.ts'
+import { requestHashPlace } from '../../src/core/idempotency/statements/answers.ts'
 import { open } from '../../src/core/sealing/seal.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
@@ -44,7 +44,7 @@ describe('Idempotency-Key on create-lead', () => {
       .where('key', '=', 'absent')
       .executeTakeFirstOrThrow()
     expect(sealed).not.toContain(hashOf(JSON.stringify(borrower)))
-    expect(open(sealed, requestHashPlace(leadId), testKeys)).toBe(hashOf(JSON.stringify(borrower)))
+    expect(open(sealed, requestHashPlace(Number(leadId)), testKeys)).toBe(hashOf(JSON.stringify(borrower)))
   })
 
   it('refuses another body with 422 IDEMPOTENCY_CONFLICT', async () => {

@@ -40,6 +40,7 @@ describe('GET /v1/openapi.json', () => {
       '/get-lead',
       '/list-events',
       '/list-leads',
+      '/list-requests',
       '/pause-endpoint',
       '/ping',
       '/resend-webhook',

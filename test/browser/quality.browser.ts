@@ -44,6 +44,8 @@ describe('every view of the console', () => {
     'unknown lead': '#/leads/99999',
     endpoint: '#/endpoint',
     live: '#/live',
+    requests: '#/requests',
+    'no requests': '#/requests?status=503',
     'unknown page': '#/nothing',
   })
 

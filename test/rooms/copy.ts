@@ -25,6 +25,7 @@ export const removable: Record<string, readonly string[]> = {
   audit: [],
   encryption: [],
   access: [],
+  requests: [],
   console: [],
   embedded: ['src/start.ts', 'src/temporal-command.ts'],
 }

@@ -53,14 +53,15 @@ describe('staff encryption', () => {
   async function newLead(key = older): Promise<number> {
     const creation = { sql, takeLeadId: leadIds(sql), encryptionKeys: [key] }
     const lead = { ...LEAD, notes: 'notes' }
-    const idempotency = { key: randomBytes(4).toString('hex'), requestHash: 'hash' }
+    const named = { call: 'create-lead', key: randomBytes(4).toString('hex') } as const
+    const keyed = { partnerId, requestHash: 'hash', ...named }
     const made = await createLead(
       creation,
       partnerId,
       lead,
       () => '{}',
       () => null,
-      { idempotency },
+      { keyed },
     )
     if (made.kind === 'conflict') throw new Error('the key was new')
     await updateLead(creation, partnerId, made.leadId, {

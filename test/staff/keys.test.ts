@@ -24,7 +24,10 @@ describe('the keys of a partner', () => {
   const issue = async () => (await key.issue(context, id)).json as { key_id: number; key: string }
   const rotate = async (overlap: number) =>
     (await key.rotate(context, id, { overlap })).json as { key: string }
-  const owner = (of: { key: string }) => findKeyOwner(context.sql, hashOf(of.key))
+  const owner = async (of: { key: string }) => {
+    const found = await findKeyOwner(context.sql, hashOf(of.key))
+    return 'refusal' in found ? found.refusal : found
+  }
 
   it('open the API for their partner', async () => {
     id = await newPartner()

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../src/core/database/orm.ts'
 
-/** Takes a database back to what the migrations before the initial one made, `last` being the last of them. */
+/** Has a database's initial migration not count as applied, but those before it, `last` being the last of them. */
 export async function undoInitialMigration(
   sql: Sql,
   last = 'Migration20261123070100_reasons',

@@ -71,7 +71,13 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
   const key = readKey() ?? ''
   const response = await fetch(`/v1${path}`, {
     method,
-    headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json', ...headers },
+    headers: {
+      authorization: `Service-Key ${key}`,
+      'content-type': 'application/json',
+      // list-requests leaves out what the console asks for
+      'x-requested-with': 'console',
+      ...headers,
+    },
     ...(method === 'POST' && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch((/** @type {unknown} */ error) => {

@@ -3,13 +3,13 @@ import { isTime, parseTime } from './time.js'
 import { words } from './words.js'
 import { milestones, scorePeriodDays } from './service.js'
 
-/** @typedef {{ event_name: string, event_payload: any, created_at: string }} LeadEvent */
-/** @typedef {{ number: number, trigger: string, started_at: string, duration_ms: number | null, status: number | null, error_code: string | null, hint: string | null, request_headers: Record<string, string> | null, response_headers: Record<string, string> | null, response_body?: string | null }} Attempt `response_body`: of one webhook only */
-/** @typedef {{ event_id: string, event_name: string, lead_id: number, sequence: number, state: string, created_at: string, next_attempt_at: string | null, settled_at: string | null, resend_requested_at: string | null, body: string, attempts: Attempt[] }} Delivery */
-/** @typedef {{ webhook_id: string, received_at: string, attempt: number, verified: boolean, problem: string | null, status: number, delay_ms: number, headers: Record<string, string>, body: string }} Arrival */
-/** @typedef {{ what: string, at: string }} Due */
-/** @typedef {LeadEvent & { delivery: Delivery | undefined, waits: boolean }} Step an event with its webhook; `waits`: for an earlier one */
-/** @typedef {{ lead: Record<string, any>, closedAt: string | null, steps: Step[], pausedEndpoint: { url: string | null, reason: string } | null, next: Due | null, now: string | null, ahead: number }} LeadData `ahead`: milliseconds that its clock is ahead */
+/** @typedef {import('./lead-records.js').LeadEvent} LeadEvent */
+/** @typedef {import('./lead-records.js').Attempt} Attempt */
+/** @typedef {import('./lead-records.js').Delivery} Delivery */
+/** @typedef {import('./lead-records.js').Arrival} Arrival */
+/** @typedef {import('./lead-records.js').Due} Due */
+/** @typedef {import('./lead-records.js').Step} Step */
+/** @typedef {import('./lead-records.js').LeadData} LeadData */
 
 const MOST_PAGES = 10
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,5 +1,5 @@
 import { html, render, useEffect, useRef, useState } from './preact.js'
-import { forgetKey, onRefused, readKey, refuseKey, shortened, storeKey } from './api.js'
+import { forgetKey, offers, onRefused, readKey, refuseKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
 import { doubt, startLive, stopLive, useLive } from './live.js'
 import { Loading } from './parts.js'
@@ -9,7 +9,8 @@ const places = [
   { name: 'leads', title: 'Leads' },
   { name: 'live', title: 'Live' },
   { name: 'endpoint', title: 'Endpoint' },
-]
+  { name: 'requests', title: 'Requests', needs: '/list-requests' },
+].filter(({ needs }) => needs === undefined || offers(needs))
 
 /** Each view's files are loaded when it is first opened. @type {Record<string, () => Promise<any>>} */
 const views = {
@@ -18,6 +19,7 @@ const views = {
   lead: async () => (await import('./views/lead.js')).LeadView,
   endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
   live: async () => (await import('./views/live.js')).LiveView,
+  requests: async () => (await import('./views/requests.js')).RequestsView,
 }
 
 /** @param {import('./route.js').Route} route */

@@ -34,6 +34,7 @@ const OTHER_RIGHTS: Record<string, string> = {
   notices: 'select, insert, update, delete',
   onboarding_mails: 'select, insert, update (address_hash, sending_until)',
   personal_reads: 'select, insert (at, lead_id, partner_id, key_id, what)',
+  requests: 'select, insert, delete',
   sandbox_runs: 'select, insert, update, delete',
   sink_webhooks: 'select, insert, delete',
 }

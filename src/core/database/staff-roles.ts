@@ -52,7 +52,7 @@ const SERVICES_OWN = [
   'sink_webhooks',
 ]
 /** Staff run retention too. */
-const RETAINED = ['certifications', 'endpoint_pings']
+const RETAINED = ['certifications', 'endpoint_pings', 'requests']
 const staffRights: RightsOf = (table) => {
   if (RETAINED.includes(table)) return 'select, delete'
   return SERVICES_OWN.includes(table) ? 'select' : serviceRights(table)

@@ -33,6 +33,11 @@ export const errorCatalogue = {
     status: 409,
     message: 'Our staff paused your endpoint. Contact us to resume it.',
   },
+  SECRET_REPLACED: {
+    status: 409,
+    message:
+      'The signing secret of the first response has been replaced since, or its change was canceled. Send the request with a new Idempotency-Key to get another one.',
+  },
   LEAD_CLOSED: {
     status: 409,
     message: 'The lead is closed. Create another one with POST /v1/create-lead.',
@@ -57,7 +62,7 @@ export const errorCatalogue = {
   IDEMPOTENCY_CONFLICT: {
     status: 422,
     message:
-      'This Idempotency-Key was already used with a different request body. Use a new key for a new lead.',
+      'This Idempotency-Key was already used with a different request body. Use a new key for a new request.',
   },
   RATE_LIMITED: {
     status: 429,

@@ -17,6 +17,7 @@ export const sealedTables: SealedTable[] = [
   { table: 'leads', id: 'id', columns: ['personal', 'notes'], map: 'metadata' },
   { table: 'endpoint_secrets', id: 'id', columns: ['ciphertext'] },
   { table: 'endpoint_changes', id: 'id', columns: ['ciphertext'] },
+  // those without a lead are not sealed
   { table: 'idempotency_keys', id: 'lead_id', columns: ['request_hash'] },
 ]
 
@@ -81,6 +82,7 @@ async function countIn(sql: Sql, sealed: SealedTable): Promise<KeyUse[]> {
     select ${keyOfValue} as "keyId", ${raw.lit(`${sealed.table}.`)} || split_part(each_value.path, '.', 1) as "where",
       count(*)::int as "values"
     from ${raw.table(sealed.table)}, ${eachValue(sealed)}
+    where ${raw.ref(sealed.id)} is not null
     group by 1, 2 order by 2, 1`.execute(sql)
   return rows
 }

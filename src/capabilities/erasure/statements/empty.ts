@@ -55,6 +55,7 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
     .deleteFrom('idempotency_keys')
     .where('lead_id', 'in', leadIds)
     .returning('lead_id')
+    .$narrowType<{ lead_id: number }>()
     .execute()
   const mails = await emptyAddresses(trx, leadIds)
   const deliveries = await cancelDeliveries(trx, leadIds)

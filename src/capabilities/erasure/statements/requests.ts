@@ -2,13 +2,19 @@ import { sql as raw } from 'kysely'
 import { DAY_MS } from '../../../core/values/durations.ts'
 import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
 import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.ts'
+import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { type Ceiling, takePlace } from '../../../core/partners/statements/quotas.ts'
 
+export interface ErasureDates {
+  requestedAt: Date
+  dueAt: Date
+}
+
 /** What became of a request: `held` says why the lead must be kept. */
 export type Requested =
-  | { kind: 'requested'; requestedAt: Date; dueAt: Date }
+  | ({ kind: 'requested' } & ErasureDates)
   | { kind: 'held'; hold: Hold }
   | { kind: 'too_many'; retryAfterSeconds: number }
   | { kind: 'unknown' }
@@ -17,12 +23,14 @@ export type Requested =
  * Requests the erasure of a partner's lead. A repeat changes nothing, and answers with the dates of the first request.
  *
  * @param requestedBy as the audit names it.
+ * @param keep is called with the dates, before the audit's row is written.
  */
 export async function requestErasure(
   sql: Sql,
   { partnerId, leadId, reason, requestedBy, delayDays }: ErasureRequest,
+  keep: (dates: ErasureDates) => Promise<void> = async () => {},
 ): Promise<Requested> {
-  return sql.transaction().execute(async (trx) => {
+  return inTransaction(sql, async (trx) => {
     // requests of a partner take turns, so that no two take the same place
     await trx.selectFrom('partners').select('id').where('id', '=', partnerId).forNoKeyUpdate().execute()
     const lead = await trx
@@ -36,7 +44,10 @@ export async function requestErasure(
     if (lead === undefined) return { kind: 'unknown' }
     if (lead.reason !== null) return { kind: 'held', hold: { ...lead, reason: lead.reason } }
     const earlier = await openErasure(trx, leadId)
-    if (earlier !== undefined) return { kind: 'requested', ...earlier }
+    if (earlier !== undefined) {
+      await keep(earlier)
+      return { kind: 'requested', ...earlier }
+    }
     const retryAfterSeconds = await takePlace(trx, partnerId, REQUESTS)
     if (retryAfterSeconds !== undefined) return { kind: 'too_many', retryAfterSeconds }
     const dueAt = raw<Date>`clock_timestamp() + ${delayDays} * interval '1 day'`
@@ -51,6 +62,7 @@ export async function requestErasure(
       })
       .returning(['requested_at as requestedAt', 'due_at as dueAt'])
       .executeTakeFirstOrThrow()
+    await keep(made)
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_erasure', partnerId, leadId, detail }
     await recordAudit(trx, requestedBy, { ...row, outcome: 'done' })

@@ -1,20 +1,20 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { openChange } from '../../../core/endpoints/statements/changes.ts'
+import { changePlace, openChange } from '../../../core/endpoints/statements/changes.ts'
 import { rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
-import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
-import { sealing } from '../../../core/sealing/seal.ts'
+import { requireUrl } from '../statements/self-service.ts'
 import { HOUR_MS } from '../../../core/values/durations.ts'
 import { OVERLAP_HOURS } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
-import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointWithSecret, exampleView } from './endpoint-view.ts'
 import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { integer } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
-import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
+import { answerWithNewSecret } from './new-secret.ts'
+import { selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -22,7 +22,8 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Replace your signing secret',
   description:
-    'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. In a sandbox the new secret signs at once; in production 24 hours after we have emailed your contact. If somebody else knows your secret, contact us: we can replace it at once.',
+    'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. In a sandbox the new secret signs at once; in production 24 hours after we have emailed your contact. If somebody else knows your secret, contact us: we can replace it at once. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
+  ...keyedOperation,
   body: strictBody({
     overlap_hours: integer(0, OVERLAP_HOURS.max)
       .default(OVERLAP_HOURS.default)
@@ -46,6 +47,8 @@ const schema = operation({
     invalidPayload('Invalid request: overlap_hours must be at least 0.'),
     selfServiceOff(),
     new ApiError('NO_ENDPOINT'),
+    new ApiError('SECRET_REPLACED'),
+    new ApiError('IDEMPOTENCY_CONFLICT'),
     tooManyActions(),
   ],
 })
@@ -54,30 +57,26 @@ type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encry
 
 /** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
 export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys, startRequest } = options
+  const { environment, startRequest } = options
+  const start = (changeId: number) => startRequest((requests) => requests.change(changeId))
   app.post('/rotate-endpoint-secret', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { overlap_hours: overlapHours } = request.body
-      const secret = generateSecret()
-      const sealed = sealing(secret, encryptionKeys)
-      const actor = actorOf(request, environment)
-      const { announced } = await orRefusal(
-        actOnOwnEndpoint(sql, 'rotate', actor, async (trx, endpoint, requestedBy) => {
-          requireUrl(endpoint)
-          const audit = { overlap_hours: overlapHours }
-          if (environment === 'sandbox') {
-            await rotateSecret(trx, endpoint.id, sealed, overlapHours * HOUR_MS)
-            return { announced: undefined, audit }
-          }
-          const change = { kind: 'secret', state: 'announced', secret: sealed, overlapHours } as const
-          const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
-          return { announced: id, audit: { ...audit, change_id: id } }
-        }),
-      )
-      if (announced !== undefined) startRequest((requests) => requests.change(announced))
-      const data = await viewOf(sql, request.partnerId)
-      return { success: true as const, data: { ...data, secret } }
+      let announced: number | undefined
+      const call = 'rotate-endpoint-secret'
+      const answer = await answerWithNewSecret(options, call, [request, reply], async (trx, made) => {
+        const { endpoint, secret, requestedBy } = made
+        requireUrl(endpoint)
+        const audit = { overlap_hours: overlapHours }
+        if (environment === 'sandbox')
+          return { place: await rotateSecret(trx, endpoint.id, secret, overlapHours * HOUR_MS), audit }
+        const change = { kind: 'secret', state: 'announced', secret, overlapHours, requestedBy } as const
+        announced = await openChange(trx, endpoint.id, change)
+        return { place: changePlace(announced), audit: { ...audit, change_id: announced } }
+      })
+      if (announced !== undefined) start(announced)
+      return answer
     },
   })
 }

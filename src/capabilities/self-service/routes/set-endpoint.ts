@@ -1,19 +1,18 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { openChange } from '../../../core/endpoints/statements/changes.ts'
-import { actOnOwnEndpoint } from '../statements/self-service.ts'
-import { sealing } from '../../../core/sealing/seal.ts'
+import { changePlace, openChange } from '../../../core/endpoints/statements/changes.ts'
 import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
-import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from '../../../core/http/errors.ts'
+import { endpointWithSecret, exampleView } from './endpoint-view.ts'
+import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { requiredOr } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
-import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
+import { answerWithNewSecret } from './new-secret.ts'
+import { selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -21,7 +20,8 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Set the URL of your endpoint',
   description:
-    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until the candidate takes effect, webhooks go to the current URL. A candidate takes the place of an earlier one.',
+    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until the candidate takes effect, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
+  ...keyedOperation,
   body: strictBody(
     {
       url: z
@@ -54,7 +54,13 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: url is required.'), selfServiceOff(), tooManyActions()],
+  errors: [
+    invalidPayload('Invalid request: url is required.'),
+    selfServiceOff(),
+    new ApiError('SECRET_REPLACED'),
+    new ApiError('IDEMPOTENCY_CONFLICT'),
+    tooManyActions(),
+  ],
 })
 
 type Options = Pick<
@@ -64,25 +70,18 @@ type Options = Pick<
 
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
 export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys } = options
   app.post('/set-endpoint', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
       if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
-      const secret = generateSecret()
-      const sealed = sealing(secret, encryptionKeys)
-      const actor = actorOf(request, environment)
-      await orRefusal(
-        actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
-          const change = { kind: 'url', state: 'candidate', url, secret: sealed } as const
-          const id = await openChange(trx, endpoint.id, { ...change, requestedBy })
-          return { audit: { change_id: id, origin: new URL(url).origin } }
-        }),
-      )
-      const data = await viewOf(sql, request.partnerId)
-      return { success: true as const, data: { ...data, secret } }
+      return answerWithNewSecret(options, 'set-endpoint', [request, reply], async (trx, made) => {
+        const { endpoint, secret, requestedBy } = made
+        const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
+        const id = await openChange(trx, endpoint.id, change)
+        return { place: changePlace(id), audit: { change_id: id, origin: new URL(url).origin } }
+      })
     },
   })
 }

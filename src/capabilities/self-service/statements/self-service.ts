@@ -7,6 +7,7 @@ import {
   MOST_CHANGES_A_DAY,
 } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
+import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { spend } from '../../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
@@ -52,10 +53,10 @@ export interface SelfServiceActor {
 }
 
 /** A partner's endpoint, locked. */
-type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
+export type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
 
 /**
- * Lets a partner do something to its endpoint, in one transaction with its audit row.
+ * Lets a partner do something to its endpoint, in one transaction with its audit row: the caller's, or one of its own.
  *
  * @param work gets the endpoint, which is locked; answers with what the audit row adds, or `null` if nothing was done.
  * @throws {SelfServiceRefusal}
@@ -66,7 +67,7 @@ export async function actOnOwnEndpoint<Result extends { audit: Record<string, un
   { partnerId, keyId, environment }: SelfServiceActor,
   work: (trx: Sql, endpoint: LockedEndpoint, requestedBy: string) => Promise<Result>,
 ): Promise<Result> {
-  return sql.transaction().execute(async (trx) => {
+  return inTransaction(sql, async (trx) => {
     const endpoint = await lockEndpoint(trx, partnerId)
     if (endpoint === undefined) throw new Error(`partner ${partnerId} has no endpoint`)
     if (environment === 'production') {

@@ -347,6 +347,7 @@ export interface Erasure {
  * - `NO_ENDPOINT` (409)
  * - `NO_CANDIDATE` (409)
  * - `PAUSED_BY_STAFF` (409)
+ * - `SECRET_REPLACED` (409)
  * - `LEAD_CLOSED` (409)
  * - `LEAD_HELD` (409)
  * - `LEAD_FULL` (409)
@@ -368,6 +369,7 @@ export type ErrorCode =
   | 'NO_ENDPOINT'
   | 'NO_CANDIDATE'
   | 'PAUSED_BY_STAFF'
+  | 'SECRET_REPLACED'
   | 'LEAD_CLOSED'
   | 'LEAD_HELD'
   | 'LEAD_FULL'
@@ -847,10 +849,57 @@ export interface ListLeadsResponse {
   next: number | null
 }
 
+/** All fields are optional. */
+export interface ListRequestsRequest {
+  /** Maximum number of results; 50 by default. */
+  limit?: number
+  /** The `next` of the previous response: only older requests. `null` is the first page. */
+  after?: string | null
+  /** Only the request with this `X-Request-Id`. */
+  requestId?: string
+  /** Only requests about this lead. */
+  leadId?: number
+  /** Only requests with this HTTP status, such as `404`, or with one of a class, such as `4xx`. */
+  status?: string
+}
+
+export interface ListRequestsResponse {
+  /** `true` in every response but those of errors. */
+  success: true
+  /** Newest first. */
+  data: MadeRequest[]
+  /** The next page’s `after`; `null` on the last page. */
+  next: string | null
+}
+
 export interface ListScenariosResponse {
   /** `true` in every response but those of errors. */
   success: true
   data: Scenario[]
+}
+
+/** A request of yours, without what it held. */
+export interface MadeRequest {
+  /** Its `X-Request-Id`. */
+  requestId: string
+  /** The key that it was sent with: its id, as our staff know it. */
+  keyId: number
+  /** The last four characters of that key. */
+  keyLast4: string | null
+  /** The path below `/v1/`. */
+  call: string
+  /** The HTTP status of the response. */
+  status: number
+  /** The `code` of the error; `null` if there was none. */
+  errorCode: string | null
+  /** The fields that were wrong, for an `INVALID_PAYLOAD`. Fields that the call does not know are left out. */
+  fields: string[]
+  /** The lead that it created or named; `null` if there is none. */
+  leadId: number | null
+  /** How long the response took, in milliseconds. */
+  durationMs: number
+  /** When the request came. */
+  createdAt: Date
 }
 
 export interface MilestoneEvent {
@@ -1442,6 +1491,7 @@ export interface Calls {
   resumeEndpoint: { request: ResumeEndpointRequest; response: ResumeEndpointResponse }
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
+  listRequests: { request: ListRequestsRequest; response: ListRequestsResponse }
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
@@ -1511,7 +1561,7 @@ export const calls = {
     path: '/set-endpoint',
     request: '#SetEndpointRequest',
     response: '#SetEndpointResponse',
-    keyed: false,
+    keyed: true,
   },
   certifyEndpoint: {
     method: 'POST',
@@ -1525,7 +1575,7 @@ export const calls = {
     path: '/rotate-endpoint-secret',
     request: '#RotateEndpointSecretRequest',
     response: '#RotateEndpointSecretResponse',
-    keyed: false,
+    keyed: true,
   },
   testEndpoint: {
     method: 'POST',
@@ -1562,6 +1612,13 @@ export const calls = {
     response: '#ListLeadsResponse',
     keyed: false,
   },
+  listRequests: {
+    method: 'POST',
+    path: '/list-requests',
+    request: '#ListRequestsRequest',
+    response: '#ListRequestsResponse',
+    keyed: false,
+  },
   exportLead: {
     method: 'POST',
     path: '/export-lead',
@@ -1574,7 +1631,7 @@ export const calls = {
     path: '/erase-lead',
     request: '#EraseLeadRequest',
     response: '#EraseLeadResponse',
-    keyed: false,
+    keyed: true,
   },
   simulateEvent: {
     method: 'POST',
@@ -1971,7 +2028,23 @@ export const shapes: Shapes = {
   ListEventsResponse: { fields: { success: 0, data: { list: '#FeedEvent' }, next: 0, has_more: 0 } },
   ListLeadsRequest: { fields: { limit: 0, after: 0, status: 0, partner_lead_id: 0, closed: 0, delivery: 0 } },
   ListLeadsResponse: { fields: { success: 0, data: { list: '#LeadSummary' }, next: 0 } },
+  ListRequestsRequest: { fields: { limit: 0, after: 0, request_id: 0, lead_id: 0, status: 0 } },
+  ListRequestsResponse: { fields: { success: 0, data: { list: '#MadeRequest' }, next: 0 } },
   ListScenariosResponse: { fields: { success: 0, data: { list: '#Scenario' } } },
+  MadeRequest: {
+    fields: {
+      request_id: 0,
+      key_id: 0,
+      key_last4: 0,
+      call: 0,
+      status: 0,
+      error_code: 0,
+      fields: 0,
+      lead_id: 0,
+      duration_ms: 0,
+      created_at: 'time',
+    },
+  },
   MilestoneEvent: { fields: { event_name: '#MilestoneEventName', event_payload: 0, created_at: 'time' } },
   MilestoneExportedEvent: {
     fields: {

@@ -8,7 +8,8 @@ import { nextId } from '../../database/next-id.ts'
 import type { Sql } from '../../database/orm.ts'
 import { open, type Place, type SealAt, sealing } from '../../sealing/seal.ts'
 
-const changePlace = (id: number): Place => `endpoint_changes:${id}:ciphertext`
+/** Where the signing secret is sealed that a change brings. */
+export const changePlace = (id: number): Place => `endpoint_changes:${id}:ciphertext`
 
 /**
  * The signing secret that a change brings.

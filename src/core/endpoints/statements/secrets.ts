@@ -56,11 +56,13 @@ export async function datesOfLiveSecrets(sql: Sql, endpointId: number) {
     .execute()
 }
 
-/** The caller's transaction has the endpoint locked. */
-export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<void> {
+/** The caller's transaction has the endpoint locked. @returns where the secret is sealed. */
+export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<Place> {
   const id = await nextId(trx, 'endpoint_secrets')
-  const row = { id, endpoint_id: endpointId, ciphertext: sealAt(secretPlace(id)) }
+  const place = secretPlace(id)
+  const row = { id, endpoint_id: endpointId, ciphertext: sealAt(place) }
   await trx.insertInto('endpoint_secrets').values(row).execute()
+  return place
 }
 
 /** Proxies refuse long headers, and each live secret adds a signature of 50 bytes. */
@@ -69,20 +71,22 @@ const MOST_LIVE = 5
 /**
  * Makes `secret` the signing secret. The one before it also signs for `overlapMs`; of those before, the latest few to
  * the end of their overlaps. The caller's transaction has the endpoint locked.
+ *
+ * @returns where it is sealed.
  */
 export async function rotateSecret(
   trx: Sql,
   endpointId: number,
   secret: SealAt,
   overlapMs: number,
-): Promise<void> {
+): Promise<Place> {
   await trx
     .updateTable('endpoint_secrets')
     .set({ expires_at: raw<Date>`now() + ${overlapMs} * interval '1 millisecond'` })
     .where('endpoint_id', '=', endpointId)
     .where('expires_at', 'is', null)
     .execute()
-  await addSecret(trx, endpointId, secret)
+  const place = await addSecret(trx, endpointId, secret)
   await trx
     .updateTable('endpoint_secrets')
     .set({ expires_at: raw<Date>`clock_timestamp()` })
@@ -98,6 +102,7 @@ export async function rotateSecret(
         .limit(MOST_LIVE),
     )
     .execute()
+  return place
 }
 
 /** Makes `secret` the only secret that signs. The caller's transaction has the endpoint locked. */

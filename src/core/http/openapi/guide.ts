@@ -4,6 +4,7 @@ import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { DAY_MS } from '../../values/durations.ts'
 import { LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../leads/decisions/score-dates.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import { keyedCalls } from '../../idempotency/decisions/idempotency-key.ts'
 import { table } from './markdown.ts'
 import { webhookGuide } from './webhook-guide.ts'
 
@@ -66,13 +67,18 @@ ${table(
 
 Each has a base address of its own, which ends in \`/v1\`. This reference describes the ${environment}.`
 
+/** `a, b and c`. */
+const listOf = (names: readonly string[]) => `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+
 const idempotency = `# Idempotency
 
-Send an \`Idempotency-Key\` with \`create-lead\`, unique to each lead. If you get no response, repeat the request with the same \
-key: within 24 hours you get the first response again, with the header \`Idempotent-Replayed\`, and no second lead is created, nor does the borrower get a second email. \
-The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`.
+Send an \`Idempotency-Key\` with ${listOf(keyedCalls.map((call) => `\`${call}\``))}, unique to each request. If you get no response, repeat the request with the same \
+key: within 24 hours you get the first response again, with the header \`Idempotent-Replayed\`, and nothing is done twice: no second lead is created, nor does the borrower get a second email. \
+The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`. Each call has keys of its own, and refusals are not remembered.
 
-Without the header, each request creates another lead, even with the same \`partner_lead_id\`.`
+The response to a repeat has the same signing secret, unless it was replaced since: then you get 409 \`SECRET_REPLACED\`. Send the request with a new key.
+
+Without the header, each \`create-lead\` creates another lead, even with the same \`partner_lead_id\`.`
 
 const times = `# Times
 
@@ -162,11 +168,11 @@ ${table(
 )}
 
 After 429 and 503, wait for as many seconds as \`Retry-After\` says, and repeat the request. Repeat it after 500, too, with \
-growing waits. Repeat \`create-lead\` with the same \`Idempotency-Key\`. Other errors need another request.`
+growing waits. Repeat it with the same \`Idempotency-Key\`, if it had one. To see how earlier requests were answered, call \`list-requests\`. Other errors need another request.`
 
 const paging = `# Paging
 
-\`list-leads\` and \`get-deliveries\` return the newest first, 50 or as many as \`limit\` says, and a \`next\`. Send it as \`after\` to \
+\`list-leads\`, \`get-deliveries\` and \`list-requests\` return the newest first, 50 or as many as \`limit\` says, and a \`next\`. Send it as \`after\` to \
 get older ones. On the last page, \`next\` is \`null\`.
 
 \`list-events\` returns the oldest first, and always has a \`next\`: store it, and send it as \`after\` to get what has happened since. \

@@ -7,6 +7,7 @@ import {
   hashOf,
   type KeyOwner,
   type KeyRefusal,
+  type RefusedKey,
   PREFIXES,
   refuseKey,
   touchKey,
@@ -22,6 +23,8 @@ declare module 'fastify' {
     partnerId: number
     /** The id of the key that authenticated it. */
     keyId: number
+    /** Whose key was refused, if it is known: it has expired, was revoked, or is bound to other addresses. */
+    refusedOwner: KeyOwner | undefined
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
@@ -81,12 +84,14 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
 
   async function lookUp(request: FastifyRequest, hash: string, key: string): Promise<KeyOwner> {
     const owner = await ownerOf(hash)
-    if (typeof owner === 'string') {
+    if ('refusal' in owner) {
       recent.delete(hash)
-      throw await refusedKey(request, owner, key)
+      request.refusedOwner = owner.owner
+      throw await refusedKey(request, owner.refusal, key)
     }
     // whose key it is may be cached; from where it comes is of this request
     if (owner.worksFrom?.(request.ip) === false) {
+      request.refusedOwner = owner
       const reason = `wrong_address: key ${owner.keyId}, sent from ${request.ip}`
       throw await refused(request, reason, describeRefusal('wrong_address', key, environment))
     }
@@ -96,6 +101,7 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
 
   app.decorateRequest('partnerId', 0)
   app.decorateRequest('keyId', 0)
+  app.decorateRequest('refusedOwner', undefined)
   app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
     if (authorization === undefined)
@@ -135,7 +141,7 @@ function describeScheme(scheme: string, key: string | undefined): string {
     : 'the Authorization header has no scheme'
 }
 
-type Found = Promise<KeyOwner | KeyRefusal>
+type Found = Promise<KeyOwner | RefusedKey>
 
 /** Caches the owner of a valid key for a second from when it is looked up. Concurrent requests share one query. */
 function cachedOwners(find: (hash: string) => Found): (hash: string) => Found {
@@ -146,7 +152,7 @@ function cachedOwners(find: (hash: string) => Found): (hash: string) => Found {
     const found = find(hash)
     owners.set(hash, found)
     const forget = () => owners.peek(hash) === found && owners.delete(hash)
-    found.then((owner) => typeof owner === 'string' && forget(), forget)
+    found.then((owner) => 'refusal' in owner && forget(), forget)
     return found
   }
 }

@@ -15,15 +15,31 @@ import {
 import { pathOf } from '../paths.ts'
 import { nearest } from '../../values/nearest.ts'
 import { notFields, printable, unknownIn } from '../unknown-fields.ts'
+import { fieldsOf, wrongFields } from '../wrong-fields.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request was answered with. */
+    failure: AnsweredFailure | undefined
+  }
+}
+
+export interface AnsweredFailure {
+  code: ErrorCode
+  /** Of the fields that the call knows, those that were wrong. */
+  fields: readonly string[]
+}
 
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
 export const failures = plugin(async (app) => {
   const methodsOf = new Map<string, string[]>()
+  app.decorateRequest('failure', undefined)
   app.addHook('onRoute', ({ url, method }) => {
     methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers, details } = toApiError(error, request)
+    request.failure = { code, fields: wrongFields(error, request) }
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error({ lead_id: request.leadId }, error.message)
     else if (status >= 500) request.log.error({ err: error }, 'request failed')
@@ -115,7 +131,7 @@ function describeUnknown({ body, routeOptions }: FastifyRequest): string[] {
   const schema = routeOptions.schema?.body
   const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
   if (!isLenient) return []
-  const fields = Object.keys(schema.shape)
+  const fields = fieldsOf(schema)
   const unknown = unknownIn(body, fields)
   return unknown.length === 0 ? [] : [notFields(unknown, fields)]
 }

@@ -8,7 +8,7 @@ import {
   takesPayload,
   unknownGains,
 } from '../decisions/event-payloads.ts'
-import { IDEMPOTENCY_KEY } from '../decisions/idempotency-key.ts'
+import { IDEMPOTENCY_KEY } from '../../idempotency/decisions/idempotency-key.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from '../decisions/milestones.ts'
 import { listOf } from '../decisions/showable-names.ts'
 import { leadId, matching, oneOf } from '../../../staff/arguments.ts'

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { createLead as insert } from '../statements/create-lead.ts'
 import { leadIds } from '../statements/ids.ts'
-import type { Idempotency, NewLead } from '../statements/new-lead.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import { newReferralState } from '../decisions/referral.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
 import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { email, id, name, optionalRules, phone } from '../../http/fields.ts'
-import { idempotencyKeyOf, idempotencyParameter } from './idempotency-key.ts'
+import { idempotencyParameter, keyedRequest } from '../../idempotency/routes/idempotency-key.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { ignoredIn, MOST_IGNORED } from '../../http/unknown-fields.ts'
 import { message, success } from '../../http/response-fields.ts'
@@ -109,7 +107,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
     },
     handler: async (request, reply) => {
       const { body: lead, partnerId: partner, ignoredFields } = request
-      const idempotency = readIdempotency(idempotencyKeyOf(request), lead)
+      const keyed = keyedRequest(request, 'create-lead')
       const also = companion?.of(lead)
       const result = await insert(
         { sql, takeLeadId, encryptionKeys },
@@ -123,7 +121,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
           partner_lead_id: lead.partner_lead_id ?? undefined,
           ignored_fields: ignoredFields,
         }),
-        { idempotency, also },
+        { keyed, also },
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
@@ -136,14 +134,4 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       return result.answer
     },
   })
-}
-
-function readIdempotency(key: string | undefined, lead: NewLead): Idempotency | undefined {
-  return key === undefined ? undefined : { key, requestHash: hashOf(lead) }
-}
-
-/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
-function hashOf(lead: NewLead): string {
-  const present = JSON.stringify(lead, (_, value: unknown) => value ?? undefined)
-  return createHash('sha256').update(present).digest('hex')
 }

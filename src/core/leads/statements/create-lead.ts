@@ -1,15 +1,7 @@
 import type { ReservedLeadId } from './ids.ts'
-import {
-  freshSince,
-  type Idempotency,
-  insertLead,
-  type NewLead,
-  requestHashPlace,
-  type WebhookBody,
-  type WithLead,
-} from './new-lead.ts'
+import { insertLead, type NewLead, type WebhookBody, type WithLead } from './new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
-import { open } from '../../sealing/seal.ts'
+import { findAnswer as find, type KeyedRequest } from '../../idempotency/statements/answers.ts'
 
 export interface LeadCreation {
   sql: Sql
@@ -35,37 +27,29 @@ export async function createLead<Answer>(
   lead: NewLead,
   toBody: WebhookBody,
   toAnswer: (leadId: number) => Answer,
-  { idempotency, also }: { idempotency?: Idempotency | undefined; also?: WithLead | undefined } = {},
+  { keyed, also }: { keyed?: KeyedRequest | undefined; also?: WithLead | undefined } = {},
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
-  if (idempotency !== undefined) {
-    const earlier = await findAnswer<Answer>(creation, partnerId, idempotency)
+  if (keyed !== undefined) {
+    const earlier = await findAnswer<Answer>(creation, keyed)
     if (earlier !== undefined) return earlier
   }
   const reserved = await creation.takeLeadId()
   const { leadId, generation } = reserved
   const answer = toAnswer(leadId)
-  const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
+  const kept = keyed && { ...keyed, response: JSON.stringify(answer) }
   if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }))
     return { kind: 'created', answer, leadId, generation }
-  const twin = idempotency && (await findAnswer<Answer>(creation, partnerId, idempotency))
+  const twin = keyed && (await findAnswer<Answer>(creation, keyed))
   if (twin === undefined) throw new Error('a key was taken and is not there')
   return twin
 }
 
 async function findAnswer<Answer>(
   { sql, encryptionKeys }: LeadCreation,
-  partnerId: number,
-  { key, requestHash }: Idempotency,
+  keyed: KeyedRequest,
 ): Promise<Created<Answer> | { kind: 'conflict' } | undefined> {
-  const row = await sql
-    .selectFrom('idempotency_keys')
-    .select(['request_hash', 'response', 'lead_id'])
-    .where('partner_id', '=', partnerId)
-    .where('key', '=', key)
-    .where('created_at', '>', freshSince)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const known = open(row.request_hash, requestHashPlace(row.lead_id), encryptionKeys)
-  if (known !== requestHash) return { kind: 'conflict' }
-  return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId: row.lead_id }
+  const found = await find<Answer>(sql, keyed, encryptionKeys)
+  if (found === undefined || found.kind === 'conflict') return found
+  if (found.leadId === null) throw new Error('a key of create-lead has no lead')
+  return { kind: 'replayed', answer: found.answer, leadId: found.leadId }
 }

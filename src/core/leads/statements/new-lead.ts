@@ -3,11 +3,12 @@ import { v7 as uuidv7 } from 'uuid'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import type { WebhookFacts } from '../../deliveries/decisions/webhook-facts.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
+import { insertKey, type KeyedRequest, requestHashPlace } from '../../idempotency/statements/answers.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
 import { type Borrower, sealBorrower, sealFields } from './sealed-lead.ts'
 import type { Sql } from '../../database/orm.ts'
-import { type Place, seal } from '../../sealing/seal.ts'
+import { seal } from '../../sealing/seal.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
 export type NewLead = Borrower & Record<OptionalField, string | null>
@@ -23,13 +24,6 @@ export const newEventId = () => `evt_${uuidv7()}`
 export const recordedAt = (eventId: string) =>
   new Date(Number.parseInt(eventId.slice(4, 17).replace('-', ''), 16))
 
-/** The `Idempotency-Key` of a request. */
-export interface Idempotency {
-  key: string
-  /** A hash of the request's body, stored sealed: the same key with another body is a mistake. */
-  requestHash: string
-}
-
 /**
  * What a capability inserts with a new lead, in the lead's own statement: a part of its `with`, which selects from `key`.
  *
@@ -37,16 +31,10 @@ export interface Idempotency {
  */
 export type WithLead = (ids: RawBuilder<unknown>) => RawBuilder<unknown>
 
-/** A remembered key, with the answer that a repeat of the request gets. */
-interface KeptKey extends Idempotency {
+/** A request's key, with the answer that a repeat of it gets. */
+interface KeptKey extends KeyedRequest {
   response: string
 }
-
-/** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
-export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
-
-/** How long a key is remembered. */
-export const freshSince = raw<Date>`now() - interval '24 hours'`
 
 /**
  * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and what
@@ -75,7 +63,7 @@ export async function insertLead(
     partnerLeadId,
   }
   const ids = raw`${leadId}::int, ${partnerId}::int`
-  const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept, encryptionKeys)
+  const key = kept === undefined ? raw`key as (select)` : keepKey(leadId, kept, encryptionKeys)
   const fields = sealFields(
     leadId,
     eachField(optionalFieldNames, (name) => lead[name]),
@@ -101,20 +89,7 @@ export async function insertLead(
   return rows.length > 0
 }
 
-function keepKey(
-  partnerId: number,
-  leadId: number,
-  { key, requestHash, response }: KeptKey,
-  encryptionKeys: readonly Buffer[],
-) {
-  const sealed = seal(requestHash, requestHashPlace(leadId), encryptionKeys)
-  return raw`key as (
-    insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
-    values (${partnerId}, ${key}, ${sealed}, ${response}, ${leadId})
-    on conflict (partner_id, key) do update
-      set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
-        created_at = now()
-      where idempotency_keys.created_at <= ${freshSince}
-    returning lead_id
-  )`
+function keepKey(leadId: number, kept: KeptKey, encryptionKeys: readonly Buffer[]) {
+  const requestHash = seal(kept.requestHash, requestHashPlace(leadId), encryptionKeys)
+  return raw`key as (${insertKey({ ...kept, requestHash, leadId })})`
 }

@@ -57,18 +57,24 @@ export interface KeyOwner {
   worksFrom?: (address: string) => boolean
 }
 
+/** Why a key does not work, and whose it is if that is known. */
+export interface RefusedKey {
+  refusal: KeyRefusal
+  owner: KeyOwner | undefined
+}
+
 /** Whose key has this hash, or why it does not work. */
-export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | KeyRefusal> {
+export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | RefusedKey> {
   const row = await sql
     .selectFrom('api_keys')
     .select(['id', 'partner_id', 'expires_at', 'revoked_at', 'networks'])
     .where('hash', '=', hash)
     .executeTakeFirst()
-  if (row === undefined) return 'unknown'
+  if (row === undefined) return { refusal: 'unknown', owner: undefined }
   const state = stateOf(row)
-  if (state !== 'valid') return state
   const { id: keyId, partner_id: partnerId, networks } = row
-  return { keyId, partnerId, ...(networks !== null && { worksFrom: inNetworks(networks) }) }
+  const owner = { keyId, partnerId, ...(networks !== null && { worksFrom: inNetworks(networks) }) }
+  return state === 'valid' ? owner : { refusal: state, owner }
 }
 
 /** A key by its id, whether it works or not. */

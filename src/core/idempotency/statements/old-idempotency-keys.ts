@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/orm.ts'
 import { counted, type Retained } from '../../database/retained.ts'
-import { freshSince } from './new-lead.ts'
+import { freshSince } from './answers.ts'
 
 const BATCH = 500
 /** For as long as partners are promised that a repeat gets the stored answer. */
@@ -12,7 +12,7 @@ const expired = (sql: Sql) => sql.selectFrom('idempotency_keys').where('created_
 /** A request that takes an expired key anew at this moment keeps it: its row is locked. */
 export const oldIdempotencyKeys: Retained<unknown> = {
   name: 'idempotency_keys',
-  meaning: 'Idempotency-Keys of create-lead, with the stored answers: deleted',
+  meaning: 'Idempotency-Keys, with the stored answers: deleted',
   days: () => DAYS,
   // they expire by the hour
   everyMs: 60 * 60 * 1000,

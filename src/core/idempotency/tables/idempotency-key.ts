@@ -1,19 +1,23 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../../database/columns.ts'
-import { Lead } from './lead.ts'
+import { Lead } from '../../leads/tables/lead.ts'
 import { Partner } from '../../partners/tables/partner.ts'
 
-/** A create-lead request's `Idempotency-Key`, kept 24 h with the answer it got. */
+/** The `Idempotency-Key` of a request, kept 24 h with the answer that it got. */
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
   properties: {
     partner: () => p.manyToOne(Partner).primary().deleteRule('restrict'),
+    /** Of all calls but create-lead, with the call before it. */
     key: p.text().primary(),
-    /** Sealed. */
+    /** Sealed for create-lead, whose body tells of a borrower. */
     requestHash: p.text(),
     response: p.text(),
-    lead: () => p.manyToOne(Lead).deleteRule('restrict'),
+    /** The lead that create-lead made; its erasure deletes the key. */
+    lead: () => p.manyToOne(Lead).deleteRule('restrict').nullable(),
+    /** Where the signing secret is sealed that belongs to the answer: no second copy of it is made. */
+    secretAt: p.text().nullable(),
     createdAt: instant().defaultRaw('now()'),
   },
   indexes: [

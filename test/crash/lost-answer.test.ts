@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+interface Sent {
+  text: string
+  isReplay: boolean
+  body: { data: { secret: string }; lead_id: number }
+}
+
+describe('an answer that is lost', () => {
+  let service: Service
+  let partner: TestPartner
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+  })
+
+  async function send(port: number | undefined, call: string, body: object, key: string): Promise<Sent> {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/${call}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Service-Key ${partner.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    return { text, isReplay: response.headers.has('idempotent-replayed'), body: JSON.parse(text) }
+  }
+  const endpointId = async () =>
+    (
+      await service.sql
+        .selectFrom('endpoints')
+        .select('id')
+        .where('partner_id', '=', partner.id)
+        .executeTakeFirstOrThrow()
+    ).id
+  const secrets = async () => signingSecrets(service.sql, await endpointId(), service.encryptionKeys)
+
+  it('because the process was killed before its commit is made anew by another one, which waits for nobody', async () => {
+    const [first, second] = await Promise.all([service.startApi(), service.startApi()])
+    const before = await secrets()
+    const lock = await holdRow(service.sql, 'endpoints', `partner_id = ${partner.id}`)
+    const lost = send(first.port, 'rotate-endpoint-secret', {}, 'killed').catch(() => 'lost')
+    await lock.reached()
+    await first.kill()
+    expect(await lost).toBe('lost')
+    await lock.release()
+    const { body, isReplay } = await until(async () => {
+      const sent = await send(second.port, 'rotate-endpoint-secret', {}, 'killed')
+      // PostgreSQL may still run the killed one’s statement
+      return sent.body.data !== undefined && sent
+    })
+    expect([body.data.secret, ...before]).toEqual(await secrets())
+    expect(isReplay).toBe(false)
+    await second.stop()
+  })
+
+  it('after its commit is given by another process, with the secret that signs', async () => {
+    const [first, second] = await Promise.all([service.startApi(), service.startApi()])
+    const before = await secrets()
+    const made = await send(first.port, 'rotate-endpoint-secret', {}, 'lost')
+    await first.kill()
+    const again = await send(second.port, 'rotate-endpoint-secret', {}, 'lost')
+    expect([again.text, again.isReplay]).toEqual([made.text, true])
+    expect(await secrets()).toEqual([made.body.data.secret, ...before])
+    await second.stop()
+  })
+
+  it('is one answer for twins at two processes', async () => {
+    const apis = await Promise.all([service.startApi(), service.startApi()])
+    const before = await secrets()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        send(apis[index % 2]?.port, 'rotate-endpoint-secret', {}, 'twins'),
+      ),
+    )
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1)
+    expect(await secrets()).toEqual([answers[0]?.body.data.secret, ...before].slice(0, 5))
+    await Promise.all(apis.map((api) => api.stop()))
+  })
+
+  it('of erase-lead is given again though the lead is erased', async () => {
+    const [api] = await Promise.all([service.startApi(), service.startWorker()])
+    const fields = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
+    const created = await send(api.port, 'create-lead', fields, 'create')
+    const { lead_id: lead } = created.body
+    const erased = await send(api.port, 'erase-lead', { lead_id: lead }, 'erase')
+    await until(async () => {
+      const row = service.sql.selectFrom('leads').select('erased_at').where('id', '=', lead)
+      return (await row.executeTakeFirstOrThrow()).erased_at !== null
+    })
+    const again = await send(api.port, 'erase-lead', { lead_id: lead }, 'erase')
+    expect([again.text, again.isReplay]).toEqual([erased.text, true])
+    expect((await send(api.port, 'erase-lead', { lead_id: lead }, 'other')).text).toContain('NOT_FOUND')
+  })
+})
