@@ -4,7 +4,7 @@ import type { Sql } from '../../../core/database/orm.ts'
 import { describeReason } from '../../../core/endpoints/decisions/endpoint.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from '../../../core/http/errors.ts'
+import { noObject } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { success } from '../../../core/http/response-fields.ts'
@@ -32,7 +32,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
+  errors: [noObject()],
 })
 
 /** POST /get-endpoint (extension): where a partner's webhooks go, and how the endpoint is doing. */

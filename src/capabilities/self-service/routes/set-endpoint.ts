@@ -7,7 +7,7 @@ import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from '../../../core/http/errors.ts'
+import { invalidRequest } from '../../../core/http/errors.ts'
 import { requiredOr } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
@@ -54,8 +54,10 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: url is required.'), selfServiceOff(), tooManyActions()],
+  errors: [invalidRequest({ field: 'url', problem: 'is required' }), selfServiceOff(), tooManyActions()],
 })
+
+const invalidUrl = (hint: string) => invalidRequest({ field: 'url', problem: hint, line: `url: ${hint}` })
 
 type Options = Pick<
   SelfServiceRouteDependencies,
@@ -70,7 +72,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
     handler: async (request) => {
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
-      if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
+      if (fault !== null) throw invalidUrl(fault.hint)
       const secret = generateSecret()
       const sealed = sealing(secret, encryptionKeys)
       const actor = actorOf(request, environment)

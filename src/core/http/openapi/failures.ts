@@ -66,6 +66,7 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
       .map((code) => `- \`${code}\` (${errorCatalogue[code].status})`)
       .join('\n')}`,
   },
+  FieldProblem: fieldProblem,
   Failure: {
     type: 'object',
     description: 'The body of every error response.',
@@ -78,6 +79,12 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
         properties: {
           code: { $ref: refTo('ErrorCode') },
           message: { type: 'string', description: 'For people. Do not parse it: it may change.' },
+          fields: {
+            type: 'array',
+            items: { $ref: refTo('FieldProblem') },
+            description:
+              'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
+          },
           next: {
             type: 'string',
             description:
@@ -88,6 +95,23 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
     },
   },
 })
+
+const fieldProblem = {
+  type: 'object',
+  description: 'A field of the request that is wrong.',
+  required: ['field', 'problem'],
+  properties: {
+    field: {
+      type: 'string',
+      description:
+        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
+    },
+    problem: {
+      type: 'string',
+      description: 'For people: what the field must be. It never repeats what you sent.',
+    },
+  },
+}
 
 const shared = (code: ErrorCode) => new ApiError(code, messages[code])
 

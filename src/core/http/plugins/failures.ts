@@ -1,7 +1,6 @@
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import plugin from 'fastify-plugin'
-import { z } from 'zod'
 import { isDatabaseAway } from '../../database/database-away.ts'
 import { SealError } from '../../sealing/seal.ts'
 import {
@@ -10,11 +9,12 @@ import {
   errorCatalogue,
   failureBody,
   unavailable,
-  invalidPayload,
+  invalidRequest,
 } from '../errors.ts'
+import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
 import { nearest } from '../../values/nearest.ts'
-import { notFields, printable, unknownIn } from '../unknown-fields.ts'
+import { printable } from '../unknown-fields.ts'
 
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
 export const failures = plugin(async (app) => {
@@ -73,8 +73,7 @@ function wrongMethod(method: string, allowed: string[]): ApiError {
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const faults = describeFaults(error.validation as FastifySchemaValidationError[], request)
-    return invalidPayload(`Invalid request: ${faults.concat(describeUnknown(request)).join('; ')}.`)
+    return invalidRequest(...faultsOf(error.validation as FastifySchemaValidationError[], request))
   }
   if (isDatabaseAway(error) || error instanceof SealError) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
@@ -86,36 +85,4 @@ function codeOfStatus(status: number): ErrorCode {
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
-}
-
-/** zod’s code for a field that a strict body does not have. */
-const UNKNOWN_FIELDS = 'unrecognized_keys'
-/** Keep the message short: a body of 64 KiB can have thousands of invalid fields. */
-const MAX_FAULTS = 50
-
-/** Names every invalid field and what it needs. It never repeats a value. */
-function describeFaults(faults: FastifySchemaValidationError[], { body }: FastifyRequest): string[] {
-  const lines = faults.slice(0, MAX_FAULTS).map(({ keyword, instancePath, message = 'is invalid' }) => {
-    const field = nameOf(instancePath.slice(1), body)
-    if (keyword === UNKNOWN_FIELDS) return field === '' ? message : `in ${field}, ${message}`
-    return `${field === '' ? 'the request body' : field} ${message}`
-  })
-  if (faults.length > MAX_FAULTS) lines.push(`and ${faults.length - MAX_FAULTS} more`)
-  return lines
-}
-
-/** `states/0` as its sender would write it: `states[0]`. A field’s own name may look like that, too. */
-function nameOf(path: string, body: unknown): string {
-  const isField = typeof body === 'object' && body !== null && Object.hasOwn(body, path)
-  return printable(isField ? path : path.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.'))
-}
-
-/** Where unknown fields are ignored, one of them may be what is missing. */
-function describeUnknown({ body, routeOptions }: FastifyRequest): string[] {
-  const schema = routeOptions.schema?.body
-  const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
-  if (!isLenient) return []
-  const fields = Object.keys(schema.shape)
-  const unknown = unknownIn(body, fields)
-  return unknown.length === 0 ? [] : [notFields(unknown, fields)]
 }

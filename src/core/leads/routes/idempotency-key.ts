@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { IDEMPOTENCY_KEY } from '../decisions/idempotency-key.ts'
 import { invalidPayload } from '../../http/errors.ts'
 
+const RULE = 'must have 1 to 255 visible ASCII characters'
+
 /** The header in OpenAPI. `scope` says how long a key counts, and for what. */
 export function idempotencyParameter(scope: string, example: string) {
   return {
@@ -18,5 +20,5 @@ export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefine
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
-  throw invalidPayload('The Idempotency-Key header must have 1 to 255 visible ASCII characters.')
+  throw invalidPayload(`The Idempotency-Key header ${RULE}.`, [{ field: 'Idempotency-Key', problem: RULE }])
 }

@@ -9,7 +9,7 @@ import { provideSink } from '../../statements/sinks.ts'
 import { type InSandbox, sandboxOf } from '../../routes/dependencies.ts'
 import type { SelfServiceRouteDependencies } from '../../../self-service/routes/dependencies.ts'
 import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
-import { invalidPayload, unavailable } from '../../../../core/http/errors.ts'
+import { noObject, unavailable } from '../../../../core/http/errors.ts'
 import { operation } from '../../../../core/http/openapi/operation.ts'
 import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
@@ -43,7 +43,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
+  errors: [noObject()],
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
