@@ -127,7 +127,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     companion: scenarioCompanion(dependencies),
   }
   const withKey = async (keyed: FastifyInstance) => {
-    keyed.addHook('onRequest', (request) => keyed.authenticate(request))
+    keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))
     await registerAll(keyed, routesWithKey, options)
   }
   const v1 = async (api: FastifyInstance) => {

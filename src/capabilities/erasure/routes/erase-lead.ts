@@ -15,6 +15,7 @@ import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError, retryLater, unknownLead } from '../../../core/http/errors.ts'
 import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
+import { showLimit } from '../../../core/http/rate-limit-headers.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
@@ -84,7 +85,7 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
   const { sql, environment, startErasure } = options
   app.post('/erase-lead', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { partnerId, keyId } = request
       const { lead_id: lead, reason = null } = request.body
       request.leadId = lead
@@ -96,7 +97,8 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
         delayDays: environment === 'sandbox' ? 0 : ERASURE_DELAY_DAYS,
       })
       if (requested.kind === 'unknown') throw unknownLead()
-      if (requested.kind === 'too_many') throw tooManyErasures(requested.retryAfterSeconds)
+      if ('quota' in requested && requested.quota) showLimit(reply, 'erasures', requested.quota)
+      if (requested.kind === 'too_many') throw tooManyErasures(requested.quota.moreInSeconds)
       if (requested.kind === 'held') throw leadHeld(requested.hold)
       startErasure(lead)
       const { requestedAt, dueAt } = requested

@@ -4,13 +4,13 @@ import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '..
 import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { type Ceiling, takePlace } from '../../../core/partners/statements/quotas.ts'
+import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
 
-/** What became of a request: `held` says why the lead must be kept. */
+/** What became of a request: `held` says why the lead must be kept, `quota` what is left if it counted. */
 export type Requested =
-  | { kind: 'requested'; requestedAt: Date; dueAt: Date }
+  | { kind: 'requested'; requestedAt: Date; dueAt: Date; quota?: QuotaState }
   | { kind: 'held'; hold: Hold }
-  | { kind: 'too_many'; retryAfterSeconds: number }
+  | { kind: 'too_many'; quota: QuotaState }
   | { kind: 'unknown' }
 
 /**
@@ -37,8 +37,8 @@ export async function requestErasure(
     if (lead.reason !== null) return { kind: 'held', hold: { ...lead, reason: lead.reason } }
     const earlier = await openErasure(trx, leadId)
     if (earlier !== undefined) return { kind: 'requested', ...earlier }
-    const retryAfterSeconds = await takePlace(trx, partnerId, REQUESTS)
-    if (retryAfterSeconds !== undefined) return { kind: 'too_many', retryAfterSeconds }
+    const quota = await takePlace(trx, partnerId, REQUESTS)
+    if (quota.isRefused) return { kind: 'too_many', quota }
     const dueAt = raw<Date>`clock_timestamp() + ${delayDays} * interval '1 day'`
     const made = await trx
       .insertInto('erasures')
@@ -54,7 +54,7 @@ export async function requestErasure(
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_erasure', partnerId, leadId, detail }
     await recordAudit(trx, requestedBy, { ...row, outcome: 'done' })
-    return { kind: 'requested', ...made }
+    return { kind: 'requested', ...made, quota }
   })
 }
 

@@ -34,7 +34,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       await limitArrivals(request)
       const found = await findSinkByToken(sql, request.params.token, encryptionKeys)
       if (found === undefined) {
-        await app.limitAddress(request)
+        await app.limitAddress(request, reply)
         throw new ApiError('NOT_FOUND')
       }
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

@@ -66,10 +66,11 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
   const { sql, environment, startRequest } = options
   app.post('/certify-endpoint', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { accept_failures: acceptFailures } = request.body
       if (acceptFailures && environment === 'production') throw sandboxOnly()
       const { id } = await orRefusal(
+        reply,
         actOnOwnEndpoint(
           sql,
           'certify',

@@ -61,9 +61,10 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
 
   app.post('/pause-endpoint', {
     schema: pauseSchema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const actor = actorOf(request, environment)
       const { paused } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'pause', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           // a pause by staff stays theirs
@@ -81,9 +82,10 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
 
   app.post('/resume-endpoint', {
     schema: resumeSchema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const actor = actorOf(request, environment)
       const { resumed } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')

@@ -57,12 +57,13 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, 
   const { sql, environment, encryptionKeys, startRequest } = options
   app.post('/rotate-endpoint-secret', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { overlap_hours: overlapHours } = request.body
       const secret = generateSecret()
       const sealed = sealing(secret, encryptionKeys)
       const actor = actorOf(request, environment)
       const { announced } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'rotate', actor, async (trx, endpoint, requestedBy) => {
           requireUrl(endpoint)
           const audit = { overlap_hours: overlapHours }

@@ -69,7 +69,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
   const { sql, environment, encryptionKeys } = options
   app.post('/set-endpoint', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
       if (fault !== null) throw invalidUrl(fault.hint)
@@ -77,6 +77,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
       const sealed = sealing(secret, encryptionKeys)
       const actor = actorOf(request, environment)
       await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'set', actor, async (trx, endpoint, requestedBy) => {
           const change = { kind: 'url', state: 'candidate', url, secret: sealed } as const
           const id = await openChange(trx, endpoint.id, { ...change, requestedBy })

@@ -48,9 +48,10 @@ export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options)
   const { sql, environment, startRequest } = options
   app.post('/test-endpoint', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const actor = actorOf(request, environment)
       const { id } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           const asked = await requestPing(trx, endpoint.id)

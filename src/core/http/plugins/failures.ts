@@ -36,9 +36,9 @@ export const failures = plugin(async (app) => {
     throw new ApiError('NOT_FOUND')
   })
   // before Fastify reads and checks the body
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return
-    await app.limitAddress(request)
+    await app.limitAddress(request, reply)
     const path = pathOf(request.url)
     const methods = methodsOf.get(path)
     if (methods === undefined) throw unknownPath(path, [...methodsOf.keys()])

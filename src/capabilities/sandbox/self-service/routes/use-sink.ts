@@ -53,13 +53,14 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
   if (sinkBase === undefined) return
   app.post('/sandbox/use-sink', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { partnerId } = request
       const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
         const actor = actorOf(request, environment)
         const { endpointId, id } = await orRefusal(
+          reply,
           actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
             const secret = sealing(generateSecret(), encryptionKeys)
             const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
