@@ -11,6 +11,7 @@ import {
   unavailable,
   invalidRequest,
 } from '../errors.ts'
+import { helpLink } from '../error-help.ts'
 import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
 import { nearest } from '../../values/nearest.ts'
@@ -30,6 +31,7 @@ export const failures = plugin(async (app) => {
     return reply
       .code(status)
       .headers(headers)
+      .header('link', helpLink(code))
       .send(failureBody(code, message, details))
   })
   app.setNotFoundHandler(() => {
