@@ -20,7 +20,7 @@ import { pageLimit, strictBody } from '../../http/schemas.ts'
 import { ofEvent, ofLead, yourLeadId, eventPosition, success } from '../../http/response-fields.ts'
 
 /** Below the time after which proxies and clients usually give up. */
-const MOST_SECONDS = 25
+export const MOST_SECONDS = 25
 
 const body = strictBody({
   after: feedCursor

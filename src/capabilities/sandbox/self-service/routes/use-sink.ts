@@ -19,7 +19,7 @@ import { success } from '../../../../core/http/response-fields.ts'
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'> &
   InSandbox
 
-const WAIT_MS = 10_000
+export const WAIT_MS = 10_000
 const POLL_MS = 50
 
 const schema = operation({
