@@ -111,7 +111,7 @@ const limits: Record<string, string> = {
   '`overlap_hours` of rotate-endpoint-secret': most('RotateEndpointSecretRequest', 'overlap_hours'),
   // lists
   '`limit` of list-leads, list-events and get-deliveries': `${most('ListLeadsRequest', 'limit')}; 50 by default`,
-  '`states` of get-deliveries': `${most('GetDeliveriesRequest', 'states')}`,
+  '`states` of get-deliveries': most('GetDeliveriesRequest', 'states'),
   '`wait` of list-events': `${MOST_SECONDS} s`,
   'attempts of a delivery in get-deliveries': `the latest ${ATTEMPTS}`,
   // webhooks
@@ -277,7 +277,7 @@ function boundsOf(schema: string): Bound[] {
   const { properties = {}, ...whole } = openApiDocument.components.schemas[schema] as Record<string, never>
   const { propertyNames = {}, maxProperties } = whole as Record<string, object>
   return [
-    ...Object.entries({ ...(properties as object), propertyNames }).flatMap(([field, node]) =>
+    ...Object.entries({ ...properties, propertyNames }).flatMap(([field, node]) =>
       found(field, node as Record<string, unknown>),
     ),
     ...(typeof maxProperties === 'number' ? [{ field: 'maxProperties', most: maxProperties }] : []),

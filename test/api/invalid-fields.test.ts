@@ -132,14 +132,16 @@ describe('error.fields of INVALID_PAYLOAD', () => {
 
   it.each(posts)('never holds a value: $path', async ({ path, fields }) => {
     const SENT = 'Zoë Quill, born 1 Jan 1980'
-    const wrong = [SENT, [SENT], { [`${SENT} as a name`]: SENT }, -1.5, true]
+    const AS_NAME = `${SENT} as a name`
+    const wrong = [SENT, [SENT], { [AS_NAME]: SENT }, -1.5, true]
     for (const value of wrong) {
       const body = Object.fromEntries(fields.map((field) => [field, value]))
       const { status, body: answer } = await partner.post(path, body)
       if (status !== 400) continue
       for (const { field, problem } of answer.error.fields) {
         expect(fields).toContain(/^\w+/.exec(field)?.[0])
-        if (!field.includes('as a name')) expect(field).not.toContain(SENT)
+        // a name that is made up, not a value
+        expect(field.replace(AS_NAME, '')).not.toContain(SENT)
         expect(problem).not.toContain(SENT)
       }
     }
