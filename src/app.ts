@@ -17,6 +17,7 @@ import { openapi } from './core/http/openapi/document.ts'
 import { pauseEndpoint } from './capabilities/self-service/routes/pause-endpoint.ts'
 import { ping } from './core/http/ping.ts'
 import { authentication } from './core/http/plugins/authentication.ts'
+import { deprecationHeaders } from './core/http/plugins/deprecations.ts'
 import { failures } from './core/http/plugins/failures.ts'
 import { gracefulClose } from './core/http/plugins/graceful-close.ts'
 import { httpsRequired } from './core/http/plugins/https-required.ts'
@@ -120,6 +121,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })
   await app.register(rateLimits, { perMinute })
   await app.register(failures)
+  await app.register(deprecationHeaders, {})
   await app.register(jsonBody)
   await app.register(authentication, { sql, environment, isDatabaseReady })
   await app.register(openapi, {
@@ -133,7 +135,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     companion: scenarioCompanion(dependencies),
   }
   const withKey = async (keyed: FastifyInstance) => {
-    keyed.addHook('onRequest', (request) => keyed.authenticate(request))
+    keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))
     await registerAll(keyed, routesWithKey, options)
   }
   const v1 = async (api: FastifyInstance) => {

@@ -17,7 +17,7 @@ export type { TemporalSettings } from './config/temporal.ts'
 export class ConfigError extends Error {}
 
 /** Defaults of production only. */
-const inProduction = { RATE_LIMIT: '600' }
+export const inProduction = { RATE_LIMIT: '600' }
 
 /**
  * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, because compose

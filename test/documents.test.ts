@@ -7,6 +7,7 @@ import { overdueErasures } from '../src/capabilities/erasure/worker.ts'
 import { forRequests } from '../src/capabilities/requests/api.ts'
 import { createRetentionMetrics } from '../src/capabilities/retention/metrics.ts'
 import type { Sql } from '../src/core/database/orm.ts'
+import { errorHelp } from '../src/core/http/error-help.ts'
 import { errorCatalogue } from '../src/core/http/errors.ts'
 import { certificationChecks } from '../src/capabilities/self-service/decisions/certification.ts'
 import { milestoneNames, milestones } from '../src/core/leads/decisions/milestones.ts'
@@ -18,6 +19,7 @@ import { registerWorkerDatabase } from '../src/metrics/database.ts'
 import { registerWaiting } from '../src/metrics/waiting.ts'
 import { createWorkerMetrics } from '../src/metrics/worker.ts'
 import { staffProgram } from '../src/staff/program.ts'
+import { openApiDocument } from './api/openapi-document.ts'
 
 const root = path.join(import.meta.dirname, '..')
 const coverage = readFileSync(path.join(root, 'docs/specification-coverage.md'), 'utf8')
@@ -126,6 +128,26 @@ describe('docs/integrate.md', () => {
     ).flat()
     const known = Object.entries(errorCatalogue).map(([code, { status }]) => `${status} ${code}`)
     expect(listed.toSorted()).toEqual(known.toSorted())
+  })
+
+  it('explains every error as /docs/errors does', () => {
+    const [, section = ''] = sourceOf('docs/integrate.md').split('\n## Handle errors\n')
+    const cells = Array.from(
+      section.matchAll(/^\| \d{3} +\| `(\w+)` +\| (.*?) +\| (.*?) +\|$/gm),
+      ([, ...row]) => row,
+    )
+    const known = Object.entries(errorHelp).map(([code, { meaning, remedy }]) => [code, meaning, remedy])
+    expect(cells).toEqual(known.map((row) => row.map((text) => text.replaceAll('’', "'"))))
+  })
+})
+
+describe('docs/changes.md', () => {
+  it('names every operation in its changelog', () => {
+    const [, changelog = ''] = sourceOf('docs/changes.md').split('\n## Changelog\n')
+    const calls = Object.keys(openApiDocument.paths).map((call) => call.split('/').at(-1) ?? '')
+    const ofSpecification = ['ping', 'create-lead', 'get-lead', 'get-events', 'update-partner-info']
+    const added = calls.filter((call) => !ofSpecification.includes(call))
+    expect(added.filter((call) => !changelog.includes(`\`${call}\``))).toEqual([])
   })
 })
 

@@ -59,6 +59,7 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
           message: expect.stringMatching(
             /^Invalid request: reason must be one of borrower_request, [a-z_, ]*other\.$/,
           ),
+          fields: [{ field: 'reason', problem: expect.stringMatching(/^must be one of [a-z_, ]*other$/) }],
         },
       },
     ])

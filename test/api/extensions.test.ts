@@ -163,6 +163,13 @@ describe('the endpoints beyond the specification', () => {
         {
           code: 'INVALID_PAYLOAD',
           message: 'This webhook was attempted 1,000 times and cannot be resent. get-events has its event.',
+          fields: [
+            {
+              field: 'event_id',
+              problem:
+                'This webhook was attempted 1,000 times and cannot be resent. get-events has its event.',
+            },
+          ],
         },
       ])
       expect(api.resent).toHaveLength(before + 1)

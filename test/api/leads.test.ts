@@ -43,7 +43,11 @@ describe.each(paths)('POST /%s', (path) => {
       const { status, body } = await partner.post(path, `{"lead_id": ${value}}`)
       expect([status, body.error]).toEqual([
         400,
-        { code: 'INVALID_PAYLOAD', message: 'Invalid request: lead_id must be an integer.' },
+        {
+          code: 'INVALID_PAYLOAD',
+          message: 'Invalid request: lead_id must be an integer.',
+          fields: [{ field: 'lead_id', problem: 'must be an integer' }],
+        },
       ])
     },
   )

@@ -62,7 +62,7 @@ describe('over a socket', () => {
     const { status, head, body } = await exchange(...lines)
     expect([status, JSON.parse(body)]).toEqual([
       400,
-      { success: false, error: { code: 'INVALID_PAYLOAD', message: expect.any(String) } },
+      { success: false, error: { code: 'INVALID_PAYLOAD', message: expect.any(String), fields: [] } },
     ])
     expect(head).toContain('application/json; charset=utf-8')
   })

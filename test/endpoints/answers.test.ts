@@ -106,7 +106,7 @@ describe('what get-deliveries shows of an attempt', () => {
     await shown(eventId, 1)
     const { post } = partnerCalls(service.port, partner.key)
 
-    await changeSecret((trx, id, secret) => rotateSecret(trx, id, secret, 3_600_000))
+    await changeSecret(async (trx, id, secret) => void (await rotateSecret(trx, id, secret, 3_600_000)))
     await post('resend-webhook', { event_id: eventId })
     await shown(eventId, 2)
 

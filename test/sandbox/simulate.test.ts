@@ -211,7 +211,7 @@ describe('simulate-event', () => {
     const { status, error } = await partner.simulate(lead, sent)
     expect([status, error]).toEqual([
       400,
-      { code: 'INVALID_PAYLOAD', message: expect.stringContaining(message) },
+      { code: 'INVALID_PAYLOAD', message: expect.stringContaining(message), fields: expect.any(Array) },
     ])
   })
 

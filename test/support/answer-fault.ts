@@ -17,6 +17,19 @@ export function answerFault(
   if (status === 200) return answer.success === true ? undefined : fault
   const { success, error, ...more } = answer
   const code = error.code as keyof typeof errorCatalogue
-  const isFailure = success === false && typeof error.message === 'string' && Object.keys(more).length === 0
+  const isFailure =
+    success === false &&
+    typeof error.message === 'string' &&
+    Object.keys(more).length === 0 &&
+    (code === 'INVALID_PAYLOAD' ? isListOfFields(error.fields) : error.fields === undefined)
   return isFailure && codes.includes(code) && errorCatalogue[code].status === status ? undefined : fault
 }
+
+/** Of INVALID_PAYLOAD, and empty if no field is wrong. */
+const isListOfFields = (fields: unknown) =>
+  Array.isArray(fields) &&
+  fields.every(
+    (each: object) =>
+      Object.keys(each).toSorted().join() === 'field,problem' &&
+      Object.values(each).every((text) => typeof text === 'string' && text !== ''),
+  )

@@ -1,12 +1,13 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
+import { helpLink } from './error-help.ts'
 import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './errors.ts'
 
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */
 const ANSWERABLE = /^(?:HPE_|ERR_HTTP_REQUEST_TIMEOUT$)/
 /** How long the peer has to read the response and close its side. */
-const LINGER_MS = 1000
+export const LINGER_MS = 1000
 
 /** Sends our error format for what Node rejects before routing: invalid HTTP, oversized headers, slow requests. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -39,6 +40,7 @@ function refuse(socket: Socket, code: ErrorCode, message?: string): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',
+    `Link: ${helpLink(code)}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]

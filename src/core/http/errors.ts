@@ -85,8 +85,25 @@ export const errorCodesOf = (environment: Environment) =>
     (code) => environment === 'sandbox' || !sandboxOnly.includes(code),
   )
 
+/** A field of a request, and what is wrong with it. */
+export interface FieldProblem {
+  /** Its path as it was sent, such as `events[0].event_name`; or the name of a header. */
+  field: string
+  /** What it must be, to follow its name. Never what was sent. */
+  problem: string
+}
+
+/** What is wrong with a request: with one of its fields, or as a whole. */
+export interface Fault extends Partial<FieldProblem> {
+  problem: string
+  /** What the message says of it, if that is not the field with its problem; empty for nothing. */
+  line?: string
+}
+
 /** What some errors say beside code and message, for programs. */
 export interface ErrorDetails {
+  /** With INVALID_PAYLOAD: the fields that are wrong. */
+  fields?: readonly FieldProblem[]
   /** With list-events: the cursor to continue with. */
   next?: string
 }
@@ -114,17 +131,33 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of every error response: interface specification, section 4. */
+/** The body of every error response: interface specification, section 4. INVALID_PAYLOAD always has `fields`. */
 export function failureBody(
   code: ErrorCode,
   message: string = errorCatalogue[code].message,
   details: ErrorDetails = {},
 ) {
-  return { success: false as const, error: { code, message, ...details } }
+  const always = code === 'INVALID_PAYLOAD' ? { fields: [] } : {}
+  return { success: false as const, error: { code, message, ...always, ...details } }
 }
 
-/** `message` names what is wrong with the request. */
-export const invalidPayload = (message: string) => new ApiError('INVALID_PAYLOAD', message)
+/** `message` names what is wrong with the request, and `fields` says it of each field that is. */
+export const invalidPayload = (message: string, fields: readonly FieldProblem[] = []) =>
+  new ApiError('INVALID_PAYLOAD', message, {}, { fields })
+
+/** The message says all faults, in their order. */
+export const invalidRequest = (...faults: readonly Fault[]) =>
+  invalidPayload(`Invalid request: ${faults.map(lineOf).filter(Boolean).join('; ')}.`, fieldsOf(faults))
+
+/** A fault, as messages say it. */
+export const lineOf = ({ field, problem, line }: Fault): string =>
+  line ?? (field === undefined ? problem : `${field} ${problem}`)
+
+const fieldsOf = (faults: readonly Fault[]): FieldProblem[] =>
+  faults.flatMap(({ field, problem }) => (field === undefined ? [] : { field, problem }))
+
+/** For a body that is none; it names no field. */
+export const noObject = () => invalidRequest({ problem: 'the request body must be a JSON object' })
 
 /** For a lead that does not exist, and for another partner's. */
 export const unknownLead = () => new ApiError('NOT_FOUND', 'Lead not found.')

@@ -22,9 +22,11 @@ const schema = operation({
 export const ping: FastifyPluginAsyncZod<{ environment: Environment }> = async (app, { environment }) => {
   app.get('/ping', {
     schema,
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const { authorization } = request.headers
-      await (authorization === undefined ? app.limitAddress(request) : app.authenticate(request))
+      await (authorization === undefined
+        ? app.limitAddress(request, reply)
+        : app.authenticate(request, reply))
     },
     handler: async () => ({
       success: true as const,

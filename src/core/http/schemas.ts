@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { environments } from '../values/environment.ts'
 import { statuses } from '../leads/decisions/milestones.ts'
-import { invalidPayload, unknownLead } from './errors.ts'
+import { type Fault, invalidRequest, unknownLead } from './errors.ts'
 import { integer, leadId } from './fields.ts'
 import { notFields } from './unknown-fields.ts'
 import { message, success } from './response-fields.ts'
@@ -13,15 +13,29 @@ export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = ''
   return z.strictObject(shape, strictly(shape, `must be a JSON object${needs && `; ${needs}`}`))
 }
 
-/** The messages of a strict object: what it `must` be, and which fields it has. */
+/** The messages of a strict object: what it `must` be, and which fields it has; these as JSON, for `faultsOf`. */
 export const strictly = (shape: object, must: string) => ({
   error: ({ code, ...issue }: z.core.$ZodRawIssue) =>
-    code === 'unrecognized_keys' ? notFields(issue['keys'] as string[], Object.keys(shape)) : must,
+    code === 'unrecognized_keys'
+      ? JSON.stringify(notFields(issue['keys'] as string[], Object.keys(shape)))
+      : must,
+})
+
+/** What a rule about several fields says of each, for `faultsOf`. Their paths begin where the rule stands. */
+export const aboutFields = (...faults: readonly Fault[]) => ({ params: { faults } })
+
+/** The message of a rule that just one of two fields is sent. */
+export const eitherOr = (one: string, other: string) => ({
+  message: `must have either ${one} or ${other}, and not both`,
+  ...aboutFields(
+    { field: one, problem: `must be sent if ${other} is not, and must not be sent with it` },
+    { field: other, problem: `must be sent if ${one} is not, and must not be sent with it` },
+  ),
 })
 
 export const leadBody = z.object({ lead_id: leadId }, 'must be a JSON object; lead_id is required')
 /** The errors of a route whose body must name a lead. */
-export const leadErrors = [invalidPayload('Invalid request: lead_id is required.'), unknownLead()]
+export const leadErrors = [invalidRequest({ field: 'lead_id', problem: 'is required' }), unknownLead()]
 
 export const pageLimit = integer(1, 100).default(50).describe('Maximum number of results; 50 by default.')
 

@@ -1,4 +1,5 @@
 import { nearest } from '../values/nearest.ts'
+import type { Fault } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -8,7 +9,7 @@ declare module 'fastify' {
 }
 
 /** A body of 64 KiB can have thousands of them. */
-const MOST_NAMED = 5
+export const MOST_NAMED = 5
 export const MOST_IGNORED = 20
 const MOST_CHARACTERS = 64
 
@@ -32,12 +33,12 @@ export function ignoredIn(body: unknown, fields: readonly string[]): string[] | 
 }
 
 /** Says of each of `unknown` that it is not among `fields`, and which one was probably meant. */
-export function notFields(unknown: readonly string[], fields: readonly string[]): string {
-  const lines = unknown
+export function notFields(unknown: readonly string[], fields: readonly string[]): Fault[] {
+  const faults: Fault[] = unknown
     .slice(0, MOST_NAMED)
-    .map((name) => `${printable(name)} is not a field ${hint(name, fields)}`)
-  if (unknown.length > MOST_NAMED) lines.push(`and ${unknown.length - MOST_NAMED} more`)
-  return lines.join('; ')
+    .map((name) => ({ field: printable(name) || '""', problem: `is not a field ${hint(name, fields)}` }))
+  if (unknown.length > MOST_NAMED) faults.push({ problem: `and ${unknown.length - MOST_NAMED} more` })
+  return faults
 }
 
 function hint(name: string, fields: readonly string[]): string {

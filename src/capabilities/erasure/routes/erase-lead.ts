@@ -16,6 +16,7 @@ import { ApiError, retryLater, unknownLead } from '../../../core/http/errors.ts'
 import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
+import { showLimit } from '../../../core/http/rate-limit-headers.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
@@ -109,7 +110,8 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
         async (its, keep) => {
           const requested = await requestErasure(its, asked, (dates) => keep(toWire(lead, dates)))
           if (requested.kind === 'unknown') throw unknownLead()
-          if (requested.kind === 'too_many') throw tooManyErasures(requested.retryAfterSeconds)
+          if ('quota' in requested && requested.quota) showLimit(reply, 'erasures', requested.quota)
+          if (requested.kind === 'too_many') throw tooManyErasures(requested.quota.moreInSeconds)
           if (requested.kind === 'held') throw leadHeld(requested.hold)
           return toWire(lead, requested)
         },

@@ -5,18 +5,18 @@ import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { type Ceiling, takePlace } from '../../../core/partners/statements/quotas.ts'
+import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
 
 export interface ErasureDates {
   requestedAt: Date
   dueAt: Date
 }
 
-/** What became of a request: `held` says why the lead must be kept. */
+/** What became of a request: `held` says why the lead must be kept, `quota` what is left if it counted. */
 export type Requested =
-  | ({ kind: 'requested' } & ErasureDates)
+  | ({ kind: 'requested'; quota?: QuotaState } & ErasureDates)
   | { kind: 'held'; hold: Hold }
-  | { kind: 'too_many'; retryAfterSeconds: number }
+  | { kind: 'too_many'; quota: QuotaState }
   | { kind: 'unknown' }
 
 /**
@@ -48,8 +48,8 @@ export async function requestErasure(
       await keep(earlier)
       return { kind: 'requested', ...earlier }
     }
-    const retryAfterSeconds = await takePlace(trx, partnerId, REQUESTS)
-    if (retryAfterSeconds !== undefined) return { kind: 'too_many', retryAfterSeconds }
+    const quota = await takePlace(trx, partnerId, REQUESTS)
+    if (quota.isRefused) return { kind: 'too_many', quota }
     const dueAt = raw<Date>`clock_timestamp() + ${delayDays} * interval '1 day'`
     const made = await trx
       .insertInto('erasures')
@@ -66,7 +66,7 @@ export async function requestErasure(
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_erasure', partnerId, leadId, detail }
     await recordAudit(trx, requestedBy, { ...row, outcome: 'done' })
-    return { kind: 'requested', ...made }
+    return { kind: 'requested', ...made, quota }
   })
 }
 

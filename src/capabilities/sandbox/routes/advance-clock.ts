@@ -7,10 +7,10 @@ import { clockStops, type ClockTarget, MOST_DAYS } from '../decisions/lead-clock
 import { statuses } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
-import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
-import { strictBody } from '../../../core/http/schemas.ts'
+import { eitherOr, strictBody } from '../../../core/http/schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
@@ -33,10 +33,7 @@ const body = strictBody(
       ),
   },
   'lead_id is required',
-).refine(
-  ({ days, to }) => (days === undefined) !== (to === undefined),
-  'must have either days or to, and not both',
-)
+).refine(({ days, to }) => (days === undefined) !== (to === undefined), eitherOr('days', 'to'))
 
 /** Its webhooks that wait are tried in real time. */
 const clockEnded = () =>
@@ -52,9 +49,12 @@ const tooManyClocks = () =>
     1,
   )
 
+const beyond = `a clock can be at most ${MOST_YEARS} years ahead`
+const TOO_FAR = { problem: `is too far: ${beyond}`, line: beyond }
+
 const refusals = {
   moving: () => new ApiError('CLOCK_MOVING'),
-  too_far: () => invalidPayload(`Invalid request: a clock can be at most ${MOST_YEARS} years ahead.`),
+  too_far: (field: string) => invalidRequest({ field, ...TOO_FAR }),
   too_many: tooManyClocks,
   unanswered: unavailable,
 }
@@ -111,7 +111,7 @@ const schema = operation({
     },
   },
   errors: [
-    invalidPayload('Invalid request: days must be at most 730.'),
+    invalidRequest({ field: 'days', problem: `must be at most ${MOST_DAYS}` }),
     unknownLead(),
     clockEnded(),
     new ApiError('CLOCK_MOVING'),
@@ -133,7 +133,7 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, { sql, c
         throw unavailable()
       })
       if (advanced === undefined) throw unknownLead()
-      if (!('clock' in advanced)) throw refusals[advanced.kind]()
+      if (!('clock' in advanced)) throw refusals[advanced.kind](to === undefined ? 'days' : 'to')
       const { kind, clock } = advanced
       const data = {
         lead_id: lead,

@@ -4,7 +4,7 @@ import { findSink, readArrivals } from '../statements/sinks.ts'
 import { isTooDeep } from '../../../core/values/json-depth.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { SinkRouteDependencies } from './dependencies.ts'
-import { invalidPayload } from '../../../core/http/errors.ts'
+import { noObject } from '../../../core/http/errors.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { stringMap, strictBody } from '../../../core/http/schemas.ts'
@@ -80,7 +80,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: the request body must be a JSON object.'), noSink()],
+  errors: [noObject(), noSink()],
 })
 
 /** POST /sandbox/get-sink: what arrived at the sink. */

@@ -10,7 +10,7 @@ import { newReferralState } from '../../../core/leads/decisions/referral.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import { type ScenarioName, scenarioNames, webhooksOf } from '../decisions/scenarios.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
-import { ApiError, invalidPayload, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { eventName } from '../../../core/http/events.ts'
 import { leadId, oneOf } from '../../../core/http/fields.ts'
 import { scenarioName } from './list-scenarios.ts'
@@ -93,7 +93,7 @@ const schema = operation({
   },
   links: { lead_id: '/data/lead_id' },
   errors: [
-    invalidPayload('Invalid request: scenario is required.'),
+    invalidRequest({ field: 'scenario', problem: 'is required' }),
     unknownLead(),
     leadClosed(),
     new ApiError('CLOCK_MOVING'),

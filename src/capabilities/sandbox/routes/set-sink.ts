@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Sql } from '../../../core/database/orm.ts'
 import { setSink as change } from '../statements/sinks.ts'
-import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
 import { integer } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { messageResponse, strictBody } from '../../../core/http/schemas.ts'
@@ -37,7 +37,7 @@ const schema = operation({
   responseExamples: {
     set: { success: true, message: 'The sink answers 503 to the next 2 webhooks, then 200.' },
   },
-  errors: [invalidPayload('Invalid request: status must be at least 200.'), noSink()],
+  errors: [invalidRequest({ field: 'status', problem: 'must be at least 200' }), noSink()],
 })
 
 /** POST /sandbox/set-sink: how the sink answers. */

@@ -8,12 +8,12 @@ import type { SignalledMilestone } from '../../../core/leads/decisions/milestone
 import { parseScoreGains, type ScoreGains } from '../../../core/leads/decisions/event-payloads.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
-import { ApiError, invalidPayload, unavailable, unknownLead } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { leadId } from '../../../core/http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { event, simulatedKinds, tellApart } from '../../../core/http/events.ts'
-import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
+import { eitherOr, leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
 import { ofEvent, ofLead, webhookSequenceOrNone, success } from '../../../core/http/response-fields.ts'
@@ -36,9 +36,8 @@ const body = strictBody(
 ).superRefine((sent, context) => {
   const { event_name: name, event_payload: payload, events } = sent
   if ((name === undefined) === (events === undefined) || (events !== undefined && payload !== undefined))
-    context.addIssue({ code: 'custom', message: 'must have either event_name or events, and not both' })
-  const refusal = refusePayload(sent)
-  if (refusal !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message: refusal })
+    context.addIssue({ code: 'custom', ...eitherOr('event_name', 'events') })
+  refusePayload(sent, context)
 })
 
 const simulated = tellApart(
@@ -109,7 +108,7 @@ const schema = operation({
     },
   },
   errors: [
-    invalidPayload('Invalid request: event_name must be one of contract_signed, escrow_funded, ….'),
+    invalidRequest({ field: 'event_name', problem: 'must be one of contract_signed, escrow_funded, …' }),
     unknownLead(),
     leadClosed(),
     new ApiError('LEAD_FULL'),

@@ -2,14 +2,16 @@ import { z } from 'zod'
 import {
   faultOfScoreGains,
   gainsFields,
+  neededGains,
   type ScoreGains,
   takesPayload,
   unknownGains,
 } from '../../../core/leads/decisions/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../../core/leads/decisions/milestones.ts'
+import { lineOf } from '../../../core/http/errors.ts'
 import { oneOf } from '../../../core/http/fields.ts'
 import { refTo } from '../../../core/http/openapi/json-schema.ts'
-import { strictly } from '../../../core/http/schemas.ts'
+import { aboutFields, strictly } from '../../../core/http/schemas.ts'
 import { notFields } from '../../../core/http/unknown-fields.ts'
 
 export const eventName = z
@@ -31,16 +33,23 @@ interface Sent {
 }
 
 /** Only a score update has a payload of its own, which has the fields of gains and no others. */
-export function refusePayload({ event_name: name, event_payload: payload }: Sent): string | undefined {
-  if (payload === undefined || payload === null || name === undefined) return undefined
+export function refusePayload(sent: Sent, context: z.RefinementCtx): void {
+  const { event_name: name, event_payload: payload } = sent
+  if (payload === undefined || payload === null || name === undefined) return
+  const refuse = (message: string, about: object = {}) =>
+    context.addIssue({ code: 'custom', path: ['event_payload'], message, ...about })
   if (!takesPayload(name))
-    return `must be absent: of these milestones, only score_update has a payload, not ${name}`
-  const unknown = unknownGains(payload)
-  const faults = [
+    return refuse(`must be absent: of these milestones, only score_update has a payload, not ${name}`)
+  const unknown = notFields(unknownGains(payload), gainsFields)
+  const messages = [
     faultOfScoreGains(payload),
-    unknown.length > 0 && `must have gains only: ${notFields(unknown, gainsFields)}`,
+    unknown.length > 0 && `must have gains only: ${unknown.map(lineOf).join('; ')}`,
   ]
-  return faults.filter(Boolean).join('; ') || undefined
+  const message = messages.filter(Boolean).join('; ')
+  if (message === '') return
+  const needed = typeof payload === 'object' ? neededGains(payload) : []
+  const faults = needed.map(({ field, form }) => ({ field, problem: `must be ${form}` }))
+  refuse(message, aboutFields(...faults, ...unknown))
 }
 
 /** For messages about what should be an event, and is none. */
@@ -50,8 +59,5 @@ const eventShape = { event_name: eventName, event_payload: eventPayload }
 
 export const simulatedEvent = z
   .strictObject(eventShape, strictly(eventShape, `must be an object, such as ${EXAMPLE}`))
-  .superRefine((event, context) => {
-    const message = refusePayload(event)
-    if (message !== undefined) context.addIssue({ code: 'custom', path: ['event_payload'], message })
-  })
+  .superRefine(refusePayload)
   .meta({ id: 'EventToSimulate' })

@@ -11,9 +11,9 @@ type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 export const sinkPath = (token: string) => `${SINK_PATH}${token}`
 
 /** More than our webhooks have. */
-const MOST_BYTES = 16 * 1024
+export const MOST_BYTES = 16 * 1024
 /** Of webhooks and of all else together, and of what no secret signed. */
-const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
+export const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
 
 /**
  * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
@@ -34,7 +34,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       await limitArrivals(request)
       const found = await findSinkByToken(sql, request.params.token, encryptionKeys)
       if (found === undefined) {
-        await app.limitAddress(request)
+        await app.limitAddress(request, reply)
         throw new ApiError('NOT_FOUND')
       }
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

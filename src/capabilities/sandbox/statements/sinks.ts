@@ -9,9 +9,9 @@ import type { Sql } from '../../../core/database/orm.ts'
 export const SINK_PATH = '/sandbox/sinks/'
 
 /** How many webhooks of a sink are kept, and how many requests that no secret signed: these drive out none of those. */
-const KEPT = { signed: 100, unsigned: 20 }
+export const KEPT = { signed: 100, unsigned: 20 }
 /** What is kept of a request that no secret signed, in characters. */
-const BEGINNING = 1000
+export const BEGINNING = 1000
 const UNSIGNED_HEADERS = [
   'webhook-id',
   'webhook-timestamp',

@@ -23,7 +23,7 @@ import { TASK_QUEUE } from '../../../core/temporal/names.ts'
 import { isPolling } from '../../../core/temporal/polling.ts'
 
 /** How long a response waits for the clock. */
-const WAIT_MS = 10_000
+export const WAIT_MS = 10_000
 
 /** `advancing`: the advance continues after the response. */
 export type AdvanceOutcome =

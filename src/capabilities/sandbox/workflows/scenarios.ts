@@ -7,7 +7,7 @@ import { inBatches } from '../../../core/temporal/in-batches.ts'
 import { TASK_QUEUE } from '../../../core/temporal/names.ts'
 
 /** How long an answer waits for a scenario. */
-const WAIT_MS = 10_000
+export const WAIT_MS = 10_000
 
 type Handle = WorkflowHandle<typeof scenario>
 

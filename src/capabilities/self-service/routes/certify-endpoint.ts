@@ -6,13 +6,14 @@ import { openChanges } from '../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../statements/self-service.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { actorOf, orRefusal, selfServiceOff, tooMany } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
-const SANDBOX_ONLY = 'Invalid request: accept_failures is possible in a sandbox only.'
+const sandboxOnly = () =>
+  invalidRequest({ field: 'accept_failures', problem: 'is possible in a sandbox only' })
 
 const schema = operation({
   operationId: 'certifyEndpoint',
@@ -51,7 +52,7 @@ const schema = operation({
     },
   },
   errors: [
-    invalidPayload(SANDBOX_ONLY),
+    sandboxOnly(),
     selfServiceOff(),
     new ApiError('NO_CANDIDATE'),
     tooMany('certifications', endpointLimits.certifications.everyMinutes * 60),
@@ -65,10 +66,11 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
   const { sql, environment, startRequest } = options
   app.post('/certify-endpoint', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { accept_failures: acceptFailures } = request.body
-      if (acceptFailures && environment === 'production') throw invalidPayload(SANDBOX_ONLY)
+      if (acceptFailures && environment === 'production') throw sandboxOnly()
       const { id } = await orRefusal(
+        reply,
         actOnOwnEndpoint(
           sql,
           'certify',

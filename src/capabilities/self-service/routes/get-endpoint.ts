@@ -4,7 +4,7 @@ import { describeReason } from '../../../core/endpoints/decisions/endpoint.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { examplePausedHealth } from './endpoint-health.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { invalidPayload } from '../../../core/http/errors.ts'
+import { noObject } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { success } from '../../../core/http/response-fields.ts'
@@ -43,7 +43,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
+  errors: [noObject()],
 })
 
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'egressAddresses'>

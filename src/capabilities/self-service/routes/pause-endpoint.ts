@@ -6,7 +6,7 @@ import { actOnOwnEndpoint, requireUrl, SelfServiceRefusal } from '../statements/
 import { describeReason, isFailing } from '../../../core/endpoints/decisions/endpoint.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { ApiError, noObject } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
@@ -19,12 +19,7 @@ const shared = {
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
 }
-const errors = [
-  invalidPayload('Invalid request: the request body must be a JSON object.'),
-  selfServiceOff(),
-  new ApiError('NO_ENDPOINT'),
-  tooManyActions(),
-]
+const errors = [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT'), tooManyActions()]
 
 const pauseSchema = operation({
   ...shared,
@@ -66,9 +61,10 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
 
   app.post('/pause-endpoint', {
     schema: pauseSchema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const actor = actorOf(request, environment)
       const { paused } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'pause', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           // a pause by staff stays theirs
@@ -86,9 +82,10 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
 
   app.post('/resume-endpoint', {
     schema: resumeSchema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const actor = actorOf(request, environment)
       const { resumed } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')

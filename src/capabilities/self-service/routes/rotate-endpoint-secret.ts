@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../../core/values/durations.ts'
 import { OVERLAP_HOURS } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointWithSecret, exampleView } from './endpoint-view.ts'
-import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
 import { keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { integer } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
@@ -44,7 +44,7 @@ const schema = operation({
     },
   },
   errors: [
-    invalidPayload('Invalid request: overlap_hours must be at least 0.'),
+    invalidRequest({ field: 'overlap_hours', problem: 'must be at least 0' }),
     selfServiceOff(),
     new ApiError('NO_ENDPOINT'),
     new ApiError('SECRET_REPLACED'),

@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify'
-import { type SelfServiceActor, SelfServiceRefusal } from '../statements/self-service.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type SelfServiceActor, SelfServiceRefusal, type UsedLimit } from '../statements/self-service.ts'
 import {
   type EndpointLimit,
   endpointLimits,
@@ -7,6 +7,7 @@ import {
 } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import type { Environment } from '../../../core/values/environment.ts'
 import { ApiError, retryLater } from '../../../core/http/errors.ts'
+import { showLimit } from '../../../core/http/rate-limit-headers.ts'
 
 export const selfServiceOff = () => new ApiError('SELF_SERVICE_OFF')
 
@@ -30,14 +31,20 @@ export const actorOf = (
   environment: Environment,
 ): SelfServiceActor => ({ partnerId, keyId, environment })
 
-/** Does `work`, with what the record refuses as an error of the API. */
-export async function orRefusal<Result>(work: Promise<Result>): Promise<Result> {
-  return work.catch((error: unknown) => {
+/** Does `work`, with what the record refuses as an error of the API. The response shows the limit that was used. */
+export async function orRefusal<Result extends { used?: UsedLimit }>(
+  reply: FastifyReply,
+  work: Promise<Result>,
+): Promise<Result> {
+  const result = await work.catch((error: unknown) => {
     if (!(error instanceof SelfServiceRefusal)) throw error
     const { limit, reason } = error
-    if (limit !== undefined) throw tooMany(limit.name, limit.seconds)
-    throw new ApiError(codes[reason], messages[reason])
+    if (limit === undefined) throw new ApiError(codes[reason], messages[reason])
+    showLimit(reply, `endpoint-${limit.name}`, limit)
+    throw tooMany(limit.name, limit.moreInSeconds)
   })
+  if (result.used !== undefined) showLimit(reply, `endpoint-${result.used.name}`, result.used)
+  return result
 }
 
 const codes = {

@@ -5,7 +5,7 @@ import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointWithSecret, exampleView } from './endpoint-view.ts'
-import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
 import { keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { requiredOr } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
@@ -55,13 +55,15 @@ const schema = operation({
     },
   },
   errors: [
-    invalidPayload('Invalid request: url is required.'),
+    invalidRequest({ field: 'url', problem: 'is required' }),
     selfServiceOff(),
     new ApiError('SECRET_REPLACED'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
     tooManyActions(),
   ],
 })
+
+const invalidUrl = (hint: string) => invalidRequest({ field: 'url', problem: hint, line: `url: ${hint}` })
 
 type Options = Pick<
   SelfServiceRouteDependencies,
@@ -75,7 +77,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
     handler: async (request, reply) => {
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
-      if (fault !== null) throw invalidPayload(`Invalid request: url: ${fault.hint}.`)
+      if (fault !== null) throw invalidUrl(fault.hint)
       return answerWithNewSecret(options, 'set-endpoint', [request, reply], async (trx, made) => {
         const { endpoint, secret, requestedBy } = made
         const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const

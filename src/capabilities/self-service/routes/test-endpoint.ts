@@ -4,7 +4,7 @@ import { requestPing } from '../statements/pings.ts'
 import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { ApiError, invalidPayload } from '../../../core/http/errors.ts'
+import { ApiError, noObject } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
@@ -38,12 +38,7 @@ const schema = operation({
       },
     },
   },
-  errors: [
-    invalidPayload('Invalid request: the request body must be a JSON object.'),
-    selfServiceOff(),
-    new ApiError('NO_ENDPOINT'),
-    tooManyActions(),
-  ],
+  errors: [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT'), tooManyActions()],
 })
 
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
@@ -53,9 +48,10 @@ export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options)
   const { sql, environment, startRequest } = options
   app.post('/test-endpoint', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const actor = actorOf(request, environment)
       const { id } = await orRefusal(
+        reply,
         actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           const asked = await requestPing(trx, endpoint.id)

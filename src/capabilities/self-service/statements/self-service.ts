@@ -6,10 +6,11 @@ import {
   endpointLimits,
   MOST_CHANGES_A_DAY,
 } from '../../../core/endpoints/decisions/endpoint-change.ts'
+import { DAY_MS } from '../../../core/values/durations.ts'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
-import { spend } from '../../../core/partners/statements/quotas.ts'
+import { type QuotaState, spend } from '../../../core/partners/statements/quotas.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
@@ -32,11 +33,16 @@ export type SelfServiceAction = keyof typeof actions
 /** Those that lead to a change, which is announced in production. */
 const changing: readonly SelfServiceAction[] = ['set', 'certify', 'rotate']
 
+/** What an action counted against, and what is left of it. */
+export interface UsedLimit extends QuotaState {
+  name: EndpointLimit
+}
+
 /** Why a partner cannot do that itself. */
 export class SelfServiceRefusal extends Error {
   readonly reason: 'off' | 'too_many' | 'no_endpoint' | 'no_candidate' | 'announced' | 'paused_by_staff'
-  /** Of `too_many`: what there were too many of, and after how many seconds there is room again. */
-  readonly limit: { name: EndpointLimit; seconds: number } | undefined
+  /** Of `too_many`: what there were too many of. */
+  readonly limit: UsedLimit | undefined
 
   constructor(reason: SelfServiceRefusal['reason'], limit?: SelfServiceRefusal['limit']) {
     super(reason)
@@ -66,7 +72,7 @@ export async function actOnOwnEndpoint<Result extends { audit: Record<string, un
   action: SelfServiceAction,
   { partnerId, keyId, environment }: SelfServiceActor,
   work: (trx: Sql, endpoint: LockedEndpoint, requestedBy: string) => Promise<Result>,
-): Promise<Result> {
+): Promise<Result & { used?: UsedLimit }> {
   return inTransaction(sql, async (trx) => {
     const endpoint = await lockEndpoint(trx, partnerId)
     if (endpoint === undefined) throw new Error(`partner ${partnerId} has no endpoint`)
@@ -75,13 +81,12 @@ export async function actOnOwnEndpoint<Result extends { audit: Record<string, un
       if (changing.includes(action)) await requireFewChanges(trx, endpoint.id)
     }
     const result = await work(trx, endpoint, auditName(keyId))
-    if (result.audit !== null) {
-      const { name, limit } = actions[action]
-      if (limit !== null) await requireQuota(trx, partnerId, limit)
-      const row = { action: name, partnerId, detail: { key_id: keyId, ...result.audit } }
-      await recordAudit(trx, auditName(keyId), { ...row, outcome: 'done' })
-    }
-    return result
+    if (result.audit === null) return result
+    const { name, limit } = actions[action]
+    const used = limit === null ? undefined : await useQuota(trx, partnerId, limit)
+    const row = { action: name, partnerId, detail: { key_id: keyId, ...result.audit } }
+    await recordAudit(trx, auditName(keyId), { ...row, outcome: 'done' })
+    return { ...result, ...(used && { used }) }
   })
 }
 
@@ -100,11 +105,12 @@ async function requireSelfService(trx: Sql, partnerId: number): Promise<void> {
 }
 
 /** Spent last: what changes nothing costs nothing. A refusal undoes the rest. */
-async function requireQuota(trx: Sql, partnerId: number, name: Metered): Promise<void> {
+async function useQuota(trx: Sql, partnerId: number, name: Metered): Promise<UsedLimit> {
   const { inARow, everyMinutes } = endpointLimits[name]
   const quota = { name: `endpoint ${name}`, most: inARow, everySeconds: everyMinutes * 60 }
-  const seconds = await spend(trx, partnerId, quota)
-  if (seconds !== undefined) throw new SelfServiceRefusal('too_many', { name, seconds })
+  const { isRefused, ...state } = await spend(trx, partnerId, quota)
+  if (isRefused) throw new SelfServiceRefusal('too_many', { name, ...state })
+  return { name, ...state }
 }
 
 /** Each announced change is an email to partner and staff. The endpoint's lock keeps two requests from the last place. */
@@ -122,6 +128,7 @@ async function requireFewChanges(trx: Sql, endpointId: number): Promise<void> {
     .where((eb) => eb.or([eb('takes_effect_at', 'is not', null), eb('state', '=', 'announced')]))
     .where(announcedAt, '>', raw<Date>`clock_timestamp() - interval '1 day'`)
     .executeTakeFirstOrThrow()
-  if (count >= MOST_CHANGES_A_DAY)
-    throw new SelfServiceRefusal('too_many', { name: 'changes', seconds: Math.max(1, seconds) })
+  if (count < MOST_CHANGES_A_DAY) return
+  const state = { most: MOST_CHANGES_A_DAY, windowSeconds: DAY_MS / 1000, left: 0 }
+  throw new SelfServiceRefusal('too_many', { name: 'changes', ...state, moreInSeconds: Math.max(1, seconds) })
 }

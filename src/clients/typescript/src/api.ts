@@ -552,6 +552,14 @@ export interface ExportedRead {
 
 export type FeedEvent = LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | OtherFeedEvent
 
+/** A field of the request that is wrong. */
+export interface FieldProblem {
+  /** The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header. */
+  field: string
+  /** For people: what the field must be. It never repeats what you sent. */
+  problem: string
+}
+
 export interface GetClockRequest {
   /** The lead: the `lead_id` that create-lead returned. */
   leadId: number
@@ -1922,6 +1930,7 @@ export const shapes: Shapes = {
     },
     other: '#OtherFeedEvent',
   },
+  FieldProblem: { fields: { field: 0, problem: 0 } },
   GetClockRequest: { fields: { lead_id: 0 } },
   GetClockResponse: { fields: { success: 0, data: '#Clock' } },
   GetDeliveriesRequest: {

@@ -3,7 +3,7 @@ import { findDelivery, isUnsent } from '../statements/resend.ts'
 import { MOST_RESENDS } from '../statements/resend-marks.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
-import { type ApiError, invalidPayload, retryLater, unavailable } from '../../http/errors.ts'
+import { type ApiError, invalidPayload, invalidRequest, retryLater, unavailable } from '../../http/errors.ts'
 import { eventId as ofEvent } from '../../http/fields.ts'
 import { unknownEvent, unsentEvent } from './deliveries.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -15,7 +15,13 @@ type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
 const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
 const PAUSED_SECONDS = 60
 const most = MOST_RESENDS.toLocaleString('en')
-const SENT_TOO_OFTEN = `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent. get-events has its event.`
+/** Why the webhook of an event is not resent. */
+const refusals = {
+  canceled: 'This webhook was canceled and cannot be sent. get-events has its event.',
+  tooOften: `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent. get-events has its event.`,
+}
+const refused = (why: keyof typeof refusals) =>
+  invalidPayload(refusals[why], [{ field: 'event_id', problem: refusals[why] }])
 
 const schema = operation({
   operationId: 'resendWebhook',
@@ -33,7 +39,7 @@ const schema = operation({
   responseDescription:
     'The webhook will be sent. get-deliveries shows when the resend was requested, and its attempt.',
   responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
-  errors: [invalidPayload('Invalid request: event_id is required.'), unknownEvent(), tooManyResends()],
+  errors: [invalidRequest({ field: 'event_id', problem: 'is required' }), unknownEvent(), tooManyResends()],
 })
 
 /** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
@@ -51,9 +57,8 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       }
       const { state, lead_id: leadId } = found
       request.leadId = leadId
-      if (state === 'canceled')
-        throw invalidPayload('This webhook was canceled and cannot be sent. get-events has its event.')
-      if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw invalidPayload(SENT_TOO_OFTEN)
+      if (state === 'canceled') throw refused('canceled')
+      if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw refused('tooOften')
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')

@@ -17,7 +17,7 @@ export interface UnsentNotice {
 }
 
 /** The most mails of a kind an hour; a recovery belongs to a mail about a failure, and is never held back. */
-const MOST_AN_HOUR: Record<NoticeKind, number | null> = {
+export const MOST_AN_HOUR: Record<NoticeKind, number | null> = {
   failing: 1,
   given_up: 1,
   // each has a reason of its own, and must not hide another

@@ -5,6 +5,7 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Environment } from '../../values/environment.ts'
 import { errorCodesOf } from '../errors.ts'
 import { complete, type Document } from './complete.ts'
+import { errorsPage } from './errors-page.ts'
 import { guide } from './guide.ts'
 import { describeSchema } from './json-schema.ts'
 import { referencePage } from './reference-page.ts'
@@ -72,7 +73,7 @@ export const openapi = plugin<Options>(async (app, options) => {
   let text: string | undefined
   // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
-    onRequest: (request) => app.limitAddress(request),
+    onRequest: (request, reply) => app.limitAddress(request, reply),
     handler: async (_request, reply) => {
       text ??= JSON.stringify(app.swagger())
       return reply.type('application/json; charset=utf-8').send(text)
@@ -88,4 +89,5 @@ export const openapi = plugin<Options>(async (app, options) => {
       }) as object as OpenAPIV3_1.Document,
   })
   await app.register(referencePage, { environment })
+  await app.register(errorsPage, { environment })
 })

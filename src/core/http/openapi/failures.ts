@@ -30,10 +30,30 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 30,
   },
+  Link: {
+    description: 'The page that explains the error, as `</docs/errors#CODE>; rel="help"`.',
+    required: true,
+    schema: { type: 'string' },
+    example: '</docs/errors#RATE_LIMITED>; rel="help"',
+  },
   'WWW-Authenticate': {
     description: 'The scheme to authenticate by.',
     required: true,
     schema: { type: 'string', const: 'Service-Key' },
+  },
+  'RateLimit-Policy': {
+    description:
+      'The limits that the request counts against: `q` times in `w` seconds. Absent if it counts against none. draft-ietf-httpapi-ratelimit-headers-10.',
+    required: false,
+    schema: { type: 'string' },
+    example: '"default";q=600;w=60',
+  },
+  RateLimit: {
+    description:
+      'What is left of each: `r` times, and more in `t` seconds. `default` is counted by each process of the service for itself.',
+    required: false,
+    schema: { type: 'string' },
+    example: '"default";r=594;t=41',
   },
   'Idempotent-Replayed': {
     description:
@@ -45,10 +65,12 @@ export const responseHeaders = {
 
 export type ResponseHeader = keyof typeof responseHeaders
 
+const onAll = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'] as const
+
 /** Those of every response, and `others`. */
 export const headersOf = (others: readonly ResponseHeader[] = []) =>
   Object.fromEntries(
-    (['X-Request-Id', ...others] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ([...onAll, ...others] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   )
 
 const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
@@ -66,6 +88,7 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
       .map((code) => `- \`${code}\` (${errorCatalogue[code].status})`)
       .join('\n')}`,
   },
+  FieldProblem: fieldProblem,
   Failure: {
     type: 'object',
     description: 'The body of every error response.',
@@ -78,6 +101,12 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
         properties: {
           code: { $ref: refTo('ErrorCode') },
           message: { type: 'string', description: 'For people. Do not parse it: it may change.' },
+          fields: {
+            type: 'array',
+            items: { $ref: refTo('FieldProblem') },
+            description:
+              'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
+          },
           next: {
             type: 'string',
             description:
@@ -88,6 +117,23 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
     },
   },
 })
+
+const fieldProblem = {
+  type: 'object',
+  description: 'A field of the request that is wrong.',
+  required: ['field', 'problem'],
+  properties: {
+    field: {
+      type: 'string',
+      description:
+        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
+    },
+    problem: {
+      type: 'string',
+      description: 'For people: what the field must be. It never repeats what you sent.',
+    },
+  },
+}
 
 const shared = (code: ErrorCode) => new ApiError(code, messages[code])
 
@@ -122,7 +168,7 @@ function responseOf(errors: readonly ApiError[]) {
   )
   return {
     description: errors.map(({ code, message }) => `\`${code}\`: ${message}`).join('\n\n'),
-    headers: headersOf(errors.flatMap(({ code }) => ownHeaders[code] ?? [])),
+    headers: headersOf(['Link', ...errors.flatMap(({ code }) => ownHeaders[code] ?? [])]),
     content: {
       'application/json': {
         schema: { $ref: refTo('Failure') },

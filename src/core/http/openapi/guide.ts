@@ -159,7 +159,8 @@ Every error has the same body, which the reference calls \`Failure\`:
 { "success": false, "error": { "code": "NOT_FOUND", "message": "Lead not found." } }
 \`\`\`
 
-Decide by \`code\` and the HTTP status. \`message\` is for people, and may change. Each response has an \`X-Request-Id\`: quote it \
+Decide by \`code\` and the HTTP status. \`message\` is for people, and may change. \`INVALID_PAYLOAD\` also has \`fields\`, a list \
+of \`{ "field", "problem" }\`: the fields that are wrong. Each error has a \`Link\` to [what it means](/docs/errors). Each response has an \`X-Request-Id\`: quote it \
 when you contact support.
 
 ${table(
@@ -184,9 +185,16 @@ In production, each partner has 600 requests a minute, unless we have agreed on 
 of its endpoint’s URL or secret can be announced within 24 hours; a sandbox has no such limits. In both, a partner can set, pause, \
 resume and test its endpoint and give it a new secret ${endpointLimits.actions.inARow} times in a row, and then once every \
 ${endpointLimits.actions.everyMinutes} minutes, and as often certify a new URL. Beyond that, requests get 429 \`RATE_LIMITED\` with \
-\`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has at most 64 KiB.`
+\`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has at most 64 KiB.
+
+\`RateLimit-Policy\` and \`RateLimit\` show the limits that a request counted against, as \
+[draft-ietf-httpapi-ratelimit-headers-10](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/10/) defines: \
+\`q\` times in \`w\` seconds, of which \`r\` are left, with more in \`t\` seconds. \`default\` is the rate of your requests, which each \
+process of the service counts for itself. \`erasures\`, \`endpoint-actions\`, \`endpoint-certifications\` and \`endpoint-changes\` are counted for all \
+of them.`
 
 const changes = `# Versions
 
 The version is in the path: \`/v1\`. Without a new version we may add operations, optional fields of requests, fields of \
-responses and webhooks, milestones and error codes. Ignore what you do not know.`
+responses and webhooks, milestones and error codes. Ignore what you do not know. An operation that will go says so with \
+\`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594) in its responses, and in an email to your contact.`

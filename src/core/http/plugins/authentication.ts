@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Sql } from '../../database/orm.ts'
@@ -28,8 +28,14 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
-    authenticate(request: FastifyRequest): Promise<void>
+    authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void>
   }
+}
+
+/** What is authenticated, and where its response shows limits. */
+interface Asked {
+  request: FastifyRequest
+  reply: FastifyReply
 }
 
 interface Options {
@@ -71,29 +77,30 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     )
   }
 
-  async function refused(request: FastifyRequest, reason: string, message: string): Promise<ApiError> {
+  async function refused({ request, reply }: Asked, reason: string, message: string): Promise<ApiError> {
     request.refusal = reason
-    await app.limitRefusals(request)
+    await app.limitRefusals(request, reply)
     return new ApiError('AUTH_FAILED', `Authentication failed: ${message}.`, {
       'www-authenticate': 'Service-Key',
     })
   }
 
-  const refusedKey = (request: FastifyRequest, reason: KeyRefusal, key: string) =>
-    refused(request, reason, describeRefusal(reason, key, environment))
+  const refusedKey = (asked: Asked, reason: KeyRefusal, key: string) =>
+    refused(asked, reason, describeRefusal(reason, key, environment))
 
-  async function lookUp(request: FastifyRequest, hash: string, key: string): Promise<KeyOwner> {
+  async function lookUp(asked: Asked, hash: string, key: string): Promise<KeyOwner> {
     const owner = await ownerOf(hash)
     if ('refusal' in owner) {
       recent.delete(hash)
-      request.refusedOwner = owner.owner
-      throw await refusedKey(request, owner.refusal, key)
+      asked.request.refusedOwner = owner.owner
+      throw await refusedKey(asked, owner.refusal, key)
     }
     // whose key it is may be cached; from where it comes is of this request
-    if (owner.worksFrom?.(request.ip) === false) {
-      request.refusedOwner = owner
-      const reason = `wrong_address: key ${owner.keyId}, sent from ${request.ip}`
-      throw await refused(request, reason, describeRefusal('wrong_address', key, environment))
+    const { ip } = asked.request
+    if (owner.worksFrom?.(ip) === false) {
+      asked.request.refusedOwner = owner
+      const reason = `wrong_address: key ${owner.keyId}, sent from ${ip}`
+      throw await refused(asked, reason, describeRefusal('wrong_address', key, environment))
     }
     recent.set(hash, true)
     return owner
@@ -102,23 +109,24 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   app.decorateRequest('partnerId', 0)
   app.decorateRequest('keyId', 0)
   app.decorateRequest('refusedOwner', undefined)
-  app.decorate('authenticate', async (request: FastifyRequest) => {
+  app.decorate('authenticate', async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers
+    const asked = { request, reply }
     if (authorization === undefined)
-      throw await refused(request, 'missing', `there is no Authorization header. ${SEND}`)
+      throw await refused(asked, 'missing', `there is no Authorization header. ${SEND}`)
     const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
     if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) {
-      throw await refused(request, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
+      throw await refused(asked, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
     }
     const fault = refuseKey(key, environment)
-    if (fault !== undefined) throw await refusedKey(request, fault, key)
+    if (fault !== undefined) throw await refusedKey(asked, fault, key)
     const hash = hashOf(key)
-    const find = () => lookUp(request, hash, key)
-    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, find))
+    const find = () => lookUp(asked, hash, key)
+    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, reply, find))
     request.partnerId = owner.partnerId
     request.keyId = owner.keyId
     touch(owner)
-    await app.limitPartner(request)
+    await app.limitPartner(request, reply)
   })
 })
 

@@ -1,7 +1,6 @@
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import plugin from 'fastify-plugin'
-import { z } from 'zod'
 import { isDatabaseAway } from '../../database/database-away.ts'
 import { SealError } from '../../sealing/seal.ts'
 import {
@@ -10,12 +9,14 @@ import {
   errorCatalogue,
   failureBody,
   unavailable,
-  invalidPayload,
+  invalidRequest,
 } from '../errors.ts'
+import { helpLink } from '../error-help.ts'
+import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
 import { nearest } from '../../values/nearest.ts'
-import { notFields, printable, unknownIn } from '../unknown-fields.ts'
-import { fieldsOf, wrongFields } from '../wrong-fields.ts'
+import { printable } from '../unknown-fields.ts'
+import { ownFields } from '../own-fields.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,22 +40,23 @@ export const failures = plugin(async (app) => {
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers, details } = toApiError(error, request)
-    request.failure = { code, fields: wrongFields(error, request) }
+    request.failure = { code, fields: ownFields(details.fields ?? [], request) }
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error({ lead_id: request.leadId }, error.message)
     else if (status >= 500) request.log.error({ err: error }, 'request failed')
     return reply
       .code(status)
       .headers(headers)
+      .header('link', helpLink(code))
       .send(failureBody(code, message, details))
   })
   app.setNotFoundHandler(() => {
     throw new ApiError('NOT_FOUND')
   })
   // before Fastify reads and checks the body
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return
-    await app.limitAddress(request)
+    await app.limitAddress(request, reply)
     const path = pathOf(request.url)
     const methods = methodsOf.get(path)
     if (methods === undefined) throw unknownPath(path, [...methodsOf.keys()])
@@ -89,8 +91,7 @@ function wrongMethod(method: string, allowed: string[]): ApiError {
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const faults = describeFaults(error.validation as FastifySchemaValidationError[], request)
-    return invalidPayload(`Invalid request: ${faults.concat(describeUnknown(request)).join('; ')}.`)
+    return invalidRequest(...faultsOf(error.validation as FastifySchemaValidationError[], request))
   }
   if (isDatabaseAway(error) || error instanceof SealError) return unavailable()
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
@@ -102,36 +103,4 @@ function codeOfStatus(status: number): ErrorCode {
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
-}
-
-/** zod’s code for a field that a strict body does not have. */
-const UNKNOWN_FIELDS = 'unrecognized_keys'
-/** Keep the message short: a body of 64 KiB can have thousands of invalid fields. */
-const MAX_FAULTS = 50
-
-/** Names every invalid field and what it needs. It never repeats a value. */
-function describeFaults(faults: FastifySchemaValidationError[], { body }: FastifyRequest): string[] {
-  const lines = faults.slice(0, MAX_FAULTS).map(({ keyword, instancePath, message = 'is invalid' }) => {
-    const field = nameOf(instancePath.slice(1), body)
-    if (keyword === UNKNOWN_FIELDS) return field === '' ? message : `in ${field}, ${message}`
-    return `${field === '' ? 'the request body' : field} ${message}`
-  })
-  if (faults.length > MAX_FAULTS) lines.push(`and ${faults.length - MAX_FAULTS} more`)
-  return lines
-}
-
-/** `states/0` as its sender would write it: `states[0]`. A field’s own name may look like that, too. */
-function nameOf(path: string, body: unknown): string {
-  const isField = typeof body === 'object' && body !== null && Object.hasOwn(body, path)
-  return printable(isField ? path : path.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.'))
-}
-
-/** Where unknown fields are ignored, one of them may be what is missing. */
-function describeUnknown({ body, routeOptions }: FastifyRequest): string[] {
-  const schema = routeOptions.schema?.body
-  const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
-  if (!isLenient) return []
-  const fields = fieldsOf(schema)
-  const unknown = unknownIn(body, fields)
-  return unknown.length === 0 ? [] : [notFields(unknown, fields)]
 }

@@ -5,6 +5,8 @@ import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { IDEMPOTENCY_KEY, type KeyedCall } from '../decisions/idempotency-key.ts'
 import { type Keep, type KeyedRequest, once } from '../statements/answers.ts'
 
+const RULE = 'must have 1 to 255 visible ASCII characters'
+
 /** The header in OpenAPI. `scope` says how long a key counts, and for what. */
 export function idempotencyParameter(scope: string, example: string) {
   return {
@@ -32,7 +34,7 @@ export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefine
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
-  throw invalidPayload('The Idempotency-Key header must have 1 to 255 visible ASCII characters.')
+  throw invalidPayload(`The Idempotency-Key header ${RULE}.`, [{ field: 'Idempotency-Key', problem: RULE }])
 }
 
 /**

@@ -18,6 +18,7 @@ function isGain(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= LARGEST_GAIN
 }
 
+const GAIN_FORM = `an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
 const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
 export const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
 
@@ -34,13 +35,20 @@ export function parseScoreGains(value: unknown): ScoreGains | undefined {
 /** What is wrong with `value` as gains, to follow its name; `undefined` if they are well-formed. */
 export function faultOfScoreGains(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'must be an object'
-  const fields = value as Record<string, unknown>
-  const gains = gainNames.filter((name) => !isGain(fields[name]))
-  const { estimated_time_remaining: time } = fields
-  const needs = gains.map((name) => `${name} (an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN})`)
-  if (typeof time !== 'string' || !TIME_REMAINING.test(time))
-    needs.push('estimated_time_remaining (such as "30-60 days")')
+  const needs = neededGains(value).map(({ field, form }) => `${field} (${form})`)
   return needs.length === 0 ? undefined : `needs ${needs.join(', ')}`
+}
+
+/** The fields of gains that are absent or malformed in `value`, each with its form. */
+export function neededGains(value: object): { field: string; form: string }[] {
+  const fields = value as Record<string, unknown>
+  const needs = gainNames
+    .filter((name) => !isGain(fields[name]))
+    .map((field): { field: string; form: string } => ({ field, form: GAIN_FORM }))
+  const { estimated_time_remaining: time } = fields
+  if (typeof time !== 'string' || !TIME_REMAINING.test(time))
+    needs.push({ field: 'estimated_time_remaining', form: 'such as "30-60 days"' })
+  return needs
 }
 
 /** The names of fields beside gains: a sender that waits for an answer is refused; for others they are left out. */

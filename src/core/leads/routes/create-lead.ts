@@ -5,7 +5,7 @@ import { leadIds } from '../statements/ids.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import { newReferralState } from '../decisions/referral.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
-import { ApiError, invalidPayload } from '../../http/errors.ts'
+import { ApiError, invalidRequest } from '../../http/errors.ts'
 import { email, id, name, optionalRules, phone } from '../../http/fields.ts'
 import { idempotencyParameter, keyedRequest } from '../../idempotency/routes/idempotency-key.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -87,7 +87,10 @@ const schema = operation({
   },
   links: { lead_id: '/lead_id' },
   errors: [
-    invalidPayload('Invalid request: email must be a valid email address; phone is required.'),
+    invalidRequest(
+      { field: 'email', problem: 'must be a valid email address' },
+      { field: 'phone', problem: 'is required' },
+    ),
     new ApiError('IDEMPOTENCY_CONFLICT'),
   ],
 })

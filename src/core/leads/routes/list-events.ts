@@ -11,7 +11,7 @@ import {
 import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
-import { ApiError, invalidPayload, retryLater } from '../../http/errors.ts'
+import { ApiError, invalidRequest, retryLater } from '../../http/errors.ts'
 import { event, tellApart } from '../../http/events.ts'
 import { integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
@@ -27,7 +27,7 @@ declare module 'fastify' {
 }
 
 /** Below the time after which proxies and clients usually give up. */
-const MOST_SECONDS = 25
+export const MOST_SECONDS = 25
 
 const body = strictBody({
   after: feedCursor
@@ -96,7 +96,7 @@ const schema = operation({
   },
   links: { after: '/next' },
   errors: [
-    invalidPayload('Invalid request: after must be the next of an earlier response, or now.'),
+    invalidRequest({ field: 'after', problem: 'must be the next of an earlier response, or now' }),
     lostPlace({ generation: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),
     tooManyWaits(),
   ],
@@ -183,7 +183,7 @@ const foreignPlace = (last: FeedPosition) =>
 function refusedPlace(what: string, last: FeedPosition): ApiError {
   const next = writeFeedCursor(last)
   const message = `Invalid request: after ${what}. Continue with the cursor in error.next, "${next}". You may get events that you already have: compare event_id.`
-  return new ApiError('INVALID_PAYLOAD', message, {}, { next })
+  return new ApiError('INVALID_PAYLOAD', message, {}, { fields: [{ field: 'after', problem: what }], next })
 }
 
 /** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */

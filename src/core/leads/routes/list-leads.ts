@@ -5,7 +5,7 @@ import type { Sql } from '../../database/orm.ts'
 import { statuses } from '../decisions/milestones.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadCursor } from '../../http/cursors.ts'
-import { invalidPayload } from '../../http/errors.ts'
+import { invalidRequest } from '../../http/errors.ts'
 import { id, oneOf, optionalRules, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadStatus, pageLimit, strictBody, whatClosed } from '../../http/schemas.ts'
@@ -93,7 +93,7 @@ const schema = operation({
     },
   },
   links: { lead_id: '/data/0/lead_id', after: '/next' },
-  errors: [invalidPayload('Invalid request: limit must be at most 100.')],
+  errors: [invalidRequest({ field: 'limit', problem: 'must be at most 100' })],
 })
 
 /** POST /list-leads (extension): a partner's leads, without names. */

@@ -8,7 +8,7 @@ import {
   requiredFields,
 } from '../decisions/lead-fields.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
-import { unknownLead, invalidPayload } from '../../http/errors.ts'
+import { unknownLead, invalidPayload, invalidRequest } from '../../http/errors.ts'
 import { leadId, optionalRules, text } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadErrors, messageResponse } from '../../http/schemas.ts'
@@ -24,7 +24,7 @@ const fixedFields: string[] = [
   'updated_at',
 ]
 /** More than a lead can have: what one request sets and removes. */
-const MOST_FIELDS = 200
+export const MOST_FIELDS = 200
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const PROTOTYPE = '__proto__'
@@ -133,9 +133,9 @@ function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, 
 function refuseFirst(sent: unknown): void {
   if (typeof sent !== 'object' || sent === null) return
   if (Object.keys(sent).length > MOST_FIELDS)
-    throw invalidPayload(`Invalid request: the request body must have at most ${MOST_FIELDS} fields.`)
+    throw invalidRequest({ problem: `the request body must have at most ${MOST_FIELDS} fields` })
   if (Object.hasOwn(sent, PROTOTYPE))
-    throw invalidPayload(`Invalid request: ${PROTOTYPE} ${faultOf(PROTOTYPE)}.`)
+    throw invalidRequest({ field: PROTOTYPE, problem: `${faultOf(PROTOTYPE)}` })
 }
 
 /** What is wrong with a field's name, if anything. */

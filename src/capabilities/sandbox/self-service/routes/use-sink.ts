@@ -9,7 +9,7 @@ import { provideSink } from '../../statements/sinks.ts'
 import { type InSandbox, sandboxOf } from '../../routes/dependencies.ts'
 import type { SelfServiceRouteDependencies } from '../../../self-service/routes/dependencies.ts'
 import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
-import { invalidPayload, unavailable } from '../../../../core/http/errors.ts'
+import { noObject, unavailable } from '../../../../core/http/errors.ts'
 import { operation } from '../../../../core/http/openapi/operation.ts'
 import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
@@ -19,7 +19,7 @@ import { success } from '../../../../core/http/response-fields.ts'
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'> &
   InSandbox
 
-const WAIT_MS = 10_000
+export const WAIT_MS = 10_000
 const POLL_MS = 50
 
 const schema = operation({
@@ -43,7 +43,7 @@ const schema = operation({
       },
     },
   },
-  errors: [invalidPayload('Invalid request: the request body must be a JSON object.')],
+  errors: [noObject()],
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
@@ -53,13 +53,14 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
   if (sinkBase === undefined) return
   app.post('/sandbox/use-sink', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { partnerId } = request
       const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
         const actor = actorOf(request, environment)
         const { endpointId, id } = await orRefusal(
+          reply,
           actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
             const secret = sealing(generateSecret(), encryptionKeys)
             const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
