@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { z } from 'zod'
 import { EXPORT_LEASE_SECONDS } from '../src/capabilities/access/statements/export-lease.ts'
 import { MOST_ERASURES_A_DAY } from '../src/capabilities/erasure/decisions/erasure.ts'
+import { KEPT_DAYS, MOST_KEPT } from '../src/capabilities/requests/decisions/request-age.ts'
 import { MOST_DAYS } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { MOST_RUNS } from '../src/capabilities/sandbox/decisions/sandbox-runs.ts'
 import { MOST_A_MINUTE, MOST_BYTES } from '../src/capabilities/sandbox/routes/sink.ts'
@@ -28,6 +29,7 @@ import {
   KEEP_BYTES,
   KEEP_HEADER_LENGTH,
   KEEP_HEADERS,
+  KEEP_HEADERS_LENGTH,
   READ_BYTES,
 } from '../src/core/deliveries/webhooks/response.ts'
 import { endpointLimits, MOST_CHANGES_A_DAY } from '../src/core/endpoints/decisions/endpoint-change.ts'
@@ -110,17 +112,18 @@ const limits: Record<string, string> = {
   '`url` of set-endpoint': characters(count(MAX_URL_LENGTH)),
   '`overlap_hours` of rotate-endpoint-secret': most('RotateEndpointSecretRequest', 'overlap_hours'),
   // lists
-  '`limit` of list-leads, list-events and get-deliveries': `${most('ListLeadsRequest', 'limit')}; 50 by default`,
+  '`limit` of list-leads, list-events, get-deliveries and list-requests': `${most('ListLeadsRequest', 'limit')}; 50 by default`,
   '`states` of get-deliveries': most('GetDeliveriesRequest', 'states'),
   '`wait` of list-events': `${MOST_SECONDS} s`,
   'attempts of a delivery in get-deliveries': `the latest ${ATTEMPTS}`,
+  'requests of a partner in list-requests': `the latest ${count(MOST_KEPT)} of ${KEPT_DAYS} days`,
   // webhooks
   'an answer of your endpoint, from the lookup of its name to the last byte': seconds(REQUEST_LIMIT_MS),
   'requests to one endpoint at a time': `${ENDPOINT_CAP}`,
   'scheduled attempts of a webhook': `${RETRY_DELAYS_MS.length} in ${Math.floor(SCHEDULE_DAYS)} days`,
   'an endpoint that accepts nothing': `${PAUSE_AFTER_HOURS} hours`,
   '`Retry-After` of your endpoint': '24 hours',
-  'the body of its answer': `${kib(READ_BYTES)} are read, ${kib(KEEP_BYTES)} and ${KEEP_HEADERS} headers of ${KEEP_HEADER_LENGTH} characters kept`,
+  'the body of its answer': `${kib(READ_BYTES)} are read, ${kib(KEEP_BYTES)} and ${KEEP_HEADERS} headers of ${KEEP_HEADER_LENGTH} characters, ${kib(KEEP_HEADERS_LENGTH)} in all, kept`,
   'signing secrets that sign at a time': `${MOST_LIVE}`,
   // sandbox
   'events of a lead': count(MOST_EVENTS),
@@ -161,6 +164,7 @@ const internal = [
   'MOST_APART_MS', // of two clocks
   'MOST_BRACKETS', // up to which the message says where
   'MOST_CHARACTERS', // of names in messages
+  'MOST_DELETED', // in one statement
   'MOST_DIGITS', // of a name in a mail
   'MOST_OF_A_PARTNER', // in one turn
   'MOST_SHARE', // of leads that retention erases

@@ -42,9 +42,9 @@ describe('the TypeScript client', () => {
       return Response.json({ success: true, data: [], next: null })
     }
     const client = new Referrals({ apiKey: 'prs_test_1', baseUrl: 'http://api.example/v1', fetch: fetchOnce })
-    const { leads, events, deliveries, endpoint, sandbox } = client
+    const { leads, events, deliveries, endpoint, requests, sandbox } = client
     await client.ping()
-    for (const group of [leads, events, deliveries, endpoint, sandbox])
+    for (const group of [leads, events, deliveries, endpoint, requests, sandbox])
       for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(group))) {
         if (name === 'constructor' || name === 'follow') continue
         const answer = (group as unknown as Record<string, (...args: unknown[]) => unknown>)[name]?.(1, {})

@@ -10,6 +10,7 @@ import type {
   ExportedLead,
   Lead,
   LeadSummary,
+  MadeRequest,
   PingResponse,
   Scenario,
   ScenarioRun,
@@ -39,6 +40,7 @@ export class Referrals {
   readonly events: Events
   readonly deliveries: Deliveries
   readonly endpoint: EndpointCalls
+  readonly requests: Requests
   readonly sandbox: Sandbox
   readonly webhooks: Webhooks
   readonly #transport: Transport
@@ -49,6 +51,7 @@ export class Referrals {
     this.events = new Events(this.#transport)
     this.deliveries = new Deliveries(this.#transport)
     this.endpoint = new EndpointCalls(this.#transport)
+    this.requests = new Requests(this.#transport)
     this.sandbox = new Sandbox(this.#transport)
     this.webhooks = new Webhooks({ secrets: webhookSecrets })
   }
@@ -162,6 +165,20 @@ class Deliveries {
   /** Sends a webhook again. */
   async resend(eventId: string, options?: CallOptions): Promise<void> {
     await this.#transport.call('resendWebhook', { eventId }, options)
+  }
+}
+
+class Requests {
+  readonly #transport: Transport
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** What your systems sent in the last seven days, newest first. */
+  list(filter: Without<Request<'listRequests'>, 'after'> = {}, options?: CallOptions): Pages<MadeRequest> {
+    return eachOf((after: string | null) =>
+      this.#transport.call('listRequests', { ...filter, after }, options),
+    )
   }
 }
 

@@ -64,6 +64,7 @@ export class LeadClosedError extends ApiError {}
 export class LeadHeldError extends ApiError {}
 export class LeadFullError extends ApiError {}
 export class ClockMovingError extends ApiError {}
+export class SecretReplacedError extends ApiError {}
 export class PayloadTooLargeError extends ApiError {}
 export class UnsupportedMediaTypeError extends ApiError {}
 export class IdempotencyConflictError extends ApiError {}
@@ -97,6 +98,7 @@ export const errorClasses: Readonly<Record<string, typeof ApiError>> = {
   LEAD_HELD: LeadHeldError,
   LEAD_FULL: LeadFullError,
   CLOCK_MOVING: ClockMovingError,
+  SECRET_REPLACED: SecretReplacedError,
   PAYLOAD_TOO_LARGE: PayloadTooLargeError,
   UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaTypeError,
   IDEMPOTENCY_CONFLICT: IdempotencyConflictError,
