@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAuditHeadLog } from './capabilities/audit/worker.ts'
+import { closingsLeftOut } from './capabilities/closing/worker.ts'
 import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
 import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
@@ -65,6 +66,7 @@ async function keepSwept(options: Options): Promise<void> {
       restoresLeftOut(client),
       ...requestsLeftOut(client),
       erasuresLeftOut({ client, sql }),
+      closingsLeftOut({ client, sql }),
       ...runsLeftOut({ client, sql, log }),
     ],
     chores: [

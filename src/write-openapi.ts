@@ -11,6 +11,7 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
+  startClosing: () => {},
   allowPrivateNetwork: false,
   sandbox: {
     scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' as const },

@@ -81,6 +81,7 @@ export async function prepareApi({
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
+    startClosing: (id) => void requested.push(`close ${id}`),
     encryptionKeys,
     observeRequest: () => {},
     rateLimit,

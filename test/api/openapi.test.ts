@@ -31,6 +31,7 @@ describe('GET /v1/openapi.json', () => {
     const { paths, components } = answer.body
     expect(Object.keys(paths).toSorted()).toEqual([
       '/certify-endpoint',
+      '/close-lead',
       '/create-lead',
       '/erase-lead',
       '/export-lead',

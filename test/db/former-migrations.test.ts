@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
+import { migrationsFolder } from '../../src/core/database/mikro-orm.config.ts'
 import { migrate } from '../../src/core/database/migrating.ts'
 import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -14,11 +17,14 @@ import { openDatabase } from '../support/open-database.ts'
 import { runToEnd } from '../support/processes.ts'
 import { createDatabase, dropDatabase, withDatabase } from '../support/template-database.ts'
 
-const INITIAL = 'Migration20261123080000_initial'
+const all = readdirSync(migrationsFolder)
+  .filter((file) => file.startsWith('Migration'))
+  .map((file) => path.basename(file, '.ts'))
+  .toSorted()
 
 describe('the initial migration', () => {
   const applied = async (sql: Sql) => {
-    const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations order by id`.execute(
+    const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations order by name`.execute(
       sql,
     )
     return rows.map(({ name }) => name)
@@ -34,8 +40,8 @@ describe('the initial migration', () => {
       await orm.close()
       await dropDatabase(server, name)
     })
-    expect(await migrate(orm)).toBe(1)
-    expect(await applied(sqlOf(orm))).toEqual([INITIAL])
+    expect(await migrate(orm)).toBe(all.length)
+    expect(await applied(sqlOf(orm))).toEqual(all)
     expect(await difference(orm)).toBe('')
   })
 
@@ -48,7 +54,7 @@ describe('the initial migration', () => {
     await undoInitialMigration(sql)
     expect(await difference(orm)).not.toBe('')
     expect(await Promise.all([migrate(orm), migrate(orm)])).toEqual([0, 0])
-    expect(await applied(sql)).toEqual([INITIAL])
+    expect(await applied(sql)).toEqual(all)
     expect(await difference(orm)).toBe('')
     expect((await loadReferralState(sql, leadId))?.period).toBe(3)
     await sql

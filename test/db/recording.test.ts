@@ -4,7 +4,7 @@ import { sql as raw } from 'kysely'
 import { insertLead } from '../support/insert-lead.ts'
 import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { putClockAhead } from '../support/clock.ts'
-import { findEvents, findLead } from '../../src/core/leads/statements/partner-reads.ts'
+import { findEvents, leadReader } from '../../src/core/leads/statements/partner-reads.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
@@ -118,7 +118,7 @@ describe('recording milestones', () => {
     const leadId = await newLead()
     await record(leadId, item('escrow_funded'))
     await record(leadId, item('client_account_created'), item('client_engaged_in_chat', 'chat'))
-    expect((await findLead({ sql, encryptionKeys: testKeys }, partnerId, leadId))?.status).toBe(
+    expect((await leadReader({ sql, encryptionKeys: testKeys })(partnerId, leadId))?.status).toBe(
       'escrow_funded',
     )
   })

@@ -70,6 +70,7 @@ describe('with a login of their own, staff', () => {
     ['workflow', 'rebuild', '--dry-run'],
     ['workflow', 'repair'],
     ['record', 'show'],
+    ['closing', 'list'],
     ['audit', 'list'],
     ['audit', 'verify'],
     ['audit', 'export'],

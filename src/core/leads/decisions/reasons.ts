@@ -79,6 +79,10 @@ export function describeErasureReason(reason: AnyErasureReason): string {
   return { ...erasureReasons, ...serviceErasureReasons }[reason]
 }
 
+export function describeCloseReason(reason: AnyCloseReason): string {
+  return { ...closeReasons, ...serviceCloseReasons }[reason]
+}
+
 /** The reason that `name` names. A workflow that an older version began may name another: that is `other`. */
 export function closeReasonOf(name: string): AnyCloseReason {
   return anyCloseReasonNames.find((known) => known === name) ?? 'other'
