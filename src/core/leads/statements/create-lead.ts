@@ -34,7 +34,7 @@ export async function createLead<Answer>(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  toAnswer: (leadId: number) => Answer,
+  toAnswer: (leadId: number, duplicateOf?: number) => Answer,
   { idempotency, also }: { idempotency?: Idempotency | undefined; also?: WithLead | undefined } = {},
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
   if (idempotency !== undefined) {
@@ -43,10 +43,12 @@ export async function createLead<Answer>(
   }
   const reserved = await creation.takeLeadId()
   const { leadId, generation } = reserved
-  const answer = toAnswer(leadId)
-  const kept = idempotency && { ...idempotency, response: JSON.stringify(answer) }
-  if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }))
+  const kept = idempotency && { ...idempotency, response: JSON.stringify(toAnswer(leadId)) }
+  const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also })
+  if (inserted !== undefined) {
+    const answer = toAnswer(leadId, inserted.duplicateOf ?? undefined)
     return { kind: 'created', answer, leadId, generation }
+  }
   const twin = idempotency && (await findAnswer<Answer>(creation, partnerId, idempotency))
   if (twin === undefined) throw new Error('a key was taken and is not there')
   return twin

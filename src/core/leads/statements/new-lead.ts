@@ -45,6 +45,17 @@ interface KeptKey extends Idempotency {
 /** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
 export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
 
+/** How many of a partner's leads with one `partner_lead_id` are looked at, so that no number of closed ones costs more. */
+const LOOKED_AT = 20
+
+/** The newest open lead that has the same `partner_lead_id`; nobody is locked, so of two at once neither sees the other. */
+const duplicateOf = (partnerId: number, partnerLeadId: string) => raw`(
+  select id from (
+    select id, closed_at from leads where partner_id = ${partnerId} and partner_lead_id = ${partnerLeadId}
+    order by id desc limit ${raw.lit(LOOKED_AT)}
+  ) as newest where closed_at is null order by id desc limit 1
+)`
+
 /** How long a key is remembered. */
 export const freshSince = raw<Date>`now() - interval '24 hours'`
 
@@ -53,7 +64,8 @@ export const freshSince = raw<Date>`now() - interval '24 hours'`
  * a capability adds: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
- * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
+ * @returns `undefined` if the key is taken; else the open lead that has the same `partner_lead_id`, if there is one. Waits
+ *   for the commit of a concurrent request with the same key.
  */
 export async function insertLead(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
@@ -62,7 +74,7 @@ export async function insertLead(
   lead: NewLead,
   toBody: WebhookBody,
   { kept, also }: { kept?: KeptKey | undefined; also?: WithLead | undefined } = {},
-): Promise<boolean> {
+): Promise<{ duplicateOf: number | null } | undefined> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
   const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
@@ -75,14 +87,20 @@ export async function insertLead(
     partnerLeadId,
   }
   const ids = raw`${leadId}::int, ${partnerId}::int`
-  const key = kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept, encryptionKeys)
+  const earlier =
+    partnerLeadId === null
+      ? raw``
+      : raw`earlier as materialized (select ${duplicateOf(partnerId, partnerLeadId)} as id), `
+  const earlierId = partnerLeadId === null ? raw`null::int` : raw`(select id from earlier)`
+  const key =
+    kept === undefined ? raw`key as (select)` : keepKey(partnerId, leadId, kept, earlierId, encryptionKeys)
   const fields = sealFields(
     leadId,
     eachField(optionalFieldNames, (name) => lead[name]),
     encryptionKeys,
   )
-  const { rows } = await raw`
-    with ${key}, lead as (
+  const { rows } = await raw<{ duplicate_of: number | null }>`
+    with ${earlier}${key}, lead as (
       insert into leads (id, partner_id, personal, ${optionalColumns}, status, next_position, next_sequence, last_event_at,
         created_at, updated_at, generation)
       select ${ids}, ${sealBorrower(leadId, lead, encryptionKeys)}, ${raw.join(Object.values(fields))}, 'lead_received',
@@ -97,20 +115,28 @@ export async function insertLead(
     )${also === undefined ? raw`` : also(ids)}
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
     select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
-    returning lead_id`.execute(sql)
-  return rows.length > 0
+    returning ${earlierId} as duplicate_of`.execute(sql)
+  return rows[0] && { duplicateOf: rows[0].duplicate_of }
 }
+
+/** The stored answer, which is an object, with what only the statement itself finds: last, as a first answer has it. */
+const answered = (
+  response: string,
+  earlierId: RawBuilder<unknown>,
+) => raw`case when ${earlierId} is null then ${response}
+  else left(${response}, -1) || ',"duplicate_of":' || ${earlierId} || '}' end`
 
 function keepKey(
   partnerId: number,
   leadId: number,
   { key, requestHash, response }: KeptKey,
+  earlierId: RawBuilder<unknown>,
   encryptionKeys: readonly Buffer[],
 ) {
   const sealed = seal(requestHash, requestHashPlace(leadId), encryptionKeys)
   return raw`key as (
     insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
-    values (${partnerId}, ${key}, ${sealed}, ${response}, ${leadId})
+    values (${partnerId}, ${key}, ${sealed}, ${answered(response, earlierId)}, ${leadId})
     on conflict (partner_id, key) do update
       set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
         created_at = now()
