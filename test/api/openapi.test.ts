@@ -103,7 +103,7 @@ describe('GET /v1/openapi.json', () => {
     })
   })
 
-  it('describes the seven webhooks, and what is no event, with their headers and bodies', () => {
+  it('describes the eight webhooks, and what is no event, with their headers and bodies', () => {
     const { webhooks } = answer.body
     const others = ['endpoint.ping', 'endpoint.certification']
     expect(Object.keys(webhooks)).toEqual([
@@ -114,6 +114,7 @@ describe('GET /v1/openapi.json', () => {
       'escrow_funded',
       'score_update',
       'mortgage_ready',
+      'lead.closed',
       ...others,
     ])
     for (const [name, { post }] of Object.entries<{ post: Operation }>(webhooks)) {

@@ -168,7 +168,7 @@ describe('recording milestones', () => {
 
   it('refuses a closed lead', async () => {
     const leadId = await newLead()
-    await closeLead(sql, leadId, 'withdrew')
+    await closeLead(sql, leadId, 'withdrew', () => '{}')
     const answer = await record(leadId, item('contract_signed'))
     expect(answer).toMatchObject({ outcomes: [{ outcome: 'closed' }], closed: true })
     expect(await findEvents(sql, partnerId, leadId)).toHaveLength(1)

@@ -197,6 +197,15 @@ export const scenes: Record<string, Scene> = {
     await handle.cancel()
     await handle.result()
   },
+  async 'closed-and-told-of-it'(fixture, leadId) {
+    await fixture.arrived(leadId, 1)
+    const notify = (isTold: boolean) =>
+      fixture.service.sql.updateTable('endpoints').set({ is_told_of_closing: isTold }).execute()
+    await notify(true)
+    await fixture.send(leadId, 'close', { reason: 'withdrew' })
+    await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
+    await notify(false)
+  },
   async 'closed-by-staff'(fixture, leadId) {
     await fixture.send(leadId, 'close', { reason: 'withdrew' })
     await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()

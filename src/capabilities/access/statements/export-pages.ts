@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { wanted } from '../../../core/deliveries/statements/attempts.ts'
 import { waitsFor } from '../../../core/deliveries/statements/first-open.ts'
 import { nextAttemptAt, shownState } from '../../../core/deliveries/statements/list.ts'
+import type { InHistory } from '../../../core/leads/decisions/closed-webhook.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { pages } from '../../../core/database/pages.ts'
 
@@ -23,6 +24,7 @@ export function eventsOf(sql: Sql, leadId: number) {
       .select(['position', 'id as event_id', 'event_name', 'event_payload', 'created_at'])
       .where('lead_id', '=', leadId)
       .where('position', '>', after)
+      .$narrowType<InHistory>()
       .orderBy('position')
       .limit(limit)
       .execute()

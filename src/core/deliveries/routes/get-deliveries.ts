@@ -11,7 +11,7 @@ import { unknownLead } from '../../http/errors.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { eventCursor } from '../../http/cursors.ts'
 import { attemptTrigger, deliveryState } from './deliveries.ts'
-import { eventName } from '../../http/events.ts'
+import { webhookName } from '../../http/events.ts'
 import { leadId, oneOf, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../http/schemas.ts'
@@ -59,7 +59,7 @@ const attempt = z
 const delivery = z
   .object({
     event_id: ofEvent,
-    event_name: eventName,
+    event_name: webhookName,
     lead_id: ofLead,
     sequence: webhookSequence,
     state: deliveryState,

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { InHistory } from '../decisions/closed-webhook.ts'
 import { optionalFieldNames, returnedFields } from '../decisions/lead-fields.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -112,6 +113,7 @@ const selectEvents = compiledOnce<EventsPage>()((sql, value) =>
         .where('leads.erased_at', 'is', null),
     )
     .where('position', '>', value('after'))
+    .$narrowType<InHistory>()
     .orderBy('position')
     .limit(EVENTS_AT_ONCE),
 )
@@ -142,6 +144,8 @@ export async function findRecorded(sql: Sql, eventIds: string[]) {
     .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
     .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'created_at', 'sequence'])
     .where('lead_events.id', 'in', eventIds)
+    .where('position', 'is not', null)
+    .$narrowType<Omit<InHistory, 'position'>>()
     .execute()
   return new Map(rows.map((row) => [row.event_id, row]))
 }
