@@ -207,7 +207,7 @@ describe('a closing that is requested in production', () => {
     expect(await stepClosing(service.sql, lead)).toBeUndefined()
     mails.refusing = false
     await until(isTold)
-    const hours = ((await rows())[0]?.due_at.getTime() ?? 0) - Date.now()
+    const hours = ((await rows())[0]?.due_at?.getTime() ?? 0) - Date.now()
     expect(hours / 3_600_000).toBeCloseTo(20, 1)
     expect(await closed()).toBeNull()
     await cancel()

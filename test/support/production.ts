@@ -15,6 +15,8 @@ export async function prepareProduction(settings: Record<string, string> = {}) {
     ALLOW_PLAINTEXT: 'smtp,score_provider,database',
     SMTP_URL: mails.url,
     MAIL_FROM: 'us@example.com',
+    MAIL_REPLY_TO: 'help@example.com',
+    MAIL_FOOTER: 'Example Inc., 1 Main Street',
     STAFF_EMAIL,
     SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
     ERASURE_JOURNAL: temporaryFolder(),

@@ -8,6 +8,7 @@ import { CLOSING_NOTICE_HOURS, type ClosingReview } from '../decisions/closing.t
 /** A lead's closing that is not over, with what its workflow needs; `undefined` if there is none, or it is canceled. */
 export async function reviewClosing(sql: Sql, leadId: number): Promise<ClosingReview | undefined> {
   return openWithLead(sql, leadId)
+    .where('due_at', 'is not', null)
     .select('leads.partner_id as partnerId')
     .select(raw<number>`(extract(epoch from due_at - (${leadsNow})) * 1000)::float8`.as('dueInMs'))
     .select('is_announced as isAnnounced')
@@ -22,6 +23,9 @@ const openWithLead = (sql: Sql, leadId: number) =>
     .where('lead_id', '=', leadId)
     .where('canceled_at', 'is', null)
     .where('ended_at', 'is', null)
+
+/** Something has happened in a lead that was to be closed because nothing did. */
+export const isKept = raw<boolean>`(idle_since is not null and (last_event_at > idle_since or anchor_at is not null))`
 
 /**
  * What to do about a lead's closing now: `close` its lead for the reason, because it has begun to be carried out, or nothing
@@ -44,6 +48,7 @@ export async function stepClosing(sql: Sql, leadId: number): Promise<Step> {
     const closing = await openWithLead(trx, leadId)
       .select(['closings.id', 'reason', 'requested_by as requestedBy', 'begun_at as begunAt'])
       .select(raw<boolean>`due_at <= ${leadsNow} and (told_at is not null or not is_announced)`.as('isDue'))
+      .select(isKept.as('isKept'))
       .executeTakeFirst()
     // a record that was restored may lack the lead
     if (lead === undefined || closing === undefined) return { kind: 'over' }
@@ -55,6 +60,10 @@ export async function stepClosing(sql: Sql, leadId: number): Promise<Step> {
       const begunId = begunAt === null ? undefined : await begunRow(trx, leadId, requestedBy)
       if (begunId !== undefined)
         await recordAudit(trx, requestedBy, { ...row, outcome: 'done', begunId, detail: { reason } })
+      return { kind: 'over' }
+    }
+    if (closing.isKept && begunAt === null) {
+      await trx.updateTable('closings').set({ canceled_at: now }).where('id', '=', id).execute()
       return { kind: 'over' }
     }
     if (!closing.isDue) return undefined
@@ -118,7 +127,7 @@ export async function markClosingStarted(sql: Sql, leadId: number): Promise<void
 }
 
 /**
- * Leads whose closing has no workflow yet, or should be over by now: its workflow may have been terminated. Those that were
+ * Leads whose closing has no workflow yet, or is due because nothing happened, or should be over by now: its workflow may have been terminated. Those that were
  * not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function closingsToStart(sql: Sql, limit: number): Promise<number[]> {
@@ -129,7 +138,7 @@ export async function closingsToStart(sql: Sql, limit: number): Promise<number[]
     .where('canceled_at', 'is', null)
     .where('ended_at', 'is', null)
     .where(
-      raw<boolean>`(started_at is null or due_at < ${leadsNow} and
+      raw<boolean>`(started_at is null and (idle_since is null or due_at < ${leadsNow}) or due_at < ${leadsNow} and
         greatest(due_at - clock_offset * interval '1 second', started_at) < clock_timestamp() - interval '1 minute')`,
     )
     .orderBy(raw`started_at nulls first`)

@@ -46,7 +46,11 @@ export async function requestClosing(
     if (lead === undefined) return { kind: 'unknown' }
     if (lead.isClosed) return { kind: 'closed' }
     const earlier = await openClosing(trx, leadId)
-    if (earlier !== undefined) return { kind: 'requested', ...earlier }
+    if (earlier?.begunAt) return { kind: 'closed' }
+    // that nothing happens is no request: this one counts
+    if (earlier?.reason === 'dormant') await cancelLocked(trx, leadId)
+    else if (earlier !== undefined && earlier.dueAt !== null)
+      return { kind: 'requested', ...earlier, dueAt: earlier.dueAt }
     const retryAfterSeconds = await takePlace(trx, partnerId, REQUESTS)
     if (retryAfterSeconds !== undefined) return { kind: 'too_many', retryAfterSeconds }
     const made = await trx
@@ -65,6 +69,7 @@ export async function requestClosing(
           .where('id', '=', leadId),
       )
       .returning(['reason', 'requested_at as requestedAt', 'due_at as dueAt'])
+      .$narrowType<{ dueAt: Date }>()
       .executeTakeFirstOrThrow()
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_closing', partnerId, leadId, detail }
