@@ -11,6 +11,7 @@ import { clockActivities } from './sandbox/advance-clock.ts'
 import { again } from './again.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
+import { closingActivities } from './closing/closings.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { erasureActivities } from './erasure/erasures.ts'
 import { endpointChangeActivities } from './self-service/endpoint-changes.ts'
@@ -45,6 +46,7 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof erasureActivities> &
+  Needs<typeof closingActivities> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
 
@@ -78,6 +80,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     pingEndpoint: pingEndpointActivity(dependencies),
 
     ...erasureActivities(dependencies),
+    ...closingActivities(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),

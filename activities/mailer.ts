@@ -8,6 +8,8 @@ export interface Mail {
   text: string
   /** The same for every repeat, so that mail programs show the email once. */
   messageId: string
+  /** Where an answer goes, if not to the sender. */
+  replyTo?: string | undefined
 }
 
 export interface Mailer {

@@ -18,7 +18,15 @@ interface Dependencies {
   sql: Sql
   mailer: Mailer
   mailLimits: MailLimits
+  letterhead?: Letterhead
   encryptionKeys: readonly Buffer[]
+}
+
+/** What a borrower is told of who writes. */
+interface Letterhead {
+  replyTo?: string | undefined
+  /** A postal address, and how to get no more emails. */
+  footer?: string | undefined
 }
 
 /**
@@ -40,7 +48,7 @@ export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 
 /** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
 export function createOnboardingMails(dependencies: Dependencies) {
-  const { sql, mailer, mailLimits, encryptionKeys } = dependencies
+  const { sql, mailer, mailLimits, encryptionKeys, letterhead = {} } = dependencies
   const inTurn = createTurns(TURN_MS)
   const underWay = new Set<Promise<unknown>>()
 
@@ -66,7 +74,8 @@ export function createOnboardingMails(dependencies: Dependencies) {
     return deliver(leadId, claimed.lease, recipient)
   }
 
-  const trySending = async (leadId: number, recipient: Recipient) => mailer.send(welcome(leadId, recipient))
+  const trySending = async (leadId: number, recipient: Recipient) =>
+    mailer.send(welcome(leadId, recipient, letterhead))
 
   /** Sends it under the lease, and writes down what came of it. */
   async function deliver(leadId: number, lease: string, recipient: Recipient): Promise<Outcome> {
@@ -111,16 +120,18 @@ interface Recipient {
   partner_name: string
 }
 
-function welcome(leadId: number, recipient: Recipient): Mail {
+function welcome(leadId: number, recipient: Recipient, { replyTo, footer }: Letterhead): Mail {
   return {
     to: recipient.email,
     subject: 'Your path to a mortgage starts here',
     messageId: `<onboarding-${leadId}@partner-referral-service>`,
+    ...(replyTo !== undefined && { replyTo }),
     text: [
       `Hello ${nameInMail(recipient.first_name, 'there')},`,
       `${nameInMail(recipient.partner_name, 'Your lender')} has referred you to us so that we can help you improve your credit.`,
       'We will contact you about the next steps: creating your account and completing your credit scan.',
       'You do not need to do anything now.',
+      ...(footer === undefined ? [] : [`--\n${footer}`]),
     ].join('\n\n'),
   }
 }

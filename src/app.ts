@@ -1,6 +1,8 @@
 import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { closeLead, type ClosingDependencies } from './capabilities/closing/routes/close-lead.ts'
+import { closingOfLead } from './capabilities/closing/statements/open-closing.ts'
 import { certifyEndpoint } from './capabilities/self-service/routes/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
@@ -66,8 +68,9 @@ export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
   RequestsDependencies &
+  ClosingDependencies &
   InSandbox &
-  Omit<RouteDependencies, 'webhookBody' | 'companion'>
+  Omit<RouteDependencies, 'webhookBody' | 'companion' | 'pendingClosing'>
 
 /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
@@ -95,6 +98,7 @@ const routesWithKey = [
   listEvents,
   listLeads,
   listRequests,
+  closeLead,
   exportLead,
   eraseLead,
   sandboxRoutes,
@@ -133,6 +137,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     ...dependencies,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
     companion: scenarioCompanion(dependencies),
+    pendingClosing: closingOfLead,
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
+import { forClosings } from './capabilities/closing/api.ts'
 import { forErasures } from './capabilities/erasure/api.ts'
 import { inSandbox } from './capabilities/sandbox/api.ts'
 import { forRequests } from './capabilities/requests/api.ts'
@@ -84,6 +85,7 @@ const app = await buildApp({
   ...forSelfService(tools),
   ...forErasures(tools),
   ...forRequests(registry),
+  ...forClosings(tools),
   isDatabaseReady,
   log,
   startReferral: (state) => starts.offer(state),

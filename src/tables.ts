@@ -3,6 +3,8 @@ import type { Generated, Kysely } from 'kysely'
 import { ApiKey } from './core/partners/tables/api-key.ts'
 import { Attempt } from './core/deliveries/tables/attempt.ts'
 import { AuditEntry } from './core/audit/tables/audit-entry.ts'
+import { Closing } from './capabilities/closing/tables/closing.ts'
+import { DormancyDigest } from './capabilities/closing/tables/dormancy-digest.ts'
 import { Certification } from './capabilities/self-service/tables/certification.ts'
 import { Delivery } from './core/deliveries/tables/delivery.ts'
 import { Deployment } from './core/record/tables/deployment.ts'
@@ -59,6 +61,8 @@ export const entities = [
   EncryptionKey,
   Erasure,
   ErasureIntent,
+  Closing,
+  DormancyDigest,
   RetentionRun,
   SandboxRun,
   FailingWorkflow,
@@ -82,6 +86,7 @@ interface Given {
   personal_reads: 'id'
   sink_webhooks: 'id'
   erasures: 'id'
+  closings: 'id'
   sandbox_runs: 'id'
 }
 

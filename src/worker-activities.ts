@@ -4,10 +4,10 @@ import type { Registry } from 'prom-client'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { createActivities, createWaitingActivities } from '../activities/index.ts'
-import { createMailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
+import { forClosing } from './capabilities/closing/worker.ts'
 import { eraseRestored } from './capabilities/erasure/worker.ts'
 import { erasureTools } from './capabilities/erasure/statements/journal.ts'
 import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
@@ -16,6 +16,7 @@ import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
 import { forSandbox } from './capabilities/sandbox/worker.ts'
 import type { Config } from './config.ts'
+import { mailerOf } from './worker-mailer.ts'
 import type { Sql } from './core/database/orm.ts'
 import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
 import { createDeliveryGate } from './core/deliveries/statements/gate.ts'
@@ -62,7 +63,8 @@ export function workerActivities(options: Options) {
     perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
     perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
   }
-  const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimits })
+  const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
+  const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimits, letterhead })
   /** The ids of a lead's workflows beside its own, by room. */
   const besideLead: ((leadId: number) => string)[] = [
     // what moves its clock
@@ -95,22 +97,13 @@ export function workerActivities(options: Options) {
     endWorkflows: createLeadEnder({ client, besideLead }),
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
+    ...forClosing(referrals),
   }
   return {
     activities: createActivities(dependencies),
     waitingActivities: createWaitingActivities(dependencies),
     settled: () => Promise.all([firstAttempts.settled(), onboardingMails.settled()]),
   }
-}
-
-function mailerOf(config: Config<'worker'>) {
-  return createMailer({
-    environment: config.ENVIRONMENT,
-    smtpUrl: config.SMTP_URL,
-    isCatcher: config.SMTP_CATCHER,
-    from: config.MAIL_FROM,
-    allowDomains: config.MAIL_ALLOW_DOMAINS,
-  })
 }
 
 function scoreProviderOf({ SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token }: Config<'worker'>) {

@@ -1,7 +1,10 @@
+import { dormancyTeller } from '../activities/closing/dormancy-mail.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAuditHeadLog } from './capabilities/audit/worker.ts'
+import { keepDormancy } from './capabilities/closing/dormancy-loop.ts'
+import { closingsLeftOut } from './capabilities/closing/worker.ts'
 import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
 import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
@@ -24,6 +27,7 @@ import { watchFailing } from './core/temporal/failing-loop.ts'
 import { sweep } from './core/temporal/sweep.ts'
 import type { WorkerObserver } from './metrics/worker.ts'
 import { retained } from './retained.ts'
+import { mailerOf } from './worker-mailer.ts'
 
 interface Options {
   config: Config<'worker'>
@@ -42,6 +46,8 @@ interface Options {
 
 /** What runs beside the workflows, until `signal` aborts. */
 export async function runJobs(options: Options): Promise<void> {
+  const { config, log } = options
+  const mailing = { mailer: mailerOf(config), staffEmail: config.STAFF_EMAIL, log }
   const jobs: Promise<void>[] = [
     keepSwept(options),
     keepReconciled(options),
@@ -50,6 +56,7 @@ export async function runJobs(options: Options): Promise<void> {
     keepForgetting(options),
     keepRetention({ ...options, retained }),
     keepIntentsEnded(options),
+    keepDormancy({ ...options, tellOfDormancy: dormancyTeller(mailing) }),
   ]
   await Promise.all(jobs)
 }
@@ -65,6 +72,7 @@ async function keepSwept(options: Options): Promise<void> {
       restoresLeftOut(client),
       ...requestsLeftOut(client),
       erasuresLeftOut({ client, sql }),
+      closingsLeftOut({ client, sql }),
       ...runsLeftOut({ client, sql, log }),
     ],
     chores: [

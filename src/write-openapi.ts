@@ -12,6 +12,7 @@ const starters = {
   startEndpoint: () => {},
   startErasure: () => {},
   countUnlisted: () => {},
+  startClosing: () => {},
   allowPrivateNetwork: false,
   egressAddresses: [],
   sandbox: {

@@ -35,6 +35,8 @@ const production = {
   ENVIRONMENT: 'production',
   SMTP_URL: 'smtps://mail.example.com',
   MAIL_FROM: 'Referrals <no-reply@example.com>',
+  MAIL_REPLY_TO: 'help@example.com',
+  MAIL_FOOTER: 'Example Inc., 1 Main Street',
   SMTP_CATCHER: '',
   SCORE_PROVIDER_URL: 'https://scores.example.com',
   SCORE_PROVIDER_TOKEN: 'of-the-provider',

@@ -10,6 +10,8 @@ const PRODUCTION = {
   ENVIRONMENT: 'production',
   SMTP_URL: 'smtps://mail.invalid',
   MAIL_FROM: 'us@example.com',
+  MAIL_REPLY_TO: 'help@example.com',
+  MAIL_FOOTER: 'Example Inc., 1 Main Street',
   SCORE_PROVIDER_URL: 'https://scores.invalid',
   ERASURE_JOURNAL: '/nowhere/journal',
   TRUST_PROXY: '127.0.0.1',

@@ -1,6 +1,7 @@
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import type {
+  Closed,
   KnownRecord,
   MilestoneItem,
   Recording,
@@ -8,6 +9,7 @@ import type {
   SettledUpTo,
   TakenOver,
 } from '../src/core/leads/decisions/referral.ts'
+import { isRecord } from './arguments.ts'
 import { policies } from './policies.ts'
 import { interruptible, lasting } from './proxies.ts'
 
@@ -78,9 +80,12 @@ export function requestAttempt(leadId: number, sequence: number): Promise<void> 
   return record.requestAttempt.executeWithOptions({ summary }, [leadId, sequence])
 }
 
-/** Answers by how many milliseconds the lead's clock is ahead. */
-export function closeLead(leadId: number, reason: string): Promise<number> {
-  return record.closeLead.executeWithOptions({ summary: `close the lead: ${reason}` }, [leadId, reason])
+export async function closeLead(leadId: number, reason: string): Promise<Closed> {
+  const summary = `close the lead: ${reason}`
+  const closed: unknown = await record.closeLead.executeWithOptions({ summary }, [leadId, reason])
+  if (isRecord(closed)) return { offset: Number(closed.offset), last: Number(closed.last) }
+  // of a version that answered by how far the lead's clock is ahead, or nothing
+  return { offset: Number(closed ?? 0), last: 0 }
 }
 
 /** `record contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */

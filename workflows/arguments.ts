@@ -56,8 +56,8 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 
-/** The service names the last two itself: a repair sends a cancellation, which a reset drops, once more. */
-const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'canceled']
+/** The service names the last three itself: a repair sends a cancellation, which a reset drops, once more. */
+const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'dormant', 'canceled']
 
 export interface CloseArgument {
   reason: AnyCloseReason

@@ -89,6 +89,16 @@ function productionFaults(program: Program, settings: Settings): Fault[] {
   const { SMTP_URL: smtp, SCORE_PROVIDER_URL: scores, ALLOW_PLAINTEXT: allowed = [] } = settings
   if (program === 'worker' && smtp === undefined)
     refuse('SMTP_URL', 'is required in production: onboarding emails need a mail server')
+  if (program === 'worker' && smtp !== undefined && settings.MAIL_REPLY_TO === undefined)
+    refuse(
+      'MAIL_REPLY_TO',
+      'is required in production: name the address that reads what borrowers answer to their onboarding email',
+    )
+  if (program === 'worker' && smtp !== undefined && settings.MAIL_FOOTER === undefined)
+    refuse(
+      'MAIL_FOOTER',
+      'is required in production: onboarding emails end with your postal address, and with how to get no more of them',
+    )
   if (program === 'worker' && settings.STAFF_EMAIL === undefined)
     refuse(
       'STAFF_EMAIL',

@@ -48,6 +48,8 @@ const retention = (byDefault: number, min = 1) =>
       return z.NEVER
     })
 
+const DORMANT = 'must be a whole number of days from 30 to 36500, or 0 for never'
+
 /** Read by every program. */
 const everywhere = {
   ENVIRONMENT: z.enum(environments, { error: 'must be sandbox or production' }),
@@ -152,6 +154,18 @@ export const programs = {
     ...retaining,
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     SMTP_CATCHER: flag.default(false),
+    MAIL_REPLY_TO: z.email({ error: 'must be an email address' }).optional(),
+    MAIL_FOOTER: text
+      .transform((footer) => footer.replaceAll(String.raw`\n`, '\n'))
+      .refine((footer) => !/[^\P{Cc}\n]/u.test(footer) && footer.length <= 2000, {
+        error: 'must be text of at most 2000 characters, with \\n for a new line',
+      })
+      .optional(),
+    DORMANT_AFTER_DAYS: z.coerce
+      .number({ error: DORMANT })
+      .int({ error: DORMANT })
+      .refine((days) => days === 0 || (days >= 30 && days <= 36_500), { error: DORMANT })
+      .default(0),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
     MAIL_ALLOW_DOMAINS: z
       .string()

@@ -8,6 +8,8 @@ import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
+import { closingsAskedFor } from '../capabilities/closing/commands/asked-for.ts'
+import { addClosingCommands } from '../capabilities/closing/commands/closing.ts'
 import { erasuresAskedFor } from '../capabilities/erasure/commands/asked-for.ts'
 import { addErasureCommands } from '../capabilities/erasure/commands/erasure.ts'
 import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
@@ -44,6 +46,7 @@ const added = {
   askedFor: [
     // that a revoked key does not take back
     erasuresAskedFor,
+    closingsAskedFor,
   ],
   onceRestored: [
     // before any process reads what was erased
@@ -75,6 +78,7 @@ export function staffProgram(run: Run): Command {
   addAuditCommands(program, run)
   addAccessCommands(program, run)
   addErasureCommands(program, run)
+  addClosingCommands(program, run)
   addRetentionCommands(program, run, added.retained)
   addSelfServiceCommands(program, run)
   addSandboxCommands(program, run)

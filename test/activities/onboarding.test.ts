@@ -53,6 +53,24 @@ describe('the onboarding email', () => {
     ])
   })
 
+  it('says where an answer goes, and ends with who writes', async () => {
+    const leadId = await newLead()
+    const { send: sendOne } = createOnboardingMails({
+      sql,
+      encryptionKeys: testKeys,
+      mailLimits: { perAddress: 0, perPartner: 0 },
+      letterhead: {
+        replyTo: 'help@example.com',
+        footer: 'Example Inc., 1 Main Street\nTo get no more: help@example.com',
+      },
+      mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
+    })
+    await sendOne(leadId)
+    const { content } = mailServer.mails.at(-1) ?? {}
+    expect(content).toMatch(/^Reply-To: help@example\.com\r$/m)
+    expect(content).toMatch(/--\r\nExample Inc\., 1 Main Street\r\nTo get no more: help@example\.com\s*$/)
+  })
+
   it('names no address when the mail server refuses and quotes it', async () => {
     const leadId = await newLead()
     mailServer.refusing = true

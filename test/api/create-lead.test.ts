@@ -30,6 +30,30 @@ describe('POST /create-lead', () => {
     })
   })
 
+  it('names the newest open lead that has the same partner_lead_id, of this partner only', async () => {
+    const other = await api.addPartner()
+    const again = async (sender = partner) =>
+      (await sender.post('create-lead', { ...borrower, partner_lead_id: 'LOAN-TWICE' })).body
+    const first = await again()
+    expect(first).not.toHaveProperty('duplicate_of')
+    const second = await again()
+    expect(second.duplicate_of).toBe(first.lead_id)
+    expect((await again()).duplicate_of).toBe(second.lead_id)
+    expect(await again(other)).not.toHaveProperty('duplicate_of')
+    expect((await create({ partner_lead_id: 'loan-twice' })).body).not.toHaveProperty('duplicate_of')
+    const close = (id: number) =>
+      api.sql
+        .updateTable('leads')
+        .set({ closed_at: new Date(), close_reason: 'withdrew' })
+        .where('partner_lead_id', '=', 'LOAN-TWICE')
+        .where('id', '>=', id)
+        .execute()
+    await close(second.lead_id)
+    expect((await again(partner)).duplicate_of).toBe(first.lead_id)
+    await close(first.lead_id)
+    expect(await again()).not.toHaveProperty('duplicate_of')
+  })
+
   it('leaves partner_lead_id out when none was sent', async () => {
     expect(Object.keys((await create({})).body)).toEqual(['success', 'message', 'lead_id'])
   })

@@ -29,6 +29,15 @@ describe('Idempotency-Key on create-lead', () => {
     expect(api.started.filter(({ leadId }) => leadId === first.body.lead_id)).toHaveLength(1)
   })
 
+  it('repeats which lead the first request was a duplicate of, whatever is open by then', async () => {
+    const fields = { partner_lead_id: 'LOAN-TWICE' }
+    const earlier = await create('earlier', fields)
+    const first = await create('duplicate', { ...fields, notes: 'the second', odd: 'ignored' })
+    expect(first.body).toMatchObject({ duplicate_of: earlier.body.lead_id, ignored_fields: ['odd'] })
+    const again = await create('duplicate', { ...fields, notes: 'the second' })
+    expect([again.status, again.text]).toEqual([200, first.text])
+  })
+
   it('repeats which fields the first request had ignored, whatever the repeat has', async () => {
     const first = await create('misspelt', { partnerLeadId: 'LOAN-1' })
     expect(first.body.ignored_fields).toEqual(['partnerLeadId'])

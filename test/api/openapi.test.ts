@@ -31,6 +31,7 @@ describe('GET /v1/openapi.json', () => {
     const { paths, components } = answer.body
     expect(Object.keys(paths).toSorted()).toEqual([
       '/certify-endpoint',
+      '/close-lead',
       '/create-lead',
       '/erase-lead',
       '/export-lead',
@@ -103,7 +104,7 @@ describe('GET /v1/openapi.json', () => {
     })
   })
 
-  it('describes the seven webhooks, and what is no event, with their headers and bodies', () => {
+  it('describes the eight webhooks, and what is no event, with their headers and bodies', () => {
     const { webhooks } = answer.body
     const others = ['endpoint.ping', 'endpoint.certification']
     expect(Object.keys(webhooks)).toEqual([
@@ -114,6 +115,7 @@ describe('GET /v1/openapi.json', () => {
       'escrow_funded',
       'score_update',
       'mortgage_ready',
+      'lead.closed',
       ...others,
     ])
     for (const [name, { post }] of Object.entries<{ post: Operation }>(webhooks)) {

@@ -1,3 +1,4 @@
+import type { InHistory } from '../../src/core/leads/decisions/closed-webhook.ts'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@temporalio/client'
@@ -20,6 +21,8 @@ export async function collectRecord(sql: Sql): Promise<RecordRows> {
     sql
       .selectFrom('lead_events')
       .select(['id', 'lead_id', 'partner_id', 'position', 'event_name', 'event_payload', 'created_at'])
+      .where('position', 'is not', null)
+      .$narrowType<InHistory>()
       .orderBy('lead_id')
       .orderBy('position')
       .execute(),

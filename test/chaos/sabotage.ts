@@ -17,9 +17,9 @@ export const sabotages: Record<string, Sabotage> = {
   'early-ack': {
     about: 'create-lead answers before the lead is committed',
     file: 'src/core/leads/statements/create-lead.ts',
-    find: 'if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }))',
+    find: 'const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also })',
     replace: `void insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }).catch(() => undefined)
-  if (leadId > 0)`,
+  const inserted = leadId > 0 ? { duplicateOf: null } : undefined`,
   },
   'double-record': {
     about: 'a milestone’s id no longer makes two messages the same fact',

@@ -49,6 +49,8 @@ describe('a record that comes back with less than it had', () => {
       DATABASE_URL: postgres.url,
       SMTP_URL: mails.url,
       MAIL_FROM: 'service@example.com',
+      MAIL_REPLY_TO: 'help@example.com',
+      MAIL_FOOTER: 'Example Inc., 1 Main Street',
       MAIL_ALLOW_DOMAINS: 'example.com',
       STAFF_EMAIL: 'staff@example.com',
     })

@@ -53,6 +53,8 @@ describe('a change that a partner asked for in production', () => {
       ALLOW_PLAINTEXT: 'smtp,score_provider,database',
       SMTP_URL: mails.url,
       MAIL_FROM: 'us@example.com',
+      MAIL_REPLY_TO: 'help@example.com',
+      MAIL_FOOTER: 'Example Inc., 1 Main Street',
       STAFF_EMAIL: 'staff@service.example',
       SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
       ERASURE_JOURNAL: temporaryFolder(),

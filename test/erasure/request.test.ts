@@ -11,21 +11,19 @@ import { erasureTools } from '../../src/capabilities/erasure/statements/journal.
 import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { erase, hold, release } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
-import { auditOf, contextOf, staff } from '../staff/context.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { auditOf, staff } from '../staff/context.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD, leadsOf } from '../support/leads.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { prepareProduction, type Production, STAFF_EMAIL } from '../support/production.ts'
+import type { Service, TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-const STAFF = 'staff@service.example'
 
 describe('an erasure that is requested in production', () => {
   let service: Service
   let partner: TestPartner
-  let context: Awaited<ReturnType<typeof contextOf>>
-  let mails: Awaited<ReturnType<typeof startMailServer>>
+  let context: Production['context']
+  let mails: Production['mails']
+  let setContact: Production['setContact']
   let post: (
     path: string,
     body: object,
@@ -40,41 +38,11 @@ describe('an erasure that is requested in production', () => {
   }
 
   beforeAll(async () => {
-    mails = await startMailServer()
-    service = await prepareService({
-      ENVIRONMENT: 'production',
-      WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
-      ALLOW_PLAINTEXT: 'smtp,score_provider,database',
-      SMTP_URL: mails.url,
-      MAIL_FROM: 'us@example.com',
-      STAFF_EMAIL: STAFF,
-      SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
-      ERASURE_JOURNAL: temporaryFolder(),
-      TRUST_PROXY: '127.0.0.1',
-    })
-    context = await contextOf(service.environment)
-    await context.deployment()
-    const [api] = await Promise.all([service.startApi(), service.startWorker()])
-    partner = await service.addPartner()
-    contact = `tech-${partner.id}@lender.example`
-    await service.sql
-      .updateTable('partners')
-      .set({ contact_email: contact })
-      .where('id', '=', partner.id)
-      .execute()
-    const { key } = await issueKey(service.orm.em.fork(), partner.id, 'production')
-    post = async (path, body, as = key) => {
-      const response = await fetch(`http://127.0.0.1:${api.port}/v1/${path}`, {
-        method: 'POST',
-        headers: {
-          authorization: `Service-Key ${as}`,
-          'content-type': 'application/json',
-          'x-forwarded-proto': 'https',
-        },
-        body: JSON.stringify(body),
-      })
-      const retryAfter = response.headers.get('retry-after')
-      return { status: response.status, retryAfter, body: (await response.json()) as Answer }
+    const production = await prepareProduction()
+    ;({ service, context, mails, partner, contact, setContact } = production)
+    post = async (path, body, as) => {
+      const answer = await production.post(path, body, as)
+      return { ...answer, body: answer.body as Answer }
     }
   }, 60_000)
 
@@ -114,7 +82,7 @@ describe('an erasure that is requested in production', () => {
     const days = (Date.parse(`${due_at}Z`) - Date.parse(`${requested_at}Z`)) / 86_400_000
     expect(days).toBeCloseTo(7, 3)
     await until(async () => (await review())?.isTold)
-    expect(about().map(({ to }) => to)).toEqual([contact, STAFF])
+    expect(about().map(({ to }) => to)).toEqual([contact, STAFF_EMAIL])
     const [toPartner, toStaff] = about()
     expect(toPartner?.content).toContain(`Lead ${lead} is going to be erased`)
     expect(toPartner?.content).toContain('Reason: the borrower asked for it.')
@@ -235,12 +203,10 @@ describe('an erasure that is requested in production', () => {
   }, 30_000)
 
   it('tells staff where the partner has no contact', async () => {
-    const setContact = (email: string | null) =>
-      service.sql.updateTable('partners').set({ contact_email: email }).where('id', '=', partner.id).execute()
     await setContact(null)
     await request()
     await until(async () => (await review())?.isTold)
-    expect(about().map(({ to }) => to)).toEqual([STAFF])
+    expect(about().map(({ to }) => to)).toEqual([STAFF_EMAIL])
     await setContact(contact)
   }, 30_000)
 

@@ -20,6 +20,7 @@ export const removable: Record<string, readonly string[]> = {
   sandbox: [],
   'self-service': [],
   erasure: [],
+  closing: [],
   retention: [],
   restore: [],
   audit: [],

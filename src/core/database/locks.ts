@@ -21,6 +21,8 @@ export const locks = [
   'failing_workflows',
   /** While retention removes what is old. */
   'retention',
+  /** While leads are looked for in which nothing happens. */
+  'dormancy',
   /** While a process notes the encryption key that it begins to use. */
   'encryption_keys',
   /** From a transaction's first row of the audit until its end; its trigger takes it. */

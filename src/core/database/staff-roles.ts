@@ -42,6 +42,7 @@ const viewerRights: RightsOf = (table, columns) => {
 
 /** Written by the service alone; all else staff write as it does. */
 const SERVICES_OWN = [
+  'dormancy_digests',
   'exports',
   'failing_workflows',
   'lead_events',

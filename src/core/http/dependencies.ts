@@ -3,6 +3,7 @@ import type { NoteRead } from '../audit/read-log.ts'
 import type { Sql } from '../database/orm.ts'
 import type { ResendWebhook } from '../deliveries/workflows/resend.ts'
 import type { Companion } from '../leads/companion.ts'
+import type { PendingClosing } from '../leads/statements/pending-closing.ts'
 import type { ReferralState } from '../leads/decisions/referral.ts'
 import type { WebhookBody } from '../leads/statements/new-lead.ts'
 
@@ -20,4 +21,6 @@ export interface RouteDependencies {
   resendWebhook: ResendWebhook
   /** What comes with some leads. */
   companion?: Companion | undefined
+  /** What get-lead shows of a closing that waits. */
+  pendingClosing?: PendingClosing
 }

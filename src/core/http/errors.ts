@@ -77,7 +77,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-const sandboxOnly: readonly ErrorCode[] = ['LEAD_CLOSED', 'LEAD_FULL', 'CLOCK_MOVING']
+const sandboxOnly: readonly ErrorCode[] = ['LEAD_FULL', 'CLOCK_MOVING']
 
 /** The errors that a deployment's routes can give. */
 export const errorCodesOf = (environment: Environment) =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../leads/decisions/event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../leads/decisions/milestones.ts'
+import { LEAD_CLOSED_WEBHOOK } from '../leads/decisions/closed-webhook.ts'
 import { timestamp } from './fields.ts'
 import { leadFieldMeanings } from './response-fields.ts'
 
@@ -38,6 +39,13 @@ const leadReceivedPayload = z
 export const eventName = z
   .enum(milestoneNames)
   .meta({ id: 'EventName', description: 'A milestone. New ones may be added.', open: true })
+
+/** What a webhook tells of. */
+export const webhookName = z.enum([...milestoneNames, LEAD_CLOSED_WEBHOOK]).meta({
+  id: 'WebhookName',
+  description: 'A milestone, or `lead.closed`, for those who asked for it. New ones may be added.',
+  open: true,
+})
 
 /** The name of an event that is added later, for readers that know today's only. */
 export const laterName = (known: readonly string[]) =>

@@ -36,7 +36,7 @@ export function text({ max, trimmed = false, breaks = false }: TextRule) {
   )
 }
 
-export function requiredOr(message: string) {
+function requiredOr(message: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message)
 }
 

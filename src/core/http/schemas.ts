@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { environments } from '../values/environment.ts'
 import { statuses } from '../leads/decisions/milestones.ts'
+import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads/decisions/reasons.ts'
 import { type Fault, invalidRequest, unknownLead } from './errors.ts'
 import { integer, leadId } from './fields.ts'
 import { notFields } from './unknown-fields.ts'
@@ -47,9 +48,17 @@ export const leadStatus = z.enum(statuses).meta({
   open: true,
 })
 
+export const closeReason = z.enum(anyCloseReasonNames).meta({
+  id: 'CloseReason',
+  description: `Why a lead is closed. ${Object.entries({ ...closeReasons, ...serviceCloseReasons })
+    .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
+    .join(' ')} New ones may be added.`,
+  open: true,
+})
+
 /** Of the field that says when a lead was closed. */
 export const whatClosed =
-  '30 days after `mortgage_ready`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not an event and sends no webhook.'
+  '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`.'
 
 export const environment = z.enum(environments).meta({ id: 'Environment' })
 

@@ -16,7 +16,14 @@ interface Wanted {
 
 /** Workflows that do what the record says, by the id of what it is for. */
 type Type =
-  'endpoint' | 'resend' | 'certification' | 'endpointChange' | 'endpointPing' | 'restore' | 'erasure'
+  | 'endpoint'
+  | 'resend'
+  | 'certification'
+  | 'endpointChange'
+  | 'endpointPing'
+  | 'restore'
+  | 'erasure'
+  | 'closing'
 type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */

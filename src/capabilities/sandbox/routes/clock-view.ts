@@ -3,7 +3,7 @@ import { nextDue } from '../statements/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../decisions/lead-clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { ApiError } from '../../../core/http/errors.ts'
-import { eventName } from '../../../core/http/events.ts'
+import { eventName, webhookName } from '../../../core/http/events.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import {
   attemptNumber,
@@ -36,6 +36,7 @@ export function dueOf(clock: LeadClock): z.output<typeof dueView> {
 }
 
 const event = { event_id: ofEvent, event_name: eventName }
+const webhook = { event_id: ofEvent, event_name: webhookName }
 
 export const happenedView = z
   .discriminatedUnion('what', [
@@ -46,7 +47,7 @@ export const happenedView = z
       .object({
         at: timestamp,
         what: z.literal('webhook'),
-        ...event,
+        ...webhook,
         sequence: webhookSequence,
         attempt: attemptNumber,
         status: httpStatus,
@@ -73,9 +74,9 @@ export function advanceOf({ happened, stopped }: Advance) {
 function happenedOf(happened: Happened): z.output<typeof happenedView> {
   const at = leadTime(happened.at)
   if (happened.what === 'end') return { at, what: 'end' }
-  const { eventId: event_id, eventName: event_name } = happened
+  const { eventId: event_id } = happened
   if (happened.what === 'event')
-    return { at, what: 'event', event_id, event_name, sequence: happened.sequence }
-  const { sequence, attempt, status, errorCode: error_code } = happened
+    return { at, what: 'event', event_id, event_name: happened.eventName, sequence: happened.sequence }
+  const { eventName: event_name, sequence, attempt, status, errorCode: error_code } = happened
   return { at, what: 'webhook', event_id, event_name, sequence, attempt, status, error_code }
 }

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { ClockStart, Happened } from '../decisions/lead-clock.ts'
+import type { InHistory } from '../../../core/leads/decisions/closed-webhook.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /**
@@ -84,6 +85,7 @@ async function eventsSince(sql: Sql, leadId: number, position: number) {
     .select(['lead_events.id as eventId', 'event_name as eventName', 'created_at', 'sequence', 'position'])
     .where('lead_events.lead_id', '=', leadId)
     .where('position', '>', position)
+    .$narrowType<{ eventName: InHistory['event_name']; position: number }>()
     .orderBy('position')
     .execute()
   return rows.map(({ created_at: createdAt, ...event }) => ({ at: createdAt.getTime(), ...event }))

@@ -19,6 +19,7 @@ type Metered = keyof typeof endpointLimits
 /** What a partner does to its endpoint itself: how the audit names it, and what it counts against. */
 const actions = {
   set: { name: 'endpoint.propose', limit: 'actions' },
+  notify: { name: 'endpoint.notify', limit: 'actions' },
   // our own sink, which only takes the place of what was set before
   sink: { name: 'endpoint.propose', limit: null },
   certify: { name: 'endpoint.certify', limit: 'certifications' },

@@ -129,6 +129,58 @@ export interface ClockAdvance {
   next: Due | null
 }
 
+export interface CloseLeadRequest {
+  /** The lead: the `lead_id` that create-lead returned. */
+  leadId: number
+  /** Why; required unless you cancel. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. */
+  reason?:
+    | 'withdrew'
+    | 'unreachable'
+    | 'ineligible'
+    | 'financed_elsewhere'
+    | 'duplicate'
+    | 'mistake'
+    | 'other'
+    | null
+  /** `true` cancels a closing that waits. */
+  cancel?: boolean | null
+}
+
+export interface CloseLeadResponse {
+  /** `true` in every response but those of errors. */
+  success: true
+  data: Closing
+}
+
+/** Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. `dormant`: nothing had happened for long, and its partner was told before. New ones may be added. */
+export type CloseReason =
+  | 'withdrew'
+  | 'unreachable'
+  | 'ineligible'
+  | 'financed_elsewhere'
+  | 'duplicate'
+  | 'mistake'
+  | 'other'
+  | 'mortgage_ready'
+  | 'canceled'
+  | 'erased'
+  | 'dormant'
+  | (string & {})
+
+export interface Closing {
+  /** The lead: its `lead_id` in requests. */
+  leadId: number
+  /** Of the request that counts; `null` if none waits. */
+  reason: CloseReason | null
+  /** `null` if none waits. */
+  requestedAt: Date | null
+  /** When the lead is closed; later if the email about it goes out late. `null` if no closing waits any more. */
+  closesAt: Date | null
+}
+
+/** Whether the lead is going to be closed, or is closed. */
+export type ClosingState = 'pending' | 'closed'
+
 export interface CreateLeadRequest {
   /** Borrower’s first name; trimmed. */
   firstName: string
@@ -159,13 +211,15 @@ export interface CreateLeadResponse {
   partnerLeadId?: string
   /** Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none. */
   ignoredFields?: string[]
+  /** An open lead of yours that has the same `partner_lead_id`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment. */
+  duplicateOf?: number
 }
 
 /** One event on its way to your endpoint. */
 export interface Delivery {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
-  eventName: EventName
+  eventName: WebhookName
   /** The lead: its `lead_id` in requests. */
   leadId: number
   /** Counts the lead’s webhooks from 1; it does not count other events. */
@@ -198,6 +252,8 @@ export interface Due {
 export interface Endpoint {
   /** `null` if none is registered. */
   url: string | null
+  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  notify: Notification[]
   health: EndpointHealth
   /** For people. */
   reason: string
@@ -281,6 +337,8 @@ export interface EndpointPingData {
 export interface EndpointWithSecret {
   /** `null` if none is registered. */
   url: string | null
+  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  notify: Notification[]
   health: EndpointHealth
   /** For people. */
   reason: string
@@ -624,6 +682,7 @@ export interface GetLeadResponse {
   /** `true` in every response but those of errors. */
   success: true
   data: Lead
+  closing?: LeadClosing
 }
 
 /** Empty. */
@@ -660,7 +719,7 @@ export interface HappenedWebhook {
   what: 'webhook'
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
-  eventName: EventName
+  eventName: WebhookName
   /** Counts the lead’s webhooks from 1; it does not count other events. */
   sequence: number
   /** Counts the requests with this `webhook-id` from 1. */
@@ -696,13 +755,51 @@ export interface Lead {
   loanOfficerId?: string
   createdAt: Date
   updatedAt: Date
-  /** When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not an event and sends no webhook. Absent while the lead is open. A custom field of this name that you stored takes its place. */
+  /** When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. Absent while the lead is open. A custom field of this name that you stored takes its place. */
   closedAt?: string
   /** Type of loan product, as you sent it. */
   loanProduct?: string
   /** Two-letter state code of the property. */
   propertyState?: string
   [field: string]: unknown
+}
+
+/** Why it was closed. */
+export interface LeadClosedPayload {
+  reason: CloseReason
+}
+
+export interface LeadClosedWebhook {
+  /** What happened. */
+  type: 'lead.closed'
+  /** The same time as `created_at`, in ISO 8601. */
+  timestamp: Date
+  data: LeadClosedWebhookData
+}
+
+export interface LeadClosedWebhookData {
+  /** The same as the header `webhook-id`. */
+  eventId: string
+  /** What happened. */
+  eventName: 'lead.closed'
+  eventPayload: LeadClosedPayload
+  /** When the lead was closed. */
+  createdAt: Date
+  /** The lead: its `lead_id` in requests. */
+  leadId: number
+  /** As it was when the lead was closed. */
+  partnerLeadId: string | null
+  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  sequence: number
+  environment: Environment
+}
+
+/** Of a lead that is closed, or is going to be; otherwise absent. No custom field can take its place. */
+export interface LeadClosing {
+  state: ClosingState
+  /** When it is closed, or was. */
+  at: Date
+  reason: CloseReason
 }
 
 export interface LeadReceivedEvent {
@@ -794,7 +891,7 @@ export interface LeadSummary {
   status: LeadStatus
   /** Whether the lead is closed: no more milestones are recorded. */
   closed: boolean
-  /** When the lead was closed: 30 days after `mortgage_ready`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not an event and sends no webhook. `null` while the lead is open. */
+  /** When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. `null` while the lead is open. */
   closedAt: Date | null
   /** Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused. */
   delivery: 'ok' | 'failing' | 'held'
@@ -1004,10 +1101,13 @@ export interface NewSecret {
   takesEffectAt: Date | null
 }
 
+/** `lead.closed`: a lead was closed, by whomever. New ones may be added. */
+export type Notification = 'lead.closed' | (string & {})
+
 export interface OldestWaiting {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
-  eventName: EventName
+  eventName: WebhookName
   /** The lead: its `lead_id` in requests. */
   leadId: number
   /** When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead. */
@@ -1080,6 +1180,8 @@ export interface OtherWebhook {
 export interface OwnEndpoint {
   /** `null` if none is registered. */
   url: string | null
+  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  notify: Notification[]
   health: EndpointHealth
   /** For people. */
   reason: string
@@ -1305,14 +1407,50 @@ export interface ScoreUpdateWebhookData {
 }
 
 export interface SetEndpointRequest {
-  /** In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment. */
-  url: string
+  /** Required without `notify`. In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment. */
+  url?: string
+  /** An empty list turns all of them off. Absent, it stays as it is; at first it is empty. */
+  notify?: 'lead.closed'[]
 }
 
 export interface SetEndpointResponse {
   /** `true` in every response but those of errors. */
   success: true
-  data: EndpointWithSecret
+  data: {
+    /** `null` if none is registered. */
+    url: string | null
+    /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+    notify: Notification[]
+    health: EndpointHealth
+    /** For people. */
+    reason: string
+    /** Since when `health` is what it is. */
+    since: Date
+    /** How many webhooks are not settled: neither delivered, given up nor canceled. */
+    openDeliveries: number
+    /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
+    recentAttempts: RecentAttempts
+    /** When your endpoint last accepted a webhook. */
+    lastSuccessAt: Date | null
+    /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
+    lastError: EndpointError | null
+    /** The open delivery that has waited longest; `null` if there is none. */
+    oldestWaiting: OldestWaiting | null
+    /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
+    nextAttemptAt: Date | null
+    /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
+    nextProbeAt: Date | null
+    /** The URL that is to take the place of `url`; `null` if there is none. */
+    candidate: EndpointCandidate | null
+    /** A signing secret that does not sign yet; `null` if there is none. */
+    newSecret: NewSecret | null
+    /** The latest certification; `null` if none was requested. */
+    certification: Certification | null
+    /** The latest test request; `null` if none was made. */
+    lastTest: TestRequest | null
+    /** The new signing secret. Store it now: it is not shown again. */
+    secret?: string
+  }
 }
 
 export interface SetSinkRequest {
@@ -1477,9 +1615,23 @@ export type WebhookEvent =
   | LeadReceivedWebhook
   | ScoreUpdateWebhook
   | MilestoneWebhook
+  | LeadClosedWebhook
   | EndpointPing
   | EndpointCertification
   | OtherWebhook
+
+/** A milestone, or `lead.closed`, for those who asked for it. New ones may be added. */
+export type WebhookName =
+  | 'lead_received'
+  | 'client_account_created'
+  | 'credit_scan_completed'
+  | 'client_engaged_in_chat'
+  | 'contract_signed'
+  | 'escrow_funded'
+  | 'score_update'
+  | 'mortgage_ready'
+  | 'lead.closed'
+  | (string & {})
 
 /** What each call takes and answers. */
 export interface Calls {
@@ -1500,6 +1652,7 @@ export interface Calls {
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
   listRequests: { request: ListRequestsRequest; response: ListRequestsResponse }
+  closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
@@ -1627,6 +1780,13 @@ export const calls = {
     response: '#ListRequestsResponse',
     keyed: false,
   },
+  closeLead: {
+    method: 'POST',
+    path: '/close-lead',
+    request: '#CloseLeadRequest',
+    response: '#CloseLeadResponse',
+    keyed: true,
+  },
   exportLead: {
     method: 'POST',
     path: '/export-lead',
@@ -1738,6 +1898,9 @@ export const shapes: Shapes = {
   ClockAdvance: {
     fields: { lead_id: 0, now: 'time', status: 0, happened: { list: '#Happened' }, stopped: 0, next: '#Due' },
   },
+  CloseLeadRequest: { fields: { lead_id: 0, reason: 0, cancel: 0 } },
+  CloseLeadResponse: { fields: { success: 0, data: '#Closing' } },
+  Closing: { fields: { lead_id: 0, reason: '#CloseReason', requested_at: 'time', closes_at: 'time' } },
   CreateLeadRequest: {
     fields: {
       first_name: 0,
@@ -1751,12 +1914,12 @@ export const shapes: Shapes = {
     },
   },
   CreateLeadResponse: {
-    fields: { success: 0, message: 0, lead_id: 0, partner_lead_id: 0, ignored_fields: 0 },
+    fields: { success: 0, message: 0, lead_id: 0, partner_lead_id: 0, ignored_fields: 0, duplicate_of: 0 },
   },
   Delivery: {
     fields: {
       event_id: 0,
-      event_name: '#EventName',
+      event_name: '#WebhookName',
       lead_id: 0,
       sequence: 0,
       state: '#DeliveryState',
@@ -1773,6 +1936,7 @@ export const shapes: Shapes = {
   Endpoint: {
     fields: {
       url: 0,
+      notify: { list: '#Notification' },
       health: '#EndpointHealth',
       reason: 0,
       since: 'time',
@@ -1798,6 +1962,7 @@ export const shapes: Shapes = {
   EndpointWithSecret: {
     fields: {
       url: 0,
+      notify: { list: '#Notification' },
       health: '#EndpointHealth',
       reason: 0,
       since: 'time',
@@ -1942,7 +2107,7 @@ export const shapes: Shapes = {
   GetEventsRequest: { fields: { lead_id: 0 } },
   GetEventsResponse: { fields: { success: 0, data: { list: '#Event' } } },
   GetLeadRequest: { fields: { lead_id: 0 } },
-  GetLeadResponse: { fields: { success: 0, data: '#Lead' } },
+  GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
   GetSinkRequest: { fields: {} },
   GetSinkResponse: { fields: { success: 0, data: '#Sink' } },
   Happened: {
@@ -1957,7 +2122,7 @@ export const shapes: Shapes = {
       at: 'time',
       what: 0,
       event_id: 0,
-      event_name: '#EventName',
+      event_name: '#WebhookName',
       sequence: 0,
       attempt: 0,
       status: 0,
@@ -1984,6 +2149,21 @@ export const shapes: Shapes = {
       property_state: 0,
     },
   },
+  LeadClosedPayload: { fields: { reason: '#CloseReason' } },
+  LeadClosedWebhook: { fields: { type: 0, timestamp: 'iso', data: '#LeadClosedWebhookData' } },
+  LeadClosedWebhookData: {
+    fields: {
+      event_id: 0,
+      event_name: 0,
+      event_payload: '#LeadClosedPayload',
+      created_at: 'time',
+      lead_id: 0,
+      partner_lead_id: 0,
+      sequence: 0,
+      environment: '#Environment',
+    },
+  },
+  LeadClosing: { fields: { state: '#ClosingState', at: 'time', reason: '#CloseReason' } },
   LeadReceivedEvent: { fields: { event_name: 0, event_payload: '#LeadReceivedPayload', created_at: 'time' } },
   LeadReceivedExportedEvent: {
     fields: {
@@ -2102,7 +2282,7 @@ export const shapes: Shapes = {
     },
   },
   NewSecret: { fields: { requested_at: 'time', takes_effect_at: 'time' } },
-  OldestWaiting: { fields: { event_id: 0, event_name: '#EventName', lead_id: 0, waiting_since: 'time' } },
+  OldestWaiting: { fields: { event_id: 0, event_name: '#WebhookName', lead_id: 0, waiting_since: 'time' } },
   OtherEvent: { fields: { event_name: 0, event_payload: 0, created_at: 'time' } },
   OtherExportedEvent: {
     fields: { event_name: 0, event_payload: 0, created_at: 'time', event_id: 0, sequence: 0 },
@@ -2126,6 +2306,7 @@ export const shapes: Shapes = {
   OwnEndpoint: {
     fields: {
       url: 0,
+      notify: { list: '#Notification' },
       health: '#EndpointHealth',
       reason: 0,
       since: 'time',
@@ -2208,8 +2389,33 @@ export const shapes: Shapes = {
       environment: '#Environment',
     },
   },
-  SetEndpointRequest: { fields: { url: 0 } },
-  SetEndpointResponse: { fields: { success: 0, data: '#EndpointWithSecret' } },
+  SetEndpointRequest: { fields: { url: 0, notify: 0 } },
+  SetEndpointResponse: {
+    fields: {
+      success: 0,
+      data: {
+        fields: {
+          url: 0,
+          notify: { list: '#Notification' },
+          health: '#EndpointHealth',
+          reason: 0,
+          since: 'time',
+          open_deliveries: 0,
+          recent_attempts: '#RecentAttempts',
+          last_success_at: 'time',
+          last_error: '#EndpointError',
+          oldest_waiting: '#OldestWaiting',
+          next_attempt_at: 'time',
+          next_probe_at: 'time',
+          candidate: '#EndpointCandidate',
+          new_secret: '#NewSecret',
+          certification: '#Certification',
+          last_test: '#TestRequest',
+          secret: 0,
+        },
+      },
+    },
+  },
   SetSinkRequest: { fields: { status: 0, times: 0, delay_ms: 0 } },
   SetSinkResponse: { fields: { success: 0, message: 0 } },
   SignatureHeaders: { fields: { 'webhook-id': 0, 'webhook-timestamp': 0, 'webhook-signature': 0 } },
@@ -2290,6 +2496,7 @@ export const shapes: Shapes = {
       contract_signed: '#MilestoneWebhook',
       escrow_funded: '#MilestoneWebhook',
       mortgage_ready: '#MilestoneWebhook',
+      'lead.closed': '#LeadClosedWebhook',
       'endpoint.ping': '#EndpointPing',
       'endpoint.certification': '#EndpointCertification',
     },

@@ -1,12 +1,12 @@
 import type { EventPayload } from '../../leads/decisions/event-payloads.ts'
-import type { MilestoneName } from '../../leads/decisions/milestones.ts'
+import type { ClosedPayload, WebhookName } from '../../leads/decisions/closed-webhook.ts'
 
 /** What a webhook tells a partner: never a name, an email address or a phone number. */
 export interface WebhookFacts {
   /** `evt_<uuidv7>`, also the webhook's id. */
   eventId: string
-  eventName: MilestoneName
-  eventPayload: EventPayload
+  eventName: WebhookName
+  eventPayload: EventPayload | ClosedPayload
   createdAt: Date
   leadId: number
   partnerLeadId: string | null

@@ -14,7 +14,7 @@ import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
 import { eventCursor } from '../../http/cursors.ts'
 import { attemptTrigger, deliveryState, unknownEvent, unsentEvent } from './deliveries.ts'
-import { eventName } from '../../http/events.ts'
+import { webhookName } from '../../http/events.ts'
 import { eventId, leadId, oneOf, timestamp } from '../../http/fields.ts'
 import { EXAMPLE_SECRET } from '../../http/openapi/example-secret.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -89,7 +89,7 @@ const attempt = z
 const delivery = z
   .object({
     event_id: ofEvent,
-    event_name: eventName,
+    event_name: webhookName,
     lead_id: ofLead,
     sequence: webhookSequence,
     state: deliveryState,

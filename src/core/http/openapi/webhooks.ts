@@ -5,7 +5,7 @@ import { serviceCallBody } from '../../deliveries/webhooks/service-calls.ts'
 import { signedHeaders } from '../../deliveries/webhooks/signature.ts'
 import { EXAMPLE_SECRET } from './example-secret.ts'
 import { refTo } from './json-schema.ts'
-import { milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
+import { closedWebhook, milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
 
 const EVENT_ID = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
 const EXAMPLE_DATE = new Date('2026-03-02T15:04:05Z')
@@ -20,6 +20,14 @@ const examplePayloads = {
     transunion_gain: 15,
     estimated_time_remaining: '90-120 days',
   },
+}
+
+const exampleFacts = {
+  eventId: EVENT_ID,
+  createdAt: EXAMPLE_DATE,
+  leadId: 1042,
+  partnerLeadId: 'LOAN-2026-118',
+  environment: 'sandbox' as const,
 }
 
 const header = (name: string, description: string, example: string) => ({
@@ -85,6 +93,18 @@ export const webhooks: Record<string, object> = {
       }),
     ]),
   ),
+  [closedWebhook.type]: describe(closedWebhook.type, {
+    description: closedWebhook.description,
+    schemaId: closedWebhook.schemaId,
+    body: webhookBody({
+      ...exampleFacts,
+      eventName: closedWebhook.type,
+      eventPayload: { reason: 'withdrew' },
+      sequence: 4,
+    }),
+    more: [replay],
+    responses,
+  }),
   ...Object.fromEntries(
     serviceCalls.map(({ type, schemaId, description }) => [
       type,
@@ -136,14 +156,6 @@ function sentence(text: string): string {
 
 function exampleOf(eventName: MilestoneName, sequence: number): string {
   const { payload } = milestones[eventName]
-  return webhookBody({
-    eventId: EVENT_ID,
-    eventName,
-    eventPayload: payload === null ? null : examplePayloads[payload],
-    createdAt: EXAMPLE_DATE,
-    leadId: 1042,
-    partnerLeadId: 'LOAN-2026-118',
-    sequence,
-    environment: 'sandbox',
-  })
+  const eventPayload = payload === null ? null : examplePayloads[payload]
+  return webhookBody({ ...exampleFacts, eventName, eventPayload, sequence })
 }

@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely'
+import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
 import { open, type Place } from '../../sealing/seal.ts'
 import { type KeyedCall, storedKey } from '../decisions/idempotency-key.ts'
@@ -21,7 +21,7 @@ export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${l
 interface NewKey extends Pick<KeyedRequest, 'partnerId' | 'call' | 'key'> {
   /** Sealed, if it tells of a lead. */
   requestHash: string
-  response: string
+  response: string | RawBuilder<string>
   leadId: number | null
 }
 

@@ -47,7 +47,7 @@ export async function close(context: StaffContext, lead: number, given: Given<Cl
   return {
     json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
     text: closed
-      ? `Closed lead ${lead}. Open webhooks are still sent. Its partner gets no webhook about this: get-lead has closed_at.`
+      ? `Closed lead ${lead}. Open webhooks are still sent. Its partner gets the webhook lead.closed if it asked for it; get-lead has closed_at.`
       : `Lead ${lead} is not closed yet. Is a worker running? See "lead show ${lead}".`,
   }
 }

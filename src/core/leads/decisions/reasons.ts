@@ -19,6 +19,7 @@ export const serviceCloseReasons = {
   mortgage_ready: '30 days have passed since mortgage_ready',
   canceled: 'an operator canceled its workflow',
   erased: 'its personal data was erased',
+  dormant: 'nothing had happened for long, and its partner was told before',
 } as const
 
 /** Reasons to erase a lead, with what each means. */
@@ -77,6 +78,10 @@ export function withReference(reason: string, reference: string | null): string 
 
 export function describeErasureReason(reason: AnyErasureReason): string {
   return { ...erasureReasons, ...serviceErasureReasons }[reason]
+}
+
+export function describeCloseReason(reason: AnyCloseReason): string {
+  return { ...closeReasons, ...serviceCloseReasons }[reason]
 }
 
 /** The reason that `name` names. A workflow that an older version began may name another: that is `other`. */

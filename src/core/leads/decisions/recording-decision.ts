@@ -141,10 +141,17 @@ function isStillFree(before: MilestoneItem['as'], { nextSequence }: LeadStanding
   return (before?.sequence ?? nextSequence) >= nextSequence
 }
 
-/** What is new gets no sequence that an event of an earlier generation may have had. */
+/** The sequence of what is new: none that an event of an earlier generation may have had. */
+export function sequenceIn(
+  lead: Pick<LeadStanding, 'generation' | 'nextSequence'>,
+  generation: number,
+): number {
+  return lead.generation >= generation ? lead.nextSequence : lead.nextSequence + SEQUENCES_LEFT_OUT
+}
+
 function inGeneration(lead: LeadStanding, generation: number): LeadStanding {
   if (lead.generation >= generation) return lead
-  return { ...lead, generation, nextSequence: lead.nextSequence + SEQUENCES_LEFT_OUT }
+  return { ...lead, generation, nextSequence: sequenceIn(lead, generation) }
 }
 
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */

@@ -72,6 +72,11 @@ const schema = operation({
       .describe(
         `Names of fields in your request that create-lead does not know, at most ${MOST_IGNORED}: what they hold is not stored. Absent if there are none.`,
       ),
+    duplicate_of: id
+      .optional()
+      .describe(
+        'An open lead of yours that has the same `partner_lead_id`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment.',
+      ),
   }),
   responseHeaders: ['Idempotent-Replayed'],
   responseDescription: 'The lead was created, by this request or by an earlier one with its Idempotency-Key.',
@@ -83,6 +88,13 @@ const schema = operation({
       message: 'Lead created.',
       lead_id: 1044,
       ignored_fields: ['partnerLeadId'],
+    },
+    'a second lead of a borrower': {
+      success: true,
+      message: 'Lead created.',
+      lead_id: 1045,
+      partner_lead_id: 'LOAN-2026-118',
+      duplicate_of: 1042,
     },
   },
   links: { lead_id: '/lead_id' },
@@ -117,12 +129,13 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
         partner,
         lead,
         webhookBody,
-        (leadId) => ({
+        (leadId, duplicateOf) => ({
           success: true as const,
           message: 'Lead created.',
           lead_id: leadId,
           partner_lead_id: lead.partner_lead_id ?? undefined,
           ignored_fields: ignoredFields,
+          duplicate_of: duplicateOf,
         }),
         { keyed, also },
       )

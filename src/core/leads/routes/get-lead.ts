@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { findLead, type LeadRow } from '../statements/partner-reads.ts'
+import { type LeadRow, leadReader } from '../statements/partner-reads.ts'
 import { eachField, requiredFields, returnedFields } from '../decisions/lead-fields.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
 import { unknownLead } from '../../http/errors.ts'
 import { id, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
-import { leadBody, leadErrors, leadStatus, whatClosed } from '../../http/schemas.ts'
+import { closeReason, leadBody, leadErrors, leadStatus, whatClosed } from '../../http/schemas.ts'
 import { leadFieldMeanings, ofLead, ofPartner, success } from '../../http/response-fields.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
@@ -38,15 +38,29 @@ const lead = z
     description: 'The lead’s own fields, and its metadata beside them. Metadata values are strings.',
   })
 
+const closing = z
+  .object({
+    state: z
+      .enum(['pending', 'closed'])
+      .meta({ id: 'ClosingState', description: 'Whether the lead is going to be closed, or is closed.' }),
+    at: timestamp.describe('When it is closed, or was.'),
+    reason: closeReason,
+  })
+  .meta({
+    id: 'LeadClosing',
+    description:
+      'Of a lead that is closed, or is going to be; otherwise absent. No custom field can take its place.',
+  })
+
 const schema = operation({
   operationId: 'getLead',
   tags: ['Leads'],
   summary: 'Get a lead’s current state',
   description:
-    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`.',
+    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data, as has one that is going to be closed.',
   body: leadBody,
   bodyExamples: { lead: { lead_id: 1042 } },
-  response: z.object({ success, data: lead }),
+  response: z.object({ success, data: lead, closing: closing.optional() }),
   responseDescription: 'The lead.',
   responseExamples: {
     lead: {
@@ -74,21 +88,31 @@ const schema = operation({
   errors: leadErrors,
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'noteRead'>
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'noteRead' | 'pendingClosing'>
 
 /** POST /get-lead: interface specification, section 4.2. */
-export const getLead: FastifyPluginAsyncZod<Options> = async (app, { noteRead, ...options }) => {
+export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { noteRead, pendingClosing } = options
+  const findLead = leadReader(options, pendingClosing)
   app.post('/get-lead', {
     schema,
     handler: async (request) => {
       const { partnerId, keyId } = request
       request.leadId = request.body.lead_id
-      const found = await findLead(options, partnerId, request.leadId)
+      const found = await findLead(partnerId, request.leadId)
       if (found === undefined) throw unknownLead()
       noteRead({ leadId: found.id, partnerId, keyId, what: 'get-lead' })
-      return { success: true as const, data: toWire(found) }
+      return { success: true as const, data: toWire(found), closing: closingOf(found) }
     },
   })
+}
+
+/** The end of a lead: that it has, or that it waits for. */
+function closingOf({ closed_at: closedAt, close_reason: why, pending_closing: pending }: LeadRow) {
+  if (closedAt !== null && why !== null)
+    return { state: 'closed' as const, at: formatTimestamp(closedAt), reason: why }
+  if (pending === null) return undefined
+  return { state: 'pending' as const, at: formatTimestamp(new Date(pending.at)), reason: pending.reason }
 }
 
 /**

@@ -1,9 +1,12 @@
 import { sql as raw } from 'kysely'
 import type { AnyCloseReason } from '../decisions/reasons.ts'
+import type { Closed } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import type { Sql } from '../../database/orm.ts'
-import { leadsNow } from './leads-now.ts'
+import { insertClosedWebhook } from './closed-webhook.ts'
+import { leadsEnd, leadsNow } from './leads-now.ts'
+import type { WebhookBody } from './new-lead.ts'
 
 /** The reason of a lead that ends by itself, after mortgage_ready. */
 const ENDED: AnyCloseReason = 'mortgage_ready'
@@ -13,36 +16,45 @@ const SKEW_MS = 60_000
 const TEMPORAL = 'temporal'
 
 /**
- * Closes a lead: no more milestones, no more score updates; open deliveries still go out.
+ * Closes a lead: no more milestones, no more score updates; open deliveries still go out, and so does the webhook that tells
+ * a partner who asked for it.
  *
  * @param stranger who asked for it, if it was not this service: that is a row of the audit.
- * @returns by how many milliseconds its clock is ahead of ours.
  */
 export async function closeLead(
   sql: Sql,
   leadId: number,
   reason: AnyCloseReason,
+  toBody: WebhookBody,
   stranger?: { identity: string | null },
-): Promise<number> {
+): Promise<Closed> {
   await sql.transaction().execute(async (trx) => {
     const closed = await trx
       .updateTable('leads')
       .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadsNow })
       .where('id', '=', leadId)
       .where('closed_at', 'is', null)
-      .returning('partner_id as partnerId')
+      .returning(['partner_id as partnerId', 'partner_lead_id as partnerLeadId', leadsEnd.as('closedAt')])
+      .returning(['next_sequence as nextSequence', 'generation'])
       .executeTakeFirst()
-    if (closed === undefined || stranger === undefined) return
+    if (closed === undefined) return
+    const { partnerId, closedAt, ...lead } = closed
+    await insertClosedWebhook(
+      trx,
+      { ...lead, leadId, partnerId, reason, closedAt: closedAt ?? new Date() },
+      toBody,
+    )
+    if (stranger === undefined) return
     const detail = { reason, through: 'temporal', identity: stranger.identity }
-    await recordAudit(trx, TEMPORAL, { ...closed, action: 'lead.close', outcome: 'done', leadId, detail })
+    await recordAudit(trx, TEMPORAL, { action: 'lead.close', outcome: 'done', partnerId, leadId, detail })
   })
   const lead = await sql
     .selectFrom('leads')
-    .select('clock_offset')
+    .select(['clock_offset', raw<number>`next_sequence - 1`.as('last')])
     .where('id', '=', leadId)
     .executeTakeFirst()
   // a record that was restored may lack the lead
-  return (lead?.clock_offset ?? 0) * 1000
+  return { offset: (lead?.clock_offset ?? 0) * 1000, last: lead?.last ?? 0 }
 }
 
 /**

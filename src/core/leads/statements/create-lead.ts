@@ -26,7 +26,7 @@ export async function createLead<Answer>(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  toAnswer: (leadId: number) => Answer,
+  toAnswer: (leadId: number, duplicateOf?: number) => Answer,
   { keyed, also }: { keyed?: KeyedRequest | undefined; also?: WithLead | undefined } = {},
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
   if (keyed !== undefined) {
@@ -35,10 +35,12 @@ export async function createLead<Answer>(
   }
   const reserved = await creation.takeLeadId()
   const { leadId, generation } = reserved
-  const answer = toAnswer(leadId)
-  const kept = keyed && { ...keyed, response: JSON.stringify(answer) }
-  if (await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also }))
+  const kept = keyed && { ...keyed, response: JSON.stringify(toAnswer(leadId)) }
+  const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also })
+  if (inserted !== undefined) {
+    const answer = toAnswer(leadId, inserted.duplicateOf ?? undefined)
     return { kind: 'created', answer, leadId, generation }
+  }
   const twin = keyed && (await findAnswer<Answer>(creation, keyed))
   if (twin === undefined) throw new Error('a key was taken and is not there')
   return twin

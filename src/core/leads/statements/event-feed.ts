@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import { sequenceOf } from '../../deliveries/statements/sequence.ts'
 import type { Sql } from '../../database/orm.ts'
+import type { InHistory } from '../decisions/closed-webhook.ts'
 
 /** A place in a partner's feed: after this event. */
 export interface FeedPosition {
@@ -28,6 +29,9 @@ const generationAndTxid = ['lead_events.generation', raw<string>`lead_events.txi
 const isSettled = raw<boolean>`(lead_events.generation < ${currentGeneration}
   or lead_events.txid < pg_snapshot_xmin(pg_current_snapshot()))`
 
+/** The index has them all: a lead has one at most that is not. */
+const isInHistory = raw<boolean>`lead_events.position is not null`
+
 /** A partner's events of all leads after a place, in the order in which they were committed. */
 export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPosition, limit: number) {
   return (
@@ -40,6 +44,8 @@ export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPositi
       .where('lead_events.partner_id', '=', partnerId)
       .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
       .where(isSettled)
+      .where(isInHistory)
+      .$narrowType<InHistory>()
       .orderBy('lead_events.generation')
       // not the text of that name in the result, in which 1000 comes before 999
       .orderBy('lead_events.txid')
@@ -57,6 +63,8 @@ export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosi
     .select(['lead_id', 'position', ...generationAndTxid])
     .where('partner_id', '=', partnerId)
     .where(isSettled)
+    .where(isInHistory)
+    .$narrowType<Pick<InHistory, 'position'>>()
     .$if(notAfter !== undefined, (query) =>
       query.where(raw<boolean>`${PLACE} <= ${placeOf(notAfter ?? BEGINNING)}`),
     )
@@ -92,7 +100,7 @@ export async function faultOfPlace(
           and lead_id = ${leadId}::bigint and position = ${position}::bigint
       ) then null
       when ${generation}::int < ${currentGeneration} then 'lost'
-      when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)})
+      when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)} and ${isInHistory})
         then 'ahead'
     end as fault`.execute(sql)
   return rows[0]?.fault ?? undefined
@@ -116,7 +124,7 @@ export async function placesWithNews(
       select from lead_events
       where lead_events.partner_id = place.partner_id
         and ${PLACE} > (place.generation, place.txid::xid8, place.lead_id, place.position)
-        and ${isSettled}
+        and ${isSettled} and ${isInHistory}
     )`.execute(sql)
   return rows.map(({ index }) => index)
 }

@@ -36,12 +36,24 @@ interface KeptKey extends KeyedRequest {
   response: string
 }
 
+/** How many of a partner's leads with one `partner_lead_id` are looked at, so that no number of closed ones costs more. */
+const LOOKED_AT = 20
+
+/** The newest open lead that has the same `partner_lead_id`; nobody is locked, so of two at once neither sees the other. */
+const duplicateOf = (partnerId: number, partnerLeadId: string) => raw`(
+  select id from (
+    select id, closed_at from leads where partner_id = ${partnerId} and partner_lead_id = ${partnerLeadId}
+    order by id desc limit ${raw.lit(LOOKED_AT)}
+  ) as newest where closed_at is null order by id desc limit 1
+)`
+
 /**
  * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and what
  * a capability adds: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
- * @returns false if the key is taken. Waits for the commit of a concurrent request with the same key.
+ * @returns `undefined` if the key is taken; else the open lead that has the same `partner_lead_id`, if there is one. Waits
+ *   for the commit of a concurrent request with the same key.
  */
 export async function insertLead(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
@@ -50,7 +62,7 @@ export async function insertLead(
   lead: NewLead,
   toBody: WebhookBody,
   { kept, also }: { kept?: KeptKey | undefined; also?: WithLead | undefined } = {},
-): Promise<boolean> {
+): Promise<{ duplicateOf: number | null } | undefined> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
   const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
@@ -63,14 +75,19 @@ export async function insertLead(
     partnerLeadId,
   }
   const ids = raw`${leadId}::int, ${partnerId}::int`
-  const key = kept === undefined ? raw`key as (select)` : keepKey(leadId, kept, encryptionKeys)
+  const earlier =
+    partnerLeadId === null
+      ? raw``
+      : raw`earlier as materialized (select ${duplicateOf(partnerId, partnerLeadId)} as id), `
+  const earlierId = partnerLeadId === null ? raw`null::int` : raw`(select id from earlier)`
+  const key = kept === undefined ? raw`key as (select)` : keepKey(leadId, kept, earlierId, encryptionKeys)
   const fields = sealFields(
     leadId,
     eachField(optionalFieldNames, (name) => lead[name]),
     encryptionKeys,
   )
-  const { rows } = await raw`
-    with ${key}, lead as (
+  const { rows } = await raw<{ duplicate_of: number | null }>`
+    with ${earlier}${key}, lead as (
       insert into leads (id, partner_id, personal, ${optionalColumns}, status, next_position, next_sequence, last_event_at,
         created_at, updated_at, generation)
       select ${ids}, ${sealBorrower(leadId, lead, encryptionKeys)}, ${raw.join(Object.values(fields))}, 'lead_received',
@@ -85,11 +102,24 @@ export async function insertLead(
     )${also === undefined ? raw`` : also(ids)}
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
     select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
-    returning lead_id`.execute(sql)
-  return rows.length > 0
+    returning ${earlierId} as duplicate_of`.execute(sql)
+  return rows[0] && { duplicateOf: rows[0].duplicate_of }
 }
 
-function keepKey(leadId: number, kept: KeptKey, encryptionKeys: readonly Buffer[]) {
+/** The stored answer, which is an object, with what only the statement itself finds: last, as a first answer has it. */
+const answered = (
+  response: string,
+  earlierId: RawBuilder<unknown>,
+) => raw<string>`case when ${earlierId} is null then ${response}
+  else left(${response}, -1) || ',"duplicate_of":' || ${earlierId} || '}' end`
+
+function keepKey(
+  leadId: number,
+  kept: KeptKey,
+  earlierId: RawBuilder<unknown>,
+  encryptionKeys: readonly Buffer[],
+) {
   const requestHash = seal(kept.requestHash, requestHashPlace(leadId), encryptionKeys)
-  return raw`key as (${insertKey({ ...kept, requestHash, leadId })})`
+  const response = answered(kept.response, earlierId)
+  return raw`key as (${insertKey({ ...kept, requestHash, response, leadId })})`
 }

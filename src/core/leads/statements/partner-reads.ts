@@ -1,48 +1,58 @@
+import { sql as raw } from 'kysely'
+import type { InHistory } from '../decisions/closed-webhook.ts'
 import { optionalFieldNames, returnedFields } from '../decisions/lead-fields.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
+import type { PendingClosing } from './pending-closing.ts'
 
-const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
-  sql
-    .selectFrom('leads')
-    .select([
-      'id',
-      'partner_id',
-      ...returnedFields,
-      'personal',
-      'status',
-      'metadata',
-      'created_at',
-      'updated_at',
-    ])
-    .select(leadsEnd.as('closed_at'))
-    .where('id', '=', value('leadId'))
-    .where('partner_id', '=', value('partnerId'))
-    .where('erased_at', 'is', null),
-)
+const selectLead = (pending: PendingClosing) =>
+  compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
+    sql
+      .selectFrom('leads')
+      .select([
+        'id',
+        'partner_id',
+        ...returnedFields,
+        'personal',
+        'status',
+        'metadata',
+        'created_at',
+        'updated_at',
+      ])
+      .select(leadsEnd.as('closed_at'))
+      .select(['close_reason', pending.as('pending_closing')])
+      .where('id', '=', value('leadId'))
+      .where('partner_id', '=', value('partnerId'))
+      .where('erased_at', 'is', null),
+  )
+
+const NO_CLOSING: PendingClosing = raw`null::json`
 
 /**
- * A lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
+ * Reads a lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
  *
- * @throws {SealError}
+ * @param pending what a capability knows of a closing that waits.
  */
-export async function findLead(
+export function leadReader(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
-  partnerId: number,
-  leadId: number,
+  pending = NO_CLOSING,
 ) {
-  const [row] = await selectLead(sql, { leadId, partnerId })
-  // erased
-  if (row === undefined || row.personal === null) return undefined
-  const { id, partner_id, personal, metadata, ...lead } = row
-  return {
-    id,
-    partner_id,
-    ...openBorrower(id, personal, encryptionKeys),
-    ...lead,
-    metadata: openMetadata(id, metadata, encryptionKeys),
+  const select = selectLead(pending)
+  /** @throws {SealError} */
+  return async (partnerId: number, leadId: number) => {
+    const [row] = await select(sql, { leadId, partnerId })
+    // erased
+    if (row === undefined || row.personal === null) return undefined
+    const { id, partner_id, personal, metadata, ...lead } = row
+    return {
+      id,
+      partner_id,
+      ...openBorrower(id, personal, encryptionKeys),
+      ...lead,
+      metadata: openMetadata(id, metadata, encryptionKeys),
+    }
   }
 }
 
@@ -79,7 +89,7 @@ export async function findWholeLead(
 
 export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
 
-export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
+export type LeadRow = NonNullable<Awaited<ReturnType<ReturnType<typeof leadReader>>>>
 
 /** How many events of a lead are read at once. */
 export const EVENTS_AT_ONCE = 1000
@@ -103,6 +113,7 @@ const selectEvents = compiledOnce<EventsPage>()((sql, value) =>
         .where('leads.erased_at', 'is', null),
     )
     .where('position', '>', value('after'))
+    .$narrowType<InHistory>()
     .orderBy('position')
     .limit(EVENTS_AT_ONCE),
 )
@@ -133,6 +144,8 @@ export async function findRecorded(sql: Sql, eventIds: string[]) {
     .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
     .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'created_at', 'sequence'])
     .where('lead_events.id', 'in', eventIds)
+    .where('position', 'is not', null)
+    .$narrowType<Omit<InHistory, 'position'>>()
     .execute()
   return new Map(rows.map((row) => [row.event_id, row]))
 }

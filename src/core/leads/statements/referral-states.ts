@@ -25,6 +25,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
       raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
     ])
     .where('lead_id', '=', leadId)
+    .where('position', 'is not', null)
     .executeTakeFirstOrThrow()
   const open = await firstOpenDelivery(sql, leadId)
   return {

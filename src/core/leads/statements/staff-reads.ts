@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
+import type { InHistory } from '../decisions/closed-webhook.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
@@ -52,6 +53,8 @@ export async function findLeadEvents(sql: Sql, leadId: number) {
     .selectFrom('lead_events')
     .select(['position', 'id as event_id', 'event_name', 'event_payload', 'created_at'])
     .where('lead_id', '=', leadId)
+    .where('position', 'is not', null)
+    .$narrowType<InHistory>()
     .orderBy('position')
     .execute()
 }

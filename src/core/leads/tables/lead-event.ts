@@ -1,10 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import { type ClosedPayload, LEAD_CLOSED_WEBHOOK, type WebhookName } from '../decisions/closed-webhook.ts'
 import type { EventPayload } from '../decisions/event-payloads.ts'
-import { type MilestoneName, milestoneNames } from '../decisions/milestones.ts'
+import { milestoneNames } from '../decisions/milestones.ts'
 import { instant, oneOf } from '../../database/columns.ts'
 import { Lead } from './lead.ts'
 import { Partner } from '../../partners/tables/partner.ts'
 
+/** An event of a lead's history, or what is sent as a webhook like one: that the lead was closed. */
 export const LeadEvent = defineEntity({
   name: 'LeadEvent',
   tableName: 'lead_events',
@@ -13,10 +15,10 @@ export const LeadEvent = defineEntity({
     id: p.text().primary(),
     lead: () => p.manyToOne(Lead).deleteRule('restrict'),
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
-    /** Place in the lead's history, 1 for lead_received, without gaps. */
-    position: p.integer(),
-    eventName: p.text().$type<MilestoneName>(),
-    eventPayload: p.json<EventPayload>().nullable(),
+    /** Place in the lead's history, 1 for lead_received, without gaps; null for what is not in it. */
+    position: p.integer().nullable(),
+    eventName: p.text().$type<WebhookName>(),
+    eventPayload: p.json<EventPayload | ClosedPayload>().nullable(),
     dedupeKey: p.text(),
     /** Of a score update of the timer's. */
     scorePeriod: p.integer().nullable(),
@@ -27,7 +29,14 @@ export const LeadEvent = defineEntity({
     generation: p.integer().default(1),
   },
   checks: [
-    { name: 'lead_events_event_name_check', expression: oneOf('event_name', milestoneNames) },
+    {
+      name: 'lead_events_event_name_check',
+      expression: oneOf('event_name', [...milestoneNames, LEAD_CLOSED_WEBHOOK]),
+    },
+    {
+      name: 'lead_events_history_check',
+      expression: `(position is null) = (event_name = '${LEAD_CLOSED_WEBHOOK}')`,
+    },
     { name: 'lead_events_position_check', expression: 'position >= 1' },
     // with the key, it is there once
     {

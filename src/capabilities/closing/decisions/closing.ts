@@ -1,0 +1,18 @@
+/** How long a partner's request waits before it is carried out, so that a mistake can be noticed; 0 in a sandbox. */
+export const CLOSING_DELAY_HOURS = 24
+/** At least so many hours are left after a person was told: the date moves if the emails went out late. */
+export const CLOSING_NOTICE_HOURS = 20
+/** Of a partner, within 24 hours: with a leaked key nobody closes all of its leads. */
+export const MOST_CLOSINGS_A_DAY = 20
+
+/** The id of the workflow that carries a closing out. */
+export const closingId = (leadId: number) => `closing-${leadId}`
+
+/** What its workflow needs to know of a lead's closing that is not over. */
+export interface ClosingReview {
+  partnerId: number
+  dueInMs: number
+  /** It waits until a person was told by email. */
+  isAnnounced: boolean
+  isTold: boolean
+}

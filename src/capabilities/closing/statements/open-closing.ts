@@ -1,0 +1,35 @@
+import { sql as raw } from 'kysely'
+import type { AnyCloseReason } from '../../../core/leads/decisions/reasons.ts'
+import type { Sql } from '../../../core/database/orm.ts'
+
+/** A lead's closing that is neither canceled nor over. */
+export async function openClosing(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('closings')
+    .select(['reason', 'requested_at as requestedAt', 'due_at as dueAt', 'begun_at as begunAt'])
+    .where('lead_id', '=', leadId)
+    .where('canceled_at', 'is', null)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/** The same in a statement that selects from `leads`, unless nobody was told of it yet, or something has happened since. */
+export const closingOfLead = raw<{ at: string; reason: AnyCloseReason } | null>`(
+  select json_build_object('at', due_at, 'reason', reason) from closings
+  where lead_id = leads.id and canceled_at is null and ended_at is null and due_at is not null
+    and (idle_since is null or last_event_at <= idle_since and anchor_at is null)
+)`
+
+/** Closings that wait, the next first. */
+export async function openClosings(sql: Sql) {
+  return sql
+    .selectFrom('closings')
+    .innerJoin('leads', 'leads.id', 'closings.lead_id')
+    .select(['lead_id', 'partner_id', 'requested_at', 'requested_by', 'reason', 'due_at', 'told_at'])
+    .where('canceled_at', 'is', null)
+    .where('ended_at', 'is', null)
+    .where('leads.closed_at', 'is', null)
+    .orderBy('due_at')
+    .orderBy('lead_id')
+    .execute()
+}

@@ -1,0 +1,13 @@
+import { createMailer } from '../activities/mailer.ts'
+import type { Config } from './config.ts'
+
+/** What a worker sends emails with. */
+export function mailerOf(config: Config<'worker'>) {
+  return createMailer({
+    environment: config.ENVIRONMENT,
+    smtpUrl: config.SMTP_URL,
+    isCatcher: config.SMTP_CATCHER,
+    from: config.MAIL_FROM,
+    allowDomains: config.MAIL_ALLOW_DOMAINS,
+  })
+}

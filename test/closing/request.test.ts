@@ -1,0 +1,275 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import * as closings from '../../src/capabilities/closing/commands/closing.ts'
+import { closingsAskedFor } from '../../src/capabilities/closing/commands/asked-for.ts'
+import { closingsToStart, stepClosing } from '../../src/capabilities/closing/statements/carry-out.ts'
+import { createClosingStarter } from '../../src/capabilities/closing/workflows/closings.ts'
+import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
+import { close } from '../../src/core/leads/commands/lead.ts'
+import { revoke } from '../../src/core/partners/commands/key.ts'
+import { issueKey } from '../../src/core/partners/statements/keys.ts'
+import { auditOf } from '../staff/context.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD, leadsOf } from '../support/leads.ts'
+import { prepareProduction, type Production, STAFF_EMAIL } from '../support/production.ts'
+import type { Service, TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+describe('a closing that is requested in production', () => {
+  let production: Production
+  let service: Service
+  let partner: TestPartner
+  let context: Production['context']
+  let mails: Production['mails']
+  let lead: number
+
+  interface Answer {
+    data: { lead_id: number; requested_at: string; closes_at: string | null; closed_at?: string }
+    closing?: { state: string; at: string; reason: string }
+    error: { code: string; message: string }
+  }
+
+  beforeAll(async () => {
+    production = await prepareProduction()
+    ;({ service, partner, context, mails } = production)
+  }, 60_000)
+
+  beforeEach(async () => {
+    lead = await leadsOf(service, partner).start()
+    await service.sql.deleteFrom('quotas').execute()
+  })
+
+  const post = async (path: string, body: object, as?: string) => {
+    const answer = await production.post(path, body, as)
+    return { ...answer, body: answer.body as Answer }
+  }
+  const request = async (reason = 'withdrew') =>
+    (await post('close-lead', { lead_id: lead, reason })).body.data
+  const cancel = (id = lead) => post('close-lead', { lead_id: id, cancel: true })
+  const rows = () =>
+    service.sql.selectFrom('closings').selectAll().where('lead_id', '=', lead).orderBy('id').execute()
+  const isTold = async () => (await rows()).at(-1)?.told_at ?? undefined
+  const about = () => mails.mails.filter(({ content }) => content.includes(`lead ${lead} `))
+  const closed = async () =>
+    (
+      await service.sql
+        .selectFrom('leads')
+        .select(['closed_at', 'close_reason'])
+        .where('id', '=', lead)
+        .executeTakeFirstOrThrow()
+    ).close_reason
+  const isClosed = () => until(async () => (await closed()) ?? undefined)
+  const makeDue = () =>
+    service.sql
+      .updateTable('closings')
+      .set({ due_at: raw<Date>`clock_timestamp()` })
+      .where('lead_id', '=', lead)
+      .execute()
+  const moveDate = async () => {
+    await makeDue()
+    // as the API does, which answers without waiting for it
+    await createClosingStarter(context)(lead)
+  }
+  const shown = async () => (await post('get-lead', { lead_id: lead })).body.closing
+  const auditOfLead = async () =>
+    (await auditOf(context))
+      .filter(({ lead_id: id, action }) => id === lead && action.startsWith('lead.'))
+      .map(({ actor, action, outcome }) => [actor, action, outcome])
+  const isOver = () => service.client.workflow.getHandle(`closing-${lead}`).result()
+
+  it('is carried out after 24 hours, and partner and staff are told before; until then the journey goes on', async () => {
+    const { requested_at, closes_at } = await request()
+    expect((Date.parse(`${closes_at}Z`) - Date.parse(`${requested_at}Z`)) / 3_600_000).toBeCloseTo(24, 3)
+    expect(await shown()).toEqual({ state: 'pending', at: closes_at, reason: 'withdrew' })
+    await until(isTold)
+    expect(about().map(({ to }) => to)).toEqual([production.contact, STAFF_EMAIL])
+    const [toPartner, toStaff] = about()
+    expect(toPartner?.content).toContain(`Lead ${lead} is going to be closed`)
+    expect(toPartner?.content).toContain('Reason: the borrower withdrew.')
+    expect(toPartner?.content).toContain('"cancel": true')
+    expect(toStaff?.content).toContain(`closing cancel ${lead}`)
+    expect(toStaff?.content).toContain(`closing cancel --key ${production.keyId}`)
+    await service.referrals.signal(lead, 'contract_signed')
+    await leadsOf(service, partner).recorded(lead, 'contract_signed')
+    expect(await closed()).toBeNull()
+    await moveDate()
+    expect(await isClosed()).toBe('withdrew')
+    await isOver()
+    expect(await shown()).toMatchObject({ state: 'closed', reason: 'withdrew' })
+    expect(about()).toHaveLength(2)
+    // nobody else closed it
+    expect(await auditOfLead()).toEqual([
+      [`key ${production.keyId}`, 'lead.request_closing', 'done'],
+      [`key ${production.keyId}`, 'lead.close', 'begun'],
+      [`key ${production.keyId}`, 'lead.close', 'done'],
+    ])
+  }, 30_000)
+
+  it('keeps the first request when it is repeated, with another reason too', async () => {
+    const first = await request()
+    expect(await request('duplicate')).toEqual(first)
+    expect(await rows()).toHaveLength(1)
+  })
+
+  it('is never carried out once it is canceled, and can be requested again', async () => {
+    await request()
+    await until(isTold)
+    expect((await cancel()).body.data).toMatchObject({ lead_id: lead, closes_at: null })
+    await isOver()
+    await makeDue()
+    expect(await stepClosing(service.sql, lead)).toEqual({ kind: 'over' })
+    expect(await shown()).toBeUndefined()
+    // a repeat, and nothing to cancel, is no error
+    expect((await cancel()).status).toBe(200)
+    expect((await auditOfLead()).map(([, action]) => action)).toEqual([
+      'lead.request_closing',
+      'lead.cancel_closing',
+    ])
+    await request('duplicate')
+    expect(await shown()).toMatchObject({ state: 'pending', reason: 'duplicate' })
+  }, 30_000)
+
+  it('cannot be canceled once it has begun, and then closes its lead', async () => {
+    await request()
+    await until(isTold)
+    await makeDue()
+    expect(await stepClosing(service.sql, lead)).toEqual({ kind: 'close', reason: 'withdrew' })
+    const refused = await cancel()
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'LEAD_CLOSED'])
+    await expect(closings.cancel(context, lead)).rejects.toThrow(`No closing of lead ${lead} is waiting`)
+    // as after a crash right then
+    await createClosingStarter(context)(lead)
+    expect(await isClosed()).toBe('withdrew')
+  }, 30_000)
+
+  it('is carried out or canceled, never both, when these come at the same moment', async () => {
+    await request()
+    await until(isTold)
+    await makeDue()
+    const [step, canceled] = await Promise.all([stepClosing(service.sql, lead), cancel()])
+    const [row] = await rows()
+    const seen = [canceled.status, step?.kind, row?.canceled_at !== null, row?.begun_at !== null]
+    expect([
+      [200, 'over', true, false],
+      [409, 'close', false, true],
+    ]).toContainEqual(seen)
+  }, 30_000)
+
+  it('is over when staff close the lead meanwhile, for their reason', async () => {
+    await request()
+    await until(isTold)
+    await close(context, lead, { reason: 'unreachable' })
+    expect(await shown()).toMatchObject({ state: 'closed', reason: 'unreachable' })
+    const refused = await cancel()
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'LEAD_CLOSED'])
+    expect((await closings.list(context)).json.closings.map(({ lead_id: id }) => id)).not.toContain(lead)
+    await moveDate()
+    await isOver()
+    expect((await rows())[0]?.ended_at).not.toBeNull()
+    expect(await closed()).toBe('unreachable')
+  }, 30_000)
+
+  it('is over when the lead is erased meanwhile', async () => {
+    await request()
+    await until(isTold)
+    await erase(context, lead, { reason: 'other' })
+    expect((await cancel()).status).toBe(404)
+    expect((await post('close-lead', { lead_id: lead, reason: 'other' })).status).toBe(404)
+    await moveDate()
+    await isOver()
+    expect(await closed()).toBe('erased')
+  }, 30_000)
+
+  it('stands when the borrower becomes mortgage ready meanwhile', async () => {
+    await request()
+    await until(isTold)
+    await service.referrals.signal(lead, 'mortgage_ready')
+    await leadsOf(service, partner).recorded(lead, 'mortgage_ready')
+    await moveDate()
+    expect(await isClosed()).toBe('withdrew')
+  }, 30_000)
+
+  it('is refused for a lead that is closed', async () => {
+    await close(context, lead, { reason: 'withdrew' })
+    const { status, body } = await post('close-lead', { lead_id: lead, reason: 'withdrew' })
+    expect([status, body.error]).toEqual([
+      409,
+      { code: 'LEAD_CLOSED', message: 'The lead is closed, which is final: get-lead shows when, and why.' },
+    ])
+  }, 30_000)
+
+  it('is not carried out before somebody could be told by email, and then leaves twenty hours', async () => {
+    mails.refusing = true
+    const before = mails.refused.length
+    await request()
+    await until(async () => mails.refused.length > before)
+    await makeDue()
+    expect(await stepClosing(service.sql, lead)).toBeUndefined()
+    mails.refusing = false
+    await until(isTold)
+    const hours = ((await rows())[0]?.due_at?.getTime() ?? 0) - Date.now()
+    expect(hours / 3_600_000).toBeCloseTo(20, 1)
+    expect(await closed()).toBeNull()
+    await cancel()
+  }, 60_000)
+
+  it('tells staff where the partner has no contact', async () => {
+    await production.setContact(null)
+    await request()
+    await until(isTold)
+    expect(about().map(({ to }) => to)).toEqual([STAFF_EMAIL])
+    await production.setContact(production.contact)
+    await cancel()
+  }, 30_000)
+
+  it('is found by the sweep when nobody started it, and when its workflow was terminated', async () => {
+    await request()
+    await until(isTold)
+    const setStarted = (ago: string | null) =>
+      service.sql
+        .updateTable('closings')
+        .set({ started_at: ago === null ? null : raw<Date>`clock_timestamp() - ${ago}::interval` })
+        .where('lead_id', '=', lead)
+        .execute()
+    const finds = async () => (await closingsToStart(service.sql, 100)).includes(lead)
+    await service.client.workflow.getHandle(`closing-${lead}`).terminate()
+    expect(await finds()).toBe(false)
+    await setStarted('2 minutes')
+    expect(await finds()).toBe(false)
+    await service.sql
+      .updateTable('closings')
+      .set({ due_at: raw<Date>`clock_timestamp() - interval '2 minutes'` })
+      .where('lead_id', '=', lead)
+      .execute()
+    // the worker sweeps
+    expect(await isClosed()).toBe('withdrew')
+  }, 30_000)
+
+  it('is refused for whoever has a key beyond twenty in 24 hours, all of which staff can cancel', async () => {
+    const other = await service.addPartner()
+    const { id, key } = await issueKey(service.orm.em.fork(), other.id, 'production')
+    const leads: number[] = []
+    for (let count = 0; count < 22; count += 1)
+      leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
+    const ask = (leadId = 0) => post('close-lead', { lead_id: leadId, reason: 'withdrew' }, key)
+    const statuses = await Promise.all(leads.map(async (each) => (await ask(each)).status))
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(20).fill(200), 429, 429])
+    const asked = leads.filter((_, index) => statuses[index] === 200)
+    const left = leads.find((_, index) => statuses[index] === 429) ?? 0
+    const { retryAfter, body } = await ask(left)
+    expect(body.error.message).toMatch(/^At most 20 closings can be requested within 24 hours\. Try again/)
+    expect(Number(retryAfter)).toBeGreaterThan(86_000)
+    // a repeat is none
+    expect((await ask(asked[0])).status).toBe(200)
+    const revoked = await revoke(context, `${id}`, [closingsAskedFor])
+    expect(revoked.json).toMatchObject({ open_closing_lead_ids: asked })
+    expect(revoked.text).toContain(`npm run staff -- closing cancel --key ${id}`)
+    const canceled = await closings.cancel(context, undefined, { key: id })
+    expect(canceled.json).toMatchObject({ key_id: id, lead_ids: asked })
+    await expect(closings.cancel(context, undefined, { key: id })).rejects.toThrow('No closing that key')
+    const again = await issueKey(service.orm.em.fork(), other.id, 'production')
+    // canceled ones count too
+    const refused = await post('close-lead', { lead_id: left, reason: 'withdrew' }, again.key)
+    expect(refused.status).toBe(429)
+  }, 60_000)
+})
