@@ -91,6 +91,7 @@ describe('the TypeScript client', () => {
       leadId: 7,
       partnerLeadId: undefined,
       ignoredFields: [],
+      duplicateOf: undefined,
     })
     expect(api.requests).toHaveLength(5)
     expect(new Set(api.requests.map(({ key }) => key)).size).toBe(1)

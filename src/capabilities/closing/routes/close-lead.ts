@@ -6,7 +6,7 @@ import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError, invalidPayload, retryLater, unknownLead } from '../../../core/http/errors.ts'
 import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { showLimit } from '../../../core/http/rate-limit-headers.ts'
-import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
+import { leadId as ofOwnLead, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 import { closeReason, leadErrors, strictBody } from '../../../core/http/schemas.ts'
@@ -47,7 +47,7 @@ const meanings = Object.entries(closeReasons)
 
 const body = strictBody(
   {
-    lead_id: leadId,
+    lead_id: ofOwnLead,
     reason: z
       .enum(closeReasonNames, { error: oneOf(closeReasonNames) })
       .nullish()

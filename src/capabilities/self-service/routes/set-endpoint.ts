@@ -18,6 +18,9 @@ import { answerWithNewSecret } from './new-secret.ts'
 import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
+/** Without a new URL there is no new secret. */
+const endpointAfterSetting = endpointWithSecret.partial({ secret: true }).meta({ id: 'EndpointAfterSetting' })
+
 const nothingToSet = () => invalidRequest({ field: 'url', problem: 'is required, unless you send notify' })
 
 const schema = operation({
@@ -49,7 +52,7 @@ const schema = operation({
     url: { url: 'https://lender.example.com/webhooks' },
     'what to be told of': { notify: ['lead.closed'] },
   },
-  response: z.object({ success, data: endpointWithSecret.partial({ secret: true }) }),
+  response: z.object({ success, data: endpointAfterSetting }),
   responseDescription: 'The candidate is stored, and what you are told of.',
   responseExamples: {
     first: {
@@ -110,7 +113,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
   })
 }
 
-/** Without a new URL there is no new secret. */
+/** What needs no new secret. */
 async function answerWithNotify(
   { sql, environment }: Options,
   [request, reply]: readonly [FastifyRequest, FastifyReply],

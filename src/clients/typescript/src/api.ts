@@ -283,6 +283,42 @@ export interface Endpoint {
   lastTest: TestRequest | null
 }
 
+export interface EndpointAfterSetting {
+  /** `null` if none is registered. */
+  url: string | null
+  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  notify: Notification[]
+  health: EndpointHealth
+  /** For people. */
+  reason: string
+  /** Since when `health` is what it is. */
+  since: Date
+  /** How many webhooks are not settled: neither delivered, given up nor canceled. */
+  openDeliveries: number
+  /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
+  recentAttempts: RecentAttempts
+  /** When your endpoint last accepted a webhook. */
+  lastSuccessAt: Date | null
+  /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
+  lastError: EndpointError | null
+  /** The open delivery that has waited longest; `null` if there is none. */
+  oldestWaiting: OldestWaiting | null
+  /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
+  nextAttemptAt: Date | null
+  /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
+  nextProbeAt: Date | null
+  /** The URL that is to take the place of `url`; `null` if there is none. */
+  candidate: EndpointCandidate | null
+  /** A signing secret that does not sign yet; `null` if there is none. */
+  newSecret: NewSecret | null
+  /** The latest certification; `null` if none was requested. */
+  certification: Certification | null
+  /** The latest test request; `null` if none was made. */
+  lastTest: TestRequest | null
+  /** The new signing secret. Store it now: it is not shown again. */
+  secret?: string
+}
+
 export interface EndpointCandidate {
   /** The URL that set-endpoint got. */
   url: string
@@ -1416,41 +1452,7 @@ export interface SetEndpointRequest {
 export interface SetEndpointResponse {
   /** `true` in every response but those of errors. */
   success: true
-  data: {
-    /** `null` if none is registered. */
-    url: string | null
-    /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
-    notify: Notification[]
-    health: EndpointHealth
-    /** For people. */
-    reason: string
-    /** Since when `health` is what it is. */
-    since: Date
-    /** How many webhooks are not settled: neither delivered, given up nor canceled. */
-    openDeliveries: number
-    /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
-    recentAttempts: RecentAttempts
-    /** When your endpoint last accepted a webhook. */
-    lastSuccessAt: Date | null
-    /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
-    lastError: EndpointError | null
-    /** The open delivery that has waited longest; `null` if there is none. */
-    oldestWaiting: OldestWaiting | null
-    /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
-    nextAttemptAt: Date | null
-    /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
-    nextProbeAt: Date | null
-    /** The URL that is to take the place of `url`; `null` if there is none. */
-    candidate: EndpointCandidate | null
-    /** A signing secret that does not sign yet; `null` if there is none. */
-    newSecret: NewSecret | null
-    /** The latest certification; `null` if none was requested. */
-    certification: Certification | null
-    /** The latest test request; `null` if none was made. */
-    lastTest: TestRequest | null
-    /** The new signing secret. Store it now: it is not shown again. */
-    secret?: string
-  }
+  data: EndpointAfterSetting
 }
 
 export interface SetSinkRequest {
@@ -1953,6 +1955,27 @@ export const shapes: Shapes = {
       last_test: '#TestRequest',
     },
   },
+  EndpointAfterSetting: {
+    fields: {
+      url: 0,
+      notify: { list: '#Notification' },
+      health: '#EndpointHealth',
+      reason: 0,
+      since: 'time',
+      open_deliveries: 0,
+      recent_attempts: '#RecentAttempts',
+      last_success_at: 'time',
+      last_error: '#EndpointError',
+      oldest_waiting: '#OldestWaiting',
+      next_attempt_at: 'time',
+      next_probe_at: 'time',
+      candidate: '#EndpointCandidate',
+      new_secret: '#NewSecret',
+      certification: '#Certification',
+      last_test: '#TestRequest',
+      secret: 0,
+    },
+  },
   EndpointCandidate: { fields: { url: 0, state: 0, requested_at: 'time', takes_effect_at: 'time' } },
   EndpointCertification: { fields: { type: 0, timestamp: 'iso', data: '#EndpointCertificationData' } },
   EndpointCertificationData: { fields: { partner_id: 0, environment: '#Environment' } },
@@ -2390,32 +2413,7 @@ export const shapes: Shapes = {
     },
   },
   SetEndpointRequest: { fields: { url: 0, notify: 0 } },
-  SetEndpointResponse: {
-    fields: {
-      success: 0,
-      data: {
-        fields: {
-          url: 0,
-          notify: { list: '#Notification' },
-          health: '#EndpointHealth',
-          reason: 0,
-          since: 'time',
-          open_deliveries: 0,
-          recent_attempts: '#RecentAttempts',
-          last_success_at: 'time',
-          last_error: '#EndpointError',
-          oldest_waiting: '#OldestWaiting',
-          next_attempt_at: 'time',
-          next_probe_at: 'time',
-          candidate: '#EndpointCandidate',
-          new_secret: '#NewSecret',
-          certification: '#Certification',
-          last_test: '#TestRequest',
-          secret: 0,
-        },
-      },
-    },
-  },
+  SetEndpointResponse: { fields: { success: 0, data: '#EndpointAfterSetting' } },
   SetSinkRequest: { fields: { status: 0, times: 0, delay_ms: 0 } },
   SetSinkResponse: { fields: { success: 0, message: 0 } },
   SignatureHeaders: { fields: { 'webhook-id': 0, 'webhook-timestamp': 0, 'webhook-signature': 0 } },

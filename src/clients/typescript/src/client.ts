@@ -1,6 +1,7 @@
 import type {
   Clock,
   ClockAdvance,
+  Closing,
   CreateLeadRequest,
   Delivery,
   Endpoint,
@@ -9,8 +10,10 @@ import type {
   Event,
   ExportedLead,
   Lead,
+  LeadClosing,
   LeadSummary,
   MadeRequest,
+  Notification,
   PingResponse,
   Scenario,
   ScenarioRun,
@@ -68,6 +71,8 @@ export interface CreatedLead {
   partnerLeadId: string | undefined
   /** Fields of the request that the API does not know: they were not stored. */
   ignoredFields: readonly string[]
+  /** An open lead of yours with the same `partnerLeadId`: you may have referred this borrower twice. */
+  duplicateOf: number | undefined
 }
 
 class Leads {
@@ -88,6 +93,11 @@ class Leads {
 
   async get(leadId: number, options?: CallOptions): Promise<Lead> {
     return (await this.#transport.call('getLead', { leadId }, options)).data
+  }
+
+  /** Whether the lead is closed or will be, and why; undefined if not. */
+  async closing(leadId: number, options?: CallOptions): Promise<LeadClosing | undefined> {
+    return (await this.#transport.call('getLead', { leadId }, options)).closing
   }
 
   /** Its history, oldest first. */
@@ -112,6 +122,20 @@ class Leads {
   /** Everything that is kept of a borrower, to answer a request for access. */
   async export(leadId: number, options?: CallOptions): Promise<ExportedLead> {
     return (await this.#transport.call('exportLead', { leadId }, options)).data
+  }
+
+  /** Requests that a lead is closed, which happens a day later in production. */
+  async close(
+    leadId: number,
+    reason: NonNullable<Request<'closeLead'>['reason']>,
+    options?: CallOptions,
+  ): Promise<Closing> {
+    return (await this.#transport.call('closeLead', { leadId, reason }, options)).data
+  }
+
+  /** Cancels a closing that waits. */
+  async keepOpen(leadId: number, options?: CallOptions): Promise<Closing> {
+    return (await this.#transport.call('closeLead', { leadId, cancel: true }, options)).data
   }
 
   /** Requests the erasure of a borrower’s data. */
@@ -193,8 +217,17 @@ class EndpointCalls {
   }
 
   /** Stores a URL as a candidate. The answer has its secret, which is shown only there. */
-  async set(request: Request<'setEndpoint'>, options?: CallOptions): Promise<EndpointWithSecret> {
-    return (await this.#transport.call('setEndpoint', request, options)).data
+  async set(
+    request: Request<'setEndpoint'> & { url: string },
+    options?: CallOptions,
+  ): Promise<EndpointWithSecret> {
+    // a new URL always has a new secret
+    return (await this.#transport.call('setEndpoint', request, options)).data as EndpointWithSecret
+  }
+
+  /** What you get webhooks about beside milestones, from now on. */
+  async notify(about: Notification[], options?: CallOptions): Promise<Endpoint> {
+    return (await this.#transport.call('setEndpoint', { notify: about }, options)).data
   }
 
   /** Begins the certification of the candidate: `certification` waits for its end. */
