@@ -13,7 +13,6 @@ import type {
   LeadClosing,
   LeadSummary,
   MadeRequest,
-  Notification,
   PingResponse,
   Scenario,
   ScenarioRun,
@@ -83,12 +82,9 @@ class Leads {
 
   /** Refers a borrower. Give the loan application’s id as `idempotencyKey`, so that a repeat after a crash makes no second lead. */
   async create(lead: CreateLeadRequest, options?: CallOptions): Promise<CreatedLead> {
-    const {
-      leadId,
-      partnerLeadId,
-      ignoredFields = [],
-    } = await this.#transport.call('createLead', lead, options)
-    return { leadId, partnerLeadId, ignoredFields }
+    const answer = await this.#transport.call('createLead', lead, options)
+    const { leadId, partnerLeadId, ignoredFields = [], duplicateOf } = answer
+    return { leadId, partnerLeadId, ignoredFields, duplicateOf }
   }
 
   async get(leadId: number, options?: CallOptions): Promise<Lead> {
@@ -226,7 +222,10 @@ class EndpointCalls {
   }
 
   /** What you get webhooks about beside milestones, from now on. */
-  async notify(about: Notification[], options?: CallOptions): Promise<Endpoint> {
+  async notify(
+    about: NonNullable<Request<'setEndpoint'>['notify']>,
+    options?: CallOptions,
+  ): Promise<Endpoint> {
     return (await this.#transport.call('setEndpoint', { notify: about }, options)).data
   }
 
