@@ -14,6 +14,8 @@ const calls: [string, object, object][] = [
   ['set-endpoint', { url: URL_NEXT }, { url: 'https://lender.example/other' }],
   ['rotate-endpoint-secret', {}, { overlap_hours: 0 }],
   ['erase-lead', {}, { reason: 'borrower_request' }],
+  ['close-lead', { reason: 'withdrew' }, { reason: 'duplicate' }],
+  ['close-lead', { cancel: true }, { reason: 'withdrew' }],
 ]
 
 describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (environment) => {
@@ -32,7 +34,7 @@ describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (
   })
 
   const send = (call: string, body: object, key = 'K-1', who = partner) =>
-    who.post(call, call === 'erase-lead' ? { lead_id: lead, ...body } : body, { 'idempotency-key': key })
+    who.post(call, call.endsWith('-lead') ? { lead_id: lead, ...body } : body, { 'idempotency-key': key })
   const isReplay = ({ headers }: Answer) => headers['idempotent-replayed'] === 'true'
   const auditOf = () =>
     api.sql.selectFrom('audit').select('action').where('partner_id', '=', partner.id).execute()
