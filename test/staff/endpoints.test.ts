@@ -197,7 +197,9 @@ describe('an endpoint', () => {
     )
     await expect(resume(context, id)).rejects.toThrow('has no endpoint yet')
     await expect(test(context, id)).rejects.toThrow('has no endpoint yet')
-    await expect(endpoint.set(context, 77, receiver.url)).rejects.toThrow('There is no partner 77')
+    await expect(endpoint.set(context, 2_000_000_000, receiver.url)).rejects.toThrow(
+      'There is no partner 2000000000',
+    )
   })
 
   it('leaves its lines in the audit for each change, without its secret', async () => {

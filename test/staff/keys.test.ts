@@ -182,6 +182,6 @@ describe('the keys of a partner', () => {
   })
 
   it('are issued to partners only', async () => {
-    await expect(key.issue(context, 77)).rejects.toThrow('There is no partner 77')
+    await expect(key.issue(context, 2_000_000_000)).rejects.toThrow('There is no partner 2000000000')
   })
 })
