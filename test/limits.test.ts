@@ -4,6 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { z } from 'zod'
 import { EXPORT_LEASE_SECONDS } from '../src/capabilities/access/statements/export-lease.ts'
+import { MOST_CLOSINGS_A_DAY } from '../src/capabilities/closing/decisions/closing.ts'
 import { MOST_ERASURES_A_DAY } from '../src/capabilities/erasure/decisions/erasure.ts'
 import { KEPT_DAYS, MOST_KEPT } from '../src/capabilities/requests/decisions/request-age.ts'
 import { MOST_DAYS } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
@@ -78,6 +79,7 @@ const limits: Record<string, string> = {
   'requests from an address without a key': perMinute,
   'requests from an address whose keys are refused, or missing where one is needed': perMinute,
   '`erase-lead`, by partner': `${MOST_ERASURES_A_DAY} in 24 hours`,
+  '`close-lead`, by partner': `${MOST_CLOSINGS_A_DAY} in 24 hours; canceling is not limited`,
   '`set-endpoint`, `rotate-endpoint-secret`, `pause-endpoint`, `resume-endpoint` and `test-endpoint` together, by partner':
     often(endpointLimits.actions),
   '`certify-endpoint`, by partner': often(endpointLimits.certifications),
@@ -110,6 +112,7 @@ const limits: Record<string, string> = {
   'the name of a custom field': characters(most('UpdatePartnerInfoRequest', 'propertyNames')),
   'fields in one `update-partner-info`': `${MOST_FIELDS}`,
   '`url` of set-endpoint': characters(count(MAX_URL_LENGTH)),
+  '`notify` of set-endpoint': `${most('SetEndpointRequest', 'notify')}`,
   '`overlap_hours` of rotate-endpoint-secret': most('RotateEndpointSecretRequest', 'overlap_hours'),
   // lists
   '`limit` of list-leads, list-events, get-deliveries and list-requests': `${most('ListLeadsRequest', 'limit')}; 50 by default`,
@@ -166,6 +169,7 @@ const internal = [
   'MOST_CHARACTERS', // of names in messages
   'MOST_DELETED', // in one statement
   'MOST_DIGITS', // of a name in a mail
+  'MOST_IN_A_DIGEST', // of leads in one mail: the next one has the others
   'MOST_OF_A_PARTNER', // in one turn
   'MOST_SHARE', // of leads that retention erases
   'MOST_SHOWN', // of names that Temporal shows
@@ -207,6 +211,7 @@ describe('docs/limits.md', () => {
       'address',
       'refusals',
       'erasures',
+      'closings',
       ...ofEndpoint,
     ])
   })

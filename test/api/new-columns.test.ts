@@ -85,7 +85,9 @@ describe('a column that is added to a table', () => {
       '/list-leads': { data: some },
       '/get-deliveries': { data: [{ waits_for: {} }, { attempts: some }] },
       '/get-endpoint': { data: { last_error: {}, oldest_waiting: {} } },
-      '/export-lead': { data: { deliveries: [{ attempts: some }, {}], idempotency_keys: some, actions: [] } },
+      '/export-lead': {
+        data: { deliveries: [{ attempts: some }, {}], idempotency_keys: some, actions: some },
+      },
       '/sandbox/simulate-event': { data: { events: some } },
       '/sandbox/get-sink': { data: { webhooks: some } },
     })

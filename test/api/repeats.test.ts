@@ -15,7 +15,6 @@ const calls: [string, object, object][] = [
   ['rotate-endpoint-secret', {}, { overlap_hours: 0 }],
   ['erase-lead', {}, { reason: 'borrower_request' }],
   ['close-lead', { reason: 'withdrew' }, { reason: 'duplicate' }],
-  ['close-lead', { cancel: true }, { reason: 'withdrew' }],
 ]
 
 describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (environment) => {

@@ -74,7 +74,7 @@ const schema = operation({
     },
   },
   errors: [
-    nothingToSet(),
+    invalidRequest({ field: 'url', problem: 'must be a string' }),
     selfServiceOff(),
     new ApiError('SECRET_REPLACED'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
