@@ -7,7 +7,7 @@ import {
   releaseOnboardingMail,
 } from '../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../src/core/database/orm.ts'
-import { createTurns } from '../src/core/database/turns.ts'
+import { createTurns } from '../src/core/database/locks/turns.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from './address-hash.ts'
 import { again } from './again.ts'

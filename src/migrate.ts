@@ -8,10 +8,10 @@ import {
   provideServiceRole,
   requireOwner,
   requireTwoRoles,
-} from './core/database/service-role.ts'
-import { codeOf } from './core/database/role-rights.ts'
-import { olderServer } from './core/database/server-version.ts'
-import { provideStaffRoles } from './core/database/staff-roles.ts'
+} from './core/database/roles/service-role.ts'
+import { codeOf } from './core/database/roles/role-rights.ts'
+import { olderServer } from './core/database/schema/server-version.ts'
+import { provideStaffRoles } from './core/database/roles/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
 /** What rooms do with a database that nothing serves yet, and the lines that they print. */

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
-import { ownerInstead } from './core/database/service-role.ts'
+import { ownerInstead } from './core/database/roles/service-role.ts'
 import { fail } from './fail.ts'
 
 /**

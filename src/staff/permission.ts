@@ -1,6 +1,6 @@
 import type { Sql } from '../core/database/orm.ts'
-import { isDenied } from '../core/database/role-rights.ts'
-import { type Permission, readPermission } from '../core/database/staff-roles.ts'
+import { isDenied } from '../core/database/roles/role-rights.ts'
+import { type Permission, readPermission } from '../core/database/roles/staff-roles.ts'
 import { Refusal } from './refusal.ts'
 
 /**

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { alone } from '../../src/core/database/alone.ts'
+import { alone } from '../../src/core/database/locks/alone.ts'
 import { isDatabaseAway } from '../../src/core/database/database-away.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
 import {
@@ -14,7 +14,7 @@ import {
   takeKeyedLocks,
   takeLock,
   tryLock,
-} from '../../src/core/database/locks.ts'
+} from '../../src/core/database/locks/locks.ts'
 import { backgroundPatience } from '../../src/core/database/mikro-orm.config.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { atEnd } from '../support/at-end.ts'

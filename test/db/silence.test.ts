@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect, type Orm, sqlOf } from '../../src/core/database/orm.ts'
-import { alone } from '../../src/core/database/alone.ts'
+import { alone } from '../../src/core/database/locks/alone.ts'
 import { switchableProxy } from '../api/switchable-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTurns } from '../../src/core/database/turns.ts'
+import { createTurns } from '../../src/core/database/locks/turns.ts'
 
 /** Longer than any test. */
 const PATIENT_MS = 60_000

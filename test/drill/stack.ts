@@ -1,6 +1,6 @@
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { changePartner } from '../../src/core/partners/statements/partner.ts'
-import { provideServiceRole } from '../../src/core/database/service-role.ts'
+import { provideServiceRole } from '../../src/core/database/roles/service-role.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownPostgres } from '../support/own-postgres.ts'
 import { ownTemporal } from '../support/own-temporal.ts'

@@ -8,7 +8,7 @@ import { applyJournal } from '../../src/capabilities/erasure/statements/apply-jo
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { endOpenIntents } from '../../src/capabilities/erasure/statements/intents.ts'
 import { erasureTools, openJournal } from '../../src/capabilities/erasure/statements/journal.ts'
-import { takeLock } from '../../src/core/database/locks.ts'
+import { takeLock } from '../../src/core/database/locks/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import type { JournalLine } from '../../src/capabilities/erasure/decisions/erasure.ts'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
-import { provideServiceRole } from '../../src/core/database/service-role.ts'
+import { provideServiceRole } from '../../src/core/database/roles/service-role.ts'
 
 /**
  * Makes a database with all migrations applied, from which each test file copies its own in a few

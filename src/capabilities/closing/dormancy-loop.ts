@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { alone } from '../../core/database/alone.ts'
+import { alone } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import type { Environment } from '../../core/values/environment.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/values/durations.ts'

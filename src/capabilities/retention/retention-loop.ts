@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { alone } from '../../core/database/alone.ts'
+import { alone } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
 import { createRetentionMetrics } from './metrics.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import { alone } from '../database/alone.ts'
+import { alone } from '../database/locks/alone.ts'
 import {
   type FailingWorkflow,
   failingToCheck,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { alone } from '../database/alone.ts'
+import { alone } from '../database/locks/alone.ts'
 import type { Sql } from '../database/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
 import { rememberFailures } from './remembered-failures.ts'

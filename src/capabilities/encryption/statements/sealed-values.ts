@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
-import { isDenied } from '../../../core/database/role-rights.ts'
+import { isDenied } from '../../../core/database/roles/role-rights.ts'
 
 /** A table with sealed values. */
 export interface SealedTable {

@@ -1,4 +1,4 @@
-import { ConcurrentIndex } from '../concurrent-index.ts'
+import { ConcurrentIndex } from '../schema/concurrent-index.ts'
 
 /** For list-leads with `closed`. */
 export class Migration20261123140300_closed_leads extends ConcurrentIndex {

@@ -1,6 +1,6 @@
 import { withJitter } from '../decisions/retry-schedule.ts'
 import { isLockTimeout } from '../../database/database-away.ts'
-import { createLine, createTurns, type Line } from '../../database/turns.ts'
+import { createLine, createTurns, type Line } from '../../database/locks/turns.ts'
 import type { Begun } from './begin-attempt.ts'
 
 /** How long a recording waits for others of its partner, which hold the lock on its endpoint, in milliseconds. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { takeKeyedLocks } from '../../database/locks.ts'
+import { takeKeyedLocks } from '../../database/locks/locks.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** How many settled deliveries of a partner may wait to be sent once more. */

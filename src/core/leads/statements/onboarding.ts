@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MailRefusal } from '../tables/onboarding-mail.ts'
-import { takeKeyedLocks } from '../../database/locks.ts'
+import { takeKeyedLocks } from '../../database/locks/locks.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** How many onboarding mails may be sent; 0 is no limit. */

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
 import type { Environment } from '../../values/environment.ts'
 import { firstGeneration } from './generation.ts'
-import { migrate } from '../../database/migrating.ts'
+import { migrate } from '../../database/schema/migrating.ts'
 import { type Orm, type Sql, sqlOf } from '../../database/orm.ts'
 
 /** The database holds the record of the other environment; `message` is one line that says what to do. */

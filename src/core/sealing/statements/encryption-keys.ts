@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { takeLock } from '../../database/locks.ts'
+import { takeLock } from '../../database/locks/locks.ts'
 import type { Sql } from '../../database/orm.ts'
 import { keyId } from '../seal.ts'
 

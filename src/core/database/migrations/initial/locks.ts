@@ -1,5 +1,5 @@
 /**
- * A login takes these locks by its rights on their tables: see src/core/database/locks.ts. That of migrations, and the function that
+ * A login takes these locks by its rights on their tables: see src/core/database/locks/locks.ts. That of migrations, and the function that
  * tries to take one, are made before the first migration.
  */
 export const locks = `

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 import { sql as raw } from 'kysely'
-import { type Em, sqlIn } from './orm.ts'
+import { type Em, sqlIn } from '../orm.ts'
 
 /**
  * A migration that makes one index while the service goes on writing. `create index concurrently` cannot run in a

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
-import { isLockTimeout } from './database-away.ts'
+import { isLockTimeout } from '../database-away.ts'
 import { replaceFormerMigrations } from './former-migrations.ts'
-import { TRY_LOCK, tryLock } from './locks.ts'
-import { connect, type Orm, sqlOf } from './orm.ts'
-import { codeOf } from './role-rights.ts'
-import type { Patience } from './session-options.ts'
-import type { Sql } from '../../tables.ts'
+import { TRY_LOCK, tryLock } from '../locks/locks.ts'
+import { connect, type Orm, sqlOf } from '../orm.ts'
+import { codeOf } from '../roles/role-rights.ts'
+import type { Patience } from '../session-options.ts'
+import type { Sql } from '../../../tables.ts'
 
 const APPLICATION = 'migrate'
 /**

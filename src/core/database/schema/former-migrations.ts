@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { generation } from './migrations/initial/generation.ts'
-import { type Orm, sqlOf } from './orm.ts'
+import { generation } from '../migrations/initial/generation.ts'
+import { type Orm, sqlOf } from '../orm.ts'
 
 /** The last of the 51 that the first of today's migrations took the place of. */
 const LAST = 'Migration20261123070100_reasons'

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { isLockTimeout } from './database-away.ts'
-import type { Sql } from '../../tables.ts'
+import { isLockTimeout } from '../database-away.ts'
+import type { Sql } from '../../../tables.ts'
 
 /**
  * Every lock of the service that is not the lock of a row with data, in the order in which a transaction takes more than

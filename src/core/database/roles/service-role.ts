@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { takeLock } from './locks.ts'
-import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
+import { takeLock } from '../locks/locks.ts'
+import { connect, type Orm, type Sql, sqlOf } from '../orm.ts'
 import {
   codeOf,
   DELETE_OLD_READS,

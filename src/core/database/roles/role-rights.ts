@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../tables.ts'
+import type { Sql } from '../../../tables.ts'
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { sql as raw } from 'kysely'
-import { migrationsFolder } from './mikro-orm.config.ts'
-import type { Sql } from './orm.ts'
+import { migrationsFolder } from '../mikro-orm.config.ts'
+import type { Sql } from '../orm.ts'
 
 const UNDEFINED_TABLE = '42P01'
 

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type Lock, tryLock } from './locks.ts'
-import type { Sql } from './orm.ts'
+import type { Sql } from '../orm.ts'
 
 /** A heartbeat, because a silent connection is dropped, and the lock with it. */
 const PULSE_MS = 1000
