@@ -112,7 +112,6 @@ const limits: Record<string, string> = {
   'the name of a custom field': characters(most('UpdatePartnerInfoRequest', 'propertyNames')),
   'fields in one `update-partner-info`': `${MOST_FIELDS}`,
   '`url` of set-endpoint': characters(count(MAX_URL_LENGTH)),
-  '`notify` of set-endpoint': most('SetEndpointRequest', 'notify'),
   '`overlap_hours` of rotate-endpoint-secret': most('RotateEndpointSecretRequest', 'overlap_hours'),
   // lists
   '`limit` of list-leads, list-events, get-deliveries and list-requests': `${most('ListLeadsRequest', 'limit')}; 50 by default`,

@@ -170,7 +170,8 @@ describe('the TypeScript client', () => {
     expect(of('sk_live_1', 'https://api.example.com')).toThrow(
       'apiKey must begin with prs_test_ or prs_live_',
     )
-    expect(of('prs_test_1', 'api.example.com')).toThrow('baseUrl must be a URL')
+    for (const url of ['api.example.com/v1', 'https://api.example.com'])
+      expect(of('prs_test_1', url)).toThrow('baseUrl must be a URL that ends in /v1')
   })
 
   it('reads lists page by page', async () => {

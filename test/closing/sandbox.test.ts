@@ -63,6 +63,7 @@ describe('close-lead in a sandbox', () => {
     [{ lead_id: 1, reason: 'dormant' }, 400, 'Invalid request: reason must be one of withdrew, '],
     [{ lead_id: 1, cancel: 'yes' }, 400, 'Invalid request: cancel must be true or false.'],
     [{ lead_id: 1, cancels: true }, 400, 'cancels'],
+    [{ lead_id: 1, cancel: true, reason: 'other' }, 400, 'Invalid request: send either reason, or'],
     [{ lead_id: 2_000_000_000, reason: 'withdrew' }, 404, 'Lead not found.'],
     [{ lead_id: 2_000_000_000, cancel: true }, 404, 'Lead not found.'],
   ])('answers %j with %d', async (body, status, message) => {

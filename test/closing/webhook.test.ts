@@ -194,7 +194,7 @@ describe('the webhook lead.closed', () => {
   }, 30_000)
 
   it.each([
-    [{ notify: ['lead.opened'] }, 'must each be one of lead.closed'],
+    [{ notify: ['lead.opened'] }, 'must be one of lead.closed'],
     [{ notify: 'lead.closed' }, 'notify must be a list'],
     [{ notify: ['lead.closed', 'lead.closed'] }, 'once at most'],
     [{ notify: null }, 'notify must be a list'],

@@ -7,7 +7,8 @@ export const errorHelp: Record<ErrorCode, { meaning: string; remedy: string }> =
     remedy: 'correct the request',
   },
   AUTH_FAILED: {
-    meaning: 'no key, an unknown or revoked one, or the other environment',
+    meaning:
+      'no key, an unknown or revoked one, the other environment, or an address that the key is not bound to',
     remedy: 'check header and key',
   },
   HTTPS_REQUIRED: {

@@ -51,5 +51,6 @@ function unknownFields({ body, routeOptions }: FastifyRequest): Fault[] {
   const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
   if (!isLenient) return []
   const fields = Object.keys(schema.shape)
-  return notFields(unknownIn(body, fields), fields)
+  // the message names them; they are ignored, so they are not what is wrong
+  return notFields(unknownIn(body, fields), fields).map((fault) => ({ problem: lineOf(fault) }))
 }

@@ -41,6 +41,11 @@ const noReason = () =>
     { field: 'reason', problem: REASONS },
   ])
 
+const notBoth = () =>
+  invalidPayload('Invalid request: send either reason, or "cancel": true to cancel a closing.', [
+    { field: 'reason', problem: 'must not be sent with cancel' },
+  ])
+
 const meanings = Object.entries(closeReasons)
   .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
   .join(' ')
@@ -112,6 +117,7 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
     handler: async (request, reply) => {
       const { lead_id: leadId } = request.body
       request.leadId = leadId
+      if (request.body.cancel === true && request.body.reason) throw notBoth()
       const { kind, answer } = await answerOnce<Answer>(sql, 'close-lead', [request, reply], (its, keep) =>
         request.body.cancel === true ? cancel(its, request, keep) : ask(its, [request, reply], keep),
       )

@@ -11,6 +11,7 @@ import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/ide
 import { setNotifications } from '../../../core/endpoints/statements/notifications.ts'
 import { type Notification, notifications } from '../../../core/leads/decisions/closed-webhook.ts'
 import { actOnOwnEndpoint } from '../statements/self-service.ts'
+import { oneOf } from '../../../core/http/fields.ts'
 import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
@@ -39,10 +40,8 @@ const schema = operation({
           'Required without `notify`. In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment.',
         ),
       notify: z
-        .array(z.enum(notifications, { error: `must each be one of ${notifications.join(', ')}` }), {
-          error: 'must be a list',
-        })
-        .max(notifications.length, `must name each of ${notifications.join(', ')} once at most`)
+        .array(z.enum(notifications, { error: oneOf(notifications) }), { error: 'must be a list' })
+        .refine((names) => new Set(names).size === names.length, 'must name each once at most')
         .optional()
         .describe('An empty list turns all of them off. Absent, it stays as it is; at first it is empty.'),
     },

@@ -229,7 +229,7 @@ class EndpointCalls {
     return (await this.#transport.call('setEndpoint', { notify: about }, options)).data
   }
 
-  /** Begins the certification of the candidate: `certification` waits for its end. */
+  /** Begins the certification of the candidate: `get().certification.state` is `running` until it has ended. */
   async certify(request: Request<'certifyEndpoint'> = {}, options?: CallOptions): Promise<Endpoint> {
     return (await this.#transport.call('certifyEndpoint', request, options)).data
   }

@@ -13,7 +13,9 @@ export interface FollowOptions {
 }
 
 /** `place`: where to go on once this event is handled. */
-export type FollowedEvent = FeedEvent & { place: string }
+export type FollowedEvent = WithPlace<FeedEvent>
+
+type WithPlace<Event> = Event extends unknown ? Omit<Event, 'cursor'> & { place: string } : never
 
 type ReadPage = (request: Request<'listEvents'>, options: CallOptions) => Promise<FeedPage>
 
@@ -31,7 +33,7 @@ export async function* follow(
       () => read({ after: place ?? null, wait: WAIT_SECONDS, limit: LIMIT }, { ...(signal && { signal }) }),
       signal,
     )
-    for (const event of page.data) yield { ...event, place: event.cursor }
+    for (const { cursor, ...event } of page.data) yield { ...event, place: cursor }
     place = page.next
   }
 }

@@ -1,4 +1,4 @@
-/** A list that is read page by page as it is walked: `for await (const lead of referrals.leads.list())`. */
+/** A list that is read page by page as it is walked, `limit` being the length of a page: `for await (const lead of referrals.leads.list())`. */
 export interface Pages<Item> extends AsyncIterable<Item> {
   /** All of them: of a long list, in as many calls as it has pages. */
   all: () => Promise<Item[]>

@@ -48,8 +48,8 @@ export class Transport {
     const { apiKey, baseUrl } = options
     if (!/^prs_(test|live)_/.test(apiKey))
       throw new TypeError('apiKey must begin with prs_test_ or prs_live_')
-    if (!URL.canParse(baseUrl))
-      throw new TypeError('baseUrl must be a URL, such as https://api.example.com/v1')
+    if (!URL.canParse(baseUrl) || !/\/v1\/?$/.test(baseUrl))
+      throw new TypeError('baseUrl must be a URL that ends in /v1, such as https://api.example.com/v1')
     this.#options = {
       timeoutMs: TIMEOUT_MS,
       deadlineMs: DEADLINE_MS,

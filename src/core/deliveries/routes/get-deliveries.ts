@@ -129,6 +129,7 @@ const exampleHeaders = signatureHeadersOf(exampleId, {
 const notAlone = () =>
   invalidPayload(
     'Invalid request: event_id is of one webhook: send it without lead_id, states and after, or leave it out.',
+    [{ field: 'event_id', problem: 'must be sent without lead_id, states and after' }],
   )
 
 const schema = operation({
