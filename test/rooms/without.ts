@@ -14,7 +14,8 @@ const coreTests = [
 
 /** Tests that ask capabilities for something over HTTP: what they import does not tell. */
 const beyondCore =
-  /\/api\/(console|extensions|fuzz|invalid-fields|mistakes|openapi|own-endpoint|quotas|repeats|sandbox-only|sink)\.test\.ts$/.source
+  /\/api\/(console|extensions|fuzz|invalid-fields|mistakes|openapi|own-endpoint|quotas|repeats|sandbox-only|sink)\.test\.ts$/
+    .source
 
 /**
  * Proves that the core stands alone: what is left type-checks without each capability, and the core's tests pass without
