@@ -7,6 +7,7 @@ import { EXPORT_LEASE_SECONDS } from '../src/capabilities/access/statements/expo
 import { MOST_CLOSINGS_A_DAY } from '../src/capabilities/closing/decisions/closing.ts'
 import { MOST_ERASURES_A_DAY } from '../src/capabilities/erasure/decisions/erasure.ts'
 import { KEPT_DAYS, MOST_KEPT } from '../src/capabilities/requests/decisions/request-age.ts'
+import { MOST_A_SECOND } from '../src/capabilities/requests/request-log.ts'
 import { MOST_DAYS } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { MOST_RUNS } from '../src/capabilities/sandbox/decisions/sandbox-runs.ts'
 import { MOST_A_MINUTE, MOST_BYTES } from '../src/capabilities/sandbox/routes/sink.ts'
@@ -118,7 +119,7 @@ const limits: Record<string, string> = {
   '`states` of get-deliveries': most('GetDeliveriesRequest', 'states'),
   '`wait` of list-events': `${MOST_SECONDS} s`,
   'attempts of a delivery in get-deliveries': `the latest ${ATTEMPTS}`,
-  'requests of a partner in list-requests': `the latest ${count(MOST_KEPT)} of ${KEPT_DAYS} days`,
+  'requests of a partner in list-requests': `the latest ${count(MOST_KEPT)} of ${KEPT_DAYS} days, ${MOST_A_SECOND} of each second`,
   // webhooks
   'an answer of your endpoint, from the lookup of its name to the last byte': seconds(REQUEST_LIMIT_MS),
   'requests to one endpoint at a time': `${ENDPOINT_CAP}`,

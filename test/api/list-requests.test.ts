@@ -283,19 +283,9 @@ describe('requests that cannot be written', () => {
       transformResult: async ({ result }) => result,
     })
     let unlisted = 0
-    const requests = createRequestLog({ sql: away, log, countUnlisted: (count) => (unlisted += count) })
-    const add = (at: number) =>
-      requests.add({
-        id: uuidv7({ msecs: at }),
-        partnerId,
-        keyId: 1,
-        call: 'ping',
-        status: 200,
-        errorCode: null,
-        fields: [],
-        leadId: null,
-        durationMs: 1,
-      })
+    const countUnlisted = (count: number) => void (unlisted += count)
+    const requests = createRequestLog({ sql: away, log, countUnlisted, mostASecond: 20_000 })
+    const add = (at: number) => requests.add(partnerId, () => noted(partnerId, at))
     const now = Date.now()
     for (let index = 0; index < 16_000; index += 1) add(now - 20_000 + index)
     expect(unlisted).toBe(5000)
@@ -307,4 +297,29 @@ describe('requests that cannot be written', () => {
     expect(rows).toHaveLength(10_000)
     expect(Number.parseInt(rows[0]!.id.slice(0, 13).replace('-', ''), 16)).toBe(now - 20_000 + 6000)
   })
+
+  it('are counted, too, beyond so many of a partner in a second, which take no room of another', async () => {
+    const { sql: own, partnerId: first } = await openDatabase()
+    let unlisted = 0
+    const requests = createRequestLog({ sql: own, log, countUnlisted: (count) => (unlisted += count) })
+    for (let index = 0; index < 150; index += 1) requests.add(first, () => noted(first, Date.now()))
+    requests.add(first + 1, () => noted(first + 1, Date.now()))
+    await requests.close()
+    const rows = await own.selectFrom('requests').select('partner_id').execute()
+    expect([rows.length + unlisted, rows.filter((row) => row.partner_id !== first).length]).toEqual([151, 1])
+    // a second may have ended meanwhile
+    expect(unlisted).toBeGreaterThan(0)
+  })
+})
+
+const noted = (partnerId: number, at: number) => ({
+  id: uuidv7({ msecs: at }),
+  partnerId,
+  keyId: 1,
+  call: 'ping',
+  status: 200,
+  errorCode: null,
+  fields: [],
+  leadId: null,
+  durationMs: 1,
 })

@@ -3,6 +3,7 @@ import plugin from 'fastify-plugin'
 import type { Logger } from 'pino'
 import type { Sql } from '../../core/database/orm.ts'
 import { LARGEST_ID } from '../../core/values/ids.ts'
+import type { KeyOwner } from '../../core/partners/statements/keys.ts'
 import { createRequestLog } from './request-log.ts'
 import type { AnsweredRequest } from './statements/write-requests.ts'
 
@@ -24,24 +25,25 @@ export const requestNotes = plugin<Options>(async (app, { hasConsole, ...options
   app.addHook('onClose', () => requests.close())
   // onResponse is not called when the sender has gone: then its developer asks most
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const isOfConsole = hasConsole && request.headers['x-requested-with'] === CONSOLE
-    if (!isOfConsole && request.waitedInVain !== true) {
-      const noted = noteOf(request, reply)
-      if (noted !== undefined) requests.add(noted)
-    }
+    const owner = request.partnerId > 0 ? request : request.refusedOwner
+    if (owner !== undefined && !isLeftOut(request, hasConsole))
+      requests.add(owner.partnerId, () => noteOf(request, reply, owner))
     done()
   })
 })
 
-function noteOf(request: FastifyRequest, reply: FastifyReply): AnsweredRequest | undefined {
+function isLeftOut({ headers, waitedInVain }: FastifyRequest, hasConsole: boolean): boolean {
+  return waitedInVain === true || (hasConsole && headers['x-requested-with'] === CONSOLE)
+}
+
+function noteOf(request: FastifyRequest, reply: FastifyReply, owner: KeyOwner): AnsweredRequest {
   const { failure, routeOptions } = request
-  const owner = request.partnerId > 0 ? request : request.refusedOwner
-  if (owner === undefined || routeOptions.url === undefined) return undefined
   return {
     id: request.id,
     partnerId: owner.partnerId,
     keyId: owner.keyId,
-    call: routeOptions.url.slice(PREFIX.length),
+    // a request with a key has a route
+    call: String(routeOptions.url).slice(PREFIX.length),
     status: reply.statusCode,
     errorCode: failure?.code ?? null,
     fields: failure?.fields ?? [],
