@@ -186,6 +186,8 @@ describe('a run that continues as new', () => {
     expect(new Set(own().map(({ content }) => /Message-ID: (.+)/i.exec(content)?.[1]?.trim()))).toEqual(
       new Set([id]),
     )
+    // the runs hand over what is not recorded yet
+    await until(async () => (await recorded(leadId)).chats.length >= chats.length)
     expect(await recorded(leadId)).toEqual({ names: ['lead_received'], chats })
   })
 
