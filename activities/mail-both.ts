@@ -25,3 +25,9 @@ export async function mailBoth(
   const partner = await mail(to.partner, 'partner', forPartner)
   return { partner, staff: await mail(to.staff, 'staff', forStaff) }
 }
+
+type Mailed = Awaited<ReturnType<typeof mailBoth>>
+
+/** Whether the partner was told, or staff in place of a partner who has no contact. */
+export const hasTold = ({ partner, staff }: Mailed): boolean =>
+  (partner === 'no_address' ? staff : partner) === 'sent'

@@ -10,7 +10,7 @@ import {
 import type { Sql } from '../../src/core/database/orm.ts'
 import type { AnyCloseReason } from '../../src/core/leads/decisions/reasons.ts'
 import { again } from '../again.ts'
-import { mailBoth } from '../mail-both.ts'
+import { hasTold, mailBoth } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 import { describeClosing } from './closing-mail.ts'
 
@@ -60,8 +60,7 @@ export function closingActivities({ sql, askToClose, mailer, staffEmail, log }: 
       const to = { partner: facts.contactEmail, staff: staffEmail }
       const mail = await mailBoth(mailer, `closing-${facts.id}`, to, texts)
       log.warn({ notice: 'closing', lead_id: leadId, partner_id: facts.partnerId, mail }, texts.subject)
-      const isTold = (facts.contactEmail === null ? mail.staff : mail.partner) === 'sent'
-      if (!isTold) throw again('nobody could be told by email', UNMAILED_MS)
+      if (!hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)
     },
   }

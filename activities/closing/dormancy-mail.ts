@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Digest } from '../../src/capabilities/closing/statements/dormancy.ts'
 import { formatTimestamp } from '../../src/core/values/timestamps.ts'
-import { mailBoth } from '../mail-both.ts'
+import { hasTold, mailBoth } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 
 /** How many leads an email names. */
@@ -24,7 +24,7 @@ export function dormancyTeller({ mailer, staffEmail, log }: Dependencies) {
       () => ({ partner: 'failed' as const, staff: 'failed' as const }),
     )
     log.warn({ notice: 'dormancy', partner_id: partnerId, leads: leadIds.length, mail }, texts.subject)
-    return (contactEmail === null ? mail.staff : mail.partner) === 'sent'
+    return hasTold(mail)
   }
 }
 

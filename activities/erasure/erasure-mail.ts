@@ -1,6 +1,7 @@
 import type { erasureToTell } from '../../src/capabilities/erasure/statements/requests.ts'
 import { describeErasureReason } from '../../src/core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../../src/core/values/timestamps.ts'
+import { againstKey } from '../against-key.ts'
 
 type Facts = NonNullable<Awaited<ReturnType<typeof erasureToTell>>>
 
@@ -29,21 +30,12 @@ export function describeErasure(facts: Facts): { subject: string; forPartner: st
       ...(isAnnounced
         ? [
             `To cancel it: npm run staff -- erasure cancel ${leadId}`,
-            ...ifByKey(facts),
+            ...againstKey(facts.requestedBy, 'erasure'),
             `To keep the data because the law requires it: npm run staff -- lead hold ${leadId} --reason legal_obligation`,
           ]
         : [`Certificate: npm run staff -- erasure show ${leadId}`]),
     ].join('\n\n'),
   }
-}
-
-const ifByKey = ({ requestedBy }: Facts) => {
-  if (!requestedBy.startsWith('key ')) return []
-  const key = requestedBy.replace('key ', '')
-  return [
-    `To cancel all that this key asked for: npm run staff -- erasure cancel --key ${key}`,
-    `To revoke the key: npm run staff -- key revoke ${key}`,
-  ]
 }
 
 function asked(

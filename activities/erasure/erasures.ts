@@ -8,7 +8,7 @@ import type { Sql } from '../../src/core/database/orm.ts'
 import type { ErasureReview } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { again } from '../again.ts'
 import { describeErasure } from './erasure-mail.ts'
-import { mailBoth } from '../mail-both.ts'
+import { hasTold, mailBoth } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 
 interface Dependencies {
@@ -62,8 +62,7 @@ export function erasureActivities(dependencies: Dependencies) {
       const to = { partner: facts.contactEmail, staff: staffEmail }
       const mail = await mailBoth(mailer, `erasure-${facts.id}`, to, texts)
       log.warn({ notice: 'erasure', lead_id: leadId, partner_id: facts.partnerId, mail }, texts.subject)
-      const isTold = (facts.contactEmail === null ? mail.staff : mail.partner) === 'sent'
-      if (facts.isAnnounced && !isTold) throw again('nobody could be told by email', UNMAILED_MS)
+      if (facts.isAnnounced && !hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)
     },
   }

@@ -4,6 +4,7 @@ import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
 import { CLOSING_NOTICE_HOURS, type ClosingReview } from '../decisions/closing.ts'
+import { isOpen } from './open-closing.ts'
 
 /** A lead's closing that is not over, with what its workflow needs; `undefined` if there is none, or it is canceled. */
 export async function reviewClosing(sql: Sql, leadId: number): Promise<ClosingReview | undefined> {
@@ -21,8 +22,7 @@ const openWithLead = (sql: Sql, leadId: number) =>
     .selectFrom('closings')
     .innerJoin('leads', 'leads.id', 'closings.lead_id')
     .where('lead_id', '=', leadId)
-    .where('canceled_at', 'is', null)
-    .where('ended_at', 'is', null)
+    .where(isOpen)
 
 /** Something has happened in a lead that was to be closed because nothing did. */
 export const isKept = raw<boolean>`(idle_since is not null and (last_event_at > idle_since or anchor_at is not null))`
@@ -121,22 +121,20 @@ export async function markClosingStarted(sql: Sql, leadId: number): Promise<void
     .updateTable('closings')
     .set({ started_at: raw<Date>`clock_timestamp()` })
     .where('lead_id', '=', leadId)
-    .where('canceled_at', 'is', null)
-    .where('ended_at', 'is', null)
+    .where(isOpen)
     .execute()
 }
 
 /**
- * Leads whose closing has no workflow yet, or is due because nothing happened, or should be over by now: its workflow may have been terminated. Those that were
- * not looked at for the longest come first, so that many failing ones hide no other.
+ * Leads whose closing has no workflow yet, or is due because nothing happened, or should be over by now: its workflow may
+ * have been terminated. Those that were not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function closingsToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
     .selectFrom('closings')
     .innerJoin('leads', 'leads.id', 'closings.lead_id')
     .select('lead_id')
-    .where('canceled_at', 'is', null)
-    .where('ended_at', 'is', null)
+    .where(isOpen)
     .where(
       raw<boolean>`(started_at is null and (idle_since is null or due_at < ${leadsNow}) or due_at < ${leadsNow} and
         greatest(due_at - clock_offset * interval '1 second', started_at) < clock_timestamp() - interval '1 minute')`,

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
 import { isKept } from './carry-out.ts'
+import { canBeCanceled, isOpen } from './open-closing.ts'
 import {
   DORMANCY,
   DORMANCY_NOTICE_DAYS,
@@ -65,7 +66,7 @@ export async function findDormant(
       and last_event_at <= ${leadsNow} - ${days}
       and not exists (
         select from closings where closings.lead_id = leads.id and (
-          canceled_at is null and ended_at is null
+          ${isOpen}
           or canceled_at + clock_offset * interval '1 second' > ${leadsNow} - ${days}
         )
       )
@@ -122,8 +123,8 @@ export type Digest = Awaited<ReturnType<typeof digestsToSend>>[number]
 
 /** Closings of a partner's leads that wait for its email. */
 const untold = raw`closings join leads on leads.id = closings.lead_id
-  where leads.partner_id = partners.id and reason = 'dormant' and due_at is null and canceled_at is null
-    and ended_at is null and leads.closed_at is null and last_event_at <= idle_since and anchor_at is null`
+  where leads.partner_id = partners.id and reason = 'dormant' and due_at is null and ${isOpen}
+    and leads.closed_at is null and last_event_at <= idle_since and anchor_at is null`
 
 /** Writes down that a partner was told of these leads. Those that it was not told of wait for the next month. */
 export async function markDigestSent(sql: Sql, { partnerId, leadIds, closesAt }: Digest): Promise<void> {
@@ -140,8 +141,7 @@ export async function markDigestSent(sql: Sql, { partnerId, leadIds, closesAt }:
       .where(raw<boolean>`lead_id = any(${leadIds}::int[])`)
       .where('reason', '=', 'dormant')
       .where('due_at', 'is', null)
-      .where('canceled_at', 'is', null)
-      .where('ended_at', 'is', null)
+      .where(isOpen)
       .execute()
   })
 }
@@ -153,9 +153,7 @@ export async function cancelKept(sql: Sql): Promise<void> {
     .from('leads')
     .set({ canceled_at: raw<Date>`clock_timestamp()` })
     .whereRef('leads.id', '=', 'closings.lead_id')
-    .where('canceled_at', 'is', null)
-    .where('begun_at', 'is', null)
-    .where('ended_at', 'is', null)
+    .where(canBeCanceled)
     .where(isKept)
     .execute()
 }

@@ -7,7 +7,7 @@ import { inTransaction } from '../../../core/database/in-transaction.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
 import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
-import { openClosing } from './open-closing.ts'
+import { canBeCanceled, openClosing } from './open-closing.ts'
 
 /** A closing that waits, as its partner sees it. */
 export interface Waiting {
@@ -139,9 +139,7 @@ async function cancelLocked(trx: Sql, leadId: number): Promise<boolean> {
     .updateTable('closings')
     .set({ canceled_at: raw<Date>`clock_timestamp()` })
     .where('lead_id', '=', leadId)
-    .where('canceled_at', 'is', null)
-    .where('begun_at', 'is', null)
-    .where('ended_at', 'is', null)
+    .where(canBeCanceled)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
@@ -166,7 +164,5 @@ const openClosingsOf = (sql: Sql, requestedBy: string) =>
     .selectFrom('closings')
     .innerJoin('leads', 'leads.id', 'closings.lead_id')
     .where('requested_by', '=', requestedBy)
-    .where('canceled_at', 'is', null)
-    .where('begun_at', 'is', null)
-    .where('ended_at', 'is', null)
+    .where(canBeCanceled)
     .where('leads.closed_at', 'is', null)
