@@ -9,6 +9,7 @@ import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
+import { locksOf } from '../support/table-locks.ts'
 import { testKeys } from '../support/test-keys.ts'
 
 const URL_NOW = 'https://lender.example/now'
@@ -137,7 +138,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     const reading = await api.sql.transaction().execute(async (trx) => {
       await raw`lock table certifications in access exclusive mode`.execute(trx)
       const answer = partner.post('get-endpoint', {})
-      const waiting = raw`select from pg_locks where not granted and relation = 'certifications'::regclass`
+      const waiting = raw`select from ${locksOf('certifications')} where not granted`
       await until(async () => (await waiting.execute(api.sql)).rows.length > 0)
       await trx.updateTable('endpoints').set({ url: URL_NEXT }).where('id', '=', id).execute()
       await trx.updateTable('certifications').set({ result: 'passed' }).where('result', 'is', null).execute()

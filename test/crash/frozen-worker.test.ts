@@ -9,6 +9,7 @@ import { registerNamespace } from '../support/namespace.ts'
 import type { ServiceProcess } from '../support/processes.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { locksOf } from '../support/table-locks.ts'
 import { until } from '../support/until.ts'
 
 const WAITING = 10
@@ -55,10 +56,8 @@ describe('a worker that is frozen', () => {
 
   /** Whether somebody has held the sweep's lock for so long that the first sign of life went over its connection. */
   async function sweepStandsStill(): Promise<boolean> {
-    const { rows } = await raw`select from pg_locks join pg_stat_activity using (pid)
-      where datname = current_database() and relation = 'lock_sweep'::regclass and query = 'select 1'`.execute(
-      service.sql,
-    )
+    const { rows } = await raw`select from ${locksOf('lock_sweep')} join pg_stat_activity using (pid)
+      where query = 'select 1'`.execute(service.sql)
     return rows.length > 0
   }
 

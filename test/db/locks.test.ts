@@ -21,6 +21,7 @@ import { atEnd } from '../support/at-end.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { runToEnd } from '../support/processes.ts'
 import { prepareService } from '../support/service.ts'
+import { locksOf } from '../support/table-locks.ts'
 import { until } from '../support/until.ts'
 
 const LOCK_MS = 300
@@ -97,15 +98,14 @@ describe('locks', () => {
   it('give a transaction no id and keep no snapshot, because list-events and vacuum would wait for both', async () => {
     await alone(sql, 'sweep', async () => {
       const { rows } = await raw`select backend_xid, backend_xmin from pg_stat_activity
-        where pid in (select pid from pg_locks where relation = 'lock_sweep'::regclass)`.execute(sql)
+        where pid in (select pid from ${locksOf('lock_sweep')})`.execute(sql)
       expect(rows).toEqual([{ backend_xid: null, backend_xmin: null }])
       return 1
     })
   })
 
   it('are free again when the session that held them is gone', async () => {
-    const end = (lock: Lock) => raw`select pg_terminate_backend(pid) from pg_locks
-      where relation = ${`lock_${lock}`}::regclass`
+    const end = (lock: Lock) => raw`select pg_terminate_backend(pid) from ${locksOf(`lock_${lock}`)}`
     const held = alone(other, 'sweep', async () => {
       await end('sweep').execute(sql)
       return 1
