@@ -57,7 +57,8 @@ export async function findDormant(
   { isTold }: { isTold: boolean },
 ): Promise<number> {
   const days = raw`${afterDays} * interval '1 day'`
-  const { numAffectedRows } = await raw`
+  const { rows } = await raw<{ found: number }>`
+    with found as (
     insert into closings (lead_id, requested_by, reason, is_announced, idle_since, told_at, due_at)
     select id, ${DORMANCY}, 'dormant', ${!isTold}::boolean, last_event_at,
       case when ${isTold}::boolean then clock_timestamp() end, case when ${isTold}::boolean then ${noticeEnd} end
@@ -71,8 +72,13 @@ export async function findDormant(
         )
       )
     order by id limit ${raw.lit(MOST_IN_A_DIGEST)}
-    on conflict do nothing`.execute(sql)
-  return Number(numAffectedRows ?? 0n)
+    on conflict do nothing
+    returning lead_id
+    ), marked as (
+      update leads set has_closings = true from found where leads.id = found.lead_id and not has_closings
+    )
+    select count(*)::int as found from found`.execute(sql)
+  return rows[0]?.found ?? 0
 }
 
 /** On the lead's clock. */

@@ -80,6 +80,7 @@ export async function requestClosing(
       .returning(['reason', 'requested_at as requestedAt', 'due_at as dueAt'])
       .$narrowType<{ dueAt: Date }>()
       .executeTakeFirstOrThrow()
+    await trx.updateTable('leads').set({ has_closings: true }).where('id', '=', leadId).execute()
     await keep(made)
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_closing', partnerId, leadId, detail }
