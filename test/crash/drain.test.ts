@@ -6,7 +6,7 @@ import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import { until } from '../support/until.ts'
 
-const LEADS = 30
+const LEADS = 14
 
 /** One worker is killed once, while one partner's endpoint drains and another's webhooks are replayed. */
 describe('a worker that is killed in the middle of a drain and of a replay', () => {

@@ -6,11 +6,11 @@ import type { Arrival } from '../support/partner-endpoint.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const LEADS = 50
+const LEADS = 20
 const CONTACT = 'tech@lender.example'
 const STAFF = 'staff@service.example'
 
-describe('an endpoint that is away for ten days, with 50 leads living on', () => {
+describe('an endpoint that is away for ten days, with 20 leads living on', () => {
   let service: Service
   let partner: TestPartner
   let mailServer: Awaited<ReturnType<typeof startMailServer>>

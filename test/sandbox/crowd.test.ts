@@ -4,7 +4,7 @@ import { prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
-const PARTNERS = 4
+const PARTNERS = 2
 const PLACES = 4
 
 it('many clocks move at once, however few activities a worker has, and one endpoint that hangs stops no other', async () => {

@@ -10,9 +10,9 @@ import { sandboxPartner } from './partner.ts'
 
 /** Far above what a milestone takes on a busy machine, far below what it took behind scenarios that held the places. */
 const SOON_MS = 60_000
-/** Endpoints that drain, and leads of each whose webhook waits: half a minute of waking. */
+/** Endpoints that drain, and leads of each whose webhook waits: seconds of waking. */
 const DRAINING = 4
-const HELD = 600
+const HELD = 80
 
 describe('a worker with few places for activities', () => {
   let service: Service

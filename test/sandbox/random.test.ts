@@ -105,7 +105,7 @@ describe.each(runs)('whatever is simulated, advanced, paused and refused, $when'
         expect(taken).toEqual(Array.from({ length: webhooks }, (_, index) => index + 1))
         expect(partner.endpoint.arrivals.every(({ verified }) => verified)).toBe(true)
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     )
   }, 180_000)
 

@@ -14,7 +14,7 @@ const UNAVAILABLE = 14
 const FLOOD = 20
 /** In ten seconds: most are the worker’s own. */
 const MOST_TRANSACTIONS = 300
-const SCENARIO = 'chatty_borrower'
+const SCENARIO = 'stalled_before_escrow'
 const TAGGED = { ...LEAD, email: `ada+${SCENARIO}@example.com` }
 
 describe('a scenario that create-lead asks for while Temporal is away', () => {
@@ -54,7 +54,7 @@ describe('a scenario that create-lead asks for while Temporal is away', () => {
     const played = await describeScenario(first.lead_id)
     const names = await leadsOf(service, partner).names(first.lead_id)
     await create('repeated')
-    const { data } = await partner.post('sandbox/run-scenario', { scenario: 'stalled_before_escrow' })
+    const { data } = await partner.post('sandbox/run-scenario', { scenario: 'dropped_out' })
     expect(data.lead_id).toBeGreaterThan(asked.data.lead_id)
     expect((await describeScenario(first.lead_id))?.runId).toBe(played?.runId)
     // as by a start that comes late
