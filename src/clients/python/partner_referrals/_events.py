@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import random
 
 from ._calls import LIST_EVENTS
-from ._errors import CursorLostError, ReferralsError
+from ._errors import ReferralsError
 from ._retries import is_worth_repeating, wait_of
 from ._transport import Transport, given
 from .types import FeedEvent, ListEventsResponse
@@ -46,7 +46,7 @@ class Events:
                 page = self.page(after=place, limit=LIMIT, wait=WAIT)
             except ReferralsError as error:
                 # an outage ends some time, and the feed goes on where it was
-                if isinstance(error, CursorLostError) or not is_worth_repeating(error, True):
+                if not is_worth_repeating(error, True):
                     raise
                 wait = wait_of(attempt, error, random())
                 log.warning("The feed of events is interrupted, next attempt in %.1f s: %s", wait, error)
