@@ -12,7 +12,8 @@ import {
   RateLimitedError,
   Referrals,
 } from '../../src/clients/typescript/src/index.ts'
-import { type Document, emit } from '../../src/clients/typescript/emit.ts'
+import type { Document } from '../../src/clients/document.ts'
+import { emit } from '../../src/clients/typescript/emit.ts'
 import { answers, dropped, failure, scriptedApi, silent } from './scripted-api.ts'
 
 const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document & {

@@ -1,40 +1,7 @@
-/**
- * Writes the types of the client, and how its values look on the wire, from docs/openapi.json. The document has a small
- * grammar, and the generators of the day don't run beside TypeScript 7: so this is ours, and refuses what it doesn't know.
- */
+/** Writes the types of the client, and how its values look on the wire, from docs/openapi.json. */
 
+import { type Call, callsOf, type Document, isAnyString, isTime, refName, type Schema } from '../document.ts'
 import { camelCase } from './src/wire.ts'
-
-interface Schema {
-  $ref?: string
-  type?: string | string[]
-  const?: unknown
-  enum?: unknown[]
-  format?: string
-  description?: string
-  not?: unknown
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  additionalProperties?: boolean | Schema
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  discriminator?: { propertyName: string; mapping: Record<string, string> }
-}
-
-interface Operation {
-  operationId: string
-  description?: string
-  parameters?: { name?: string; $ref?: string }[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content: Record<string, { schema: Schema }> }>
-}
-
-export interface Document {
-  info: { version: string }
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema> }
-}
 
 /** These are classes of errors.ts, or of no use to a caller. */
 const LEFT_OUT = ['Failure', 'Timestamp']
@@ -43,50 +10,37 @@ import type { OtherName } from './names.ts'
 import type { Shapes } from './wire.ts'
 `
 
-function operationsOf(paths: Document['paths']) {
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+function callTypes(calls: readonly Call[]): string {
+  const lines = calls.map(
+    ({ name, request, response }) =>
+      `  ${name}: { request: ${request ?? 'undefined'}; response: ${response} }`,
   )
-}
-
-function callTypes(paths: Document['paths']): string {
-  const lines = operationsOf(paths).map(({ operation }) => {
-    const request = schemaOf(operation.requestBody)
-    const response = schemaOf(operation.responses[200])
-    return `  ${operation.operationId}: { request: ${request ?? 'undefined'}; response: ${response} }`
-  })
   return `/** What each call takes and answers. */\nexport interface Calls {\n${lines.join('\n')}\n}\n`
 }
 
-function callFacts(paths: Document['paths']): string {
-  const lines = operationsOf(paths).map(({ path, method, operation }) => {
-    const keyed = operation.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false
-    const [request, response] = [schemaOf(operation.requestBody), schemaOf(operation.responses[200])]
+function callFacts(calls: readonly Call[]): string {
+  const lines = calls.map(({ name, path, method, request, response, keyed }) => {
     const facts = [
-      `method: ${quoted(method.toUpperCase())}`,
+      `method: ${quoted(method)}`,
       `path: ${quoted(path)}`,
       `request: ${request === undefined ? '0' : quoted(`#${request}`)}`,
       `response: ${quoted(`#${response}`)}`,
       `keyed: ${keyed}`,
     ]
-    return `  ${operation.operationId}: { ${facts.join(', ')} },`
+    return `  ${name}: { ${facts.join(', ')} },`
   })
   return `/** \`keyed\`: takes an Idempotency-Key. */\nexport const calls = {\n${lines.join('\n')}\n} as const\n`
 }
 
-function schemaOf(content: { content: Record<string, { schema: Schema }> } | undefined): string | undefined {
-  const ref = content?.content['application/json']?.schema.$ref
-  return ref === undefined ? undefined : refName(ref)
-}
-
 export function emit({ info, paths, components }: Document): string {
+  const calls = callsOf(paths)
   const schemas = Object.entries(components.schemas).filter(([name]) => !LEFT_OUT.includes(name))
   return [
     HEAD,
     `/** The version of the API that this client was made for. */\nexport const API_VERSION = ${quoted(info.version)}\n`,
     ...schemas.map(([name, schema]) => declaration(name, schema)),
-    callTypes(paths),
-    callFacts(paths),
+    callTypes(calls),
+    callFacts(calls),
     `/** What each object has on the wire: names that are not listed are the partner’s own. */`,
     `export const shapes: Shapes = {\n${schemas.flatMap(([name, schema]) => shapeLine(name, schema)).join('\n')}\n}\n`,
   ].join('\n')
@@ -147,13 +101,6 @@ function unionOf(alternatives: readonly Schema[], indent: string): string {
   return [...new Set(types)].join(' | ')
 }
 
-const isAnyString = (schema: Schema) =>
-  schema.type === 'string' && schema.enum === undefined && schema.const === undefined
-
-function isTime(schema: Schema): boolean {
-  return schema.$ref === '#/components/schemas/Timestamp' || schema.format === 'date-time'
-}
-
 function shapeLine(name: string, schema: Schema): string[] {
   const shape = shapeOf(schema)
   return shape === '0' ? [] : [`  ${name}: ${shape},`]
@@ -195,7 +142,6 @@ const listOf = (kind: string, shape: string) => (shape === '0' ? '0' : `{ ${kind
 
 /** Names of headers have hyphens. */
 const property = (name: string) => (/^\w+$/.test(name) ? name : quoted(name))
-const refName = (ref: string) => ref.replace('#/components/schemas/', '')
 const inBrackets = (type: string) => (/[ |&]/.test(type) ? `(${type})` : type)
 
 function quoted(value: unknown): string {

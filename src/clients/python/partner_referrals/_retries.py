@@ -1,0 +1,35 @@
+"""Whether and when a call is made again: pure, so that the worst cases are a table in the tests."""
+
+from __future__ import annotations
+
+from ._errors import ReferralsError
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 8.0
+
+TEMPORARY = (408, 429, 500, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
+NOT_BEGUN = (429,)
+"""Before anything was carried out."""
+
+
+def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
+    """`may_repeat`: whether carrying the request out twice is the same as once."""
+    if error.status is None:
+        return may_repeat
+    # a conflict that passes says so
+    if error.status == 409:
+        return error.retry_after is not None
+    return error.status in (TEMPORARY if may_repeat else NOT_BEGUN)
+
+
+def wait_of(attempt: int, error: ReferralsError, random: float) -> float:
+    """
+    In seconds: what the API asks for; else twice the wait before, of which a random half is left out, so that many
+    clients don't come back at the same time. `attempt` is 1 after the first, `random` from 0 to 1.
+    """
+    if error.retry_after is not None:
+        return error.retry_after
+    # the power of a long outage would be too large for a float
+    longest = LONGEST_WAIT if attempt > 10 else min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
+    return longest * (1 - random / 2)

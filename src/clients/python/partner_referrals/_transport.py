@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import time
+import uuid
+from collections.abc import Mapping
+from copy import copy
+from http.client import HTTPException
+from random import random
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from ._calls import ADVANCE_CLOCK, RUN_SCENARIO, TEST_ENDPOINT
+from ._connections import Connections, Request
+from ._errors import NoAnswerError, ReferralsError, error_of
+from ._retries import is_worth_repeating, wait_of
+from ._shapes import Call
+from ._wire import decode
+
+Answer = TypeVar("Answer")
+
+ONCE = (ADVANCE_CLOCK, RUN_SCENARIO, TEST_ENDPOINT)
+"""Carrying these out twice is not the same as once, and they take no Idempotency-Key."""
+
+
+class Transport:
+    """Makes the API's calls."""
+
+    def __init__(
+        self, api_key: str, base_url: str, timeout: float, deadline: float, ssl_context: ssl.SSLContext | None
+    ) -> None:
+        if not re.fullmatch("prs_(test|live)_[!-~]+", api_key):
+            raise ValueError("api_key must begin with prs_test_ or prs_live_, and end without a space or line break")
+        url = urlsplit(base_url.rstrip("/"))
+        if url.scheme not in ("http", "https") or not url.hostname or not url.path.endswith("/v1") or url.query:
+            raise ValueError("base_url must be a URL that ends in /v1, such as https://api.example.com/v1")
+        self._authorization = f"Service-Key {api_key}"
+        self._path = url.path
+        self._connections = Connections(url, ssl_context)
+        self._timeout = timeout
+        self.deadline = deadline
+
+    def within(self, deadline: float) -> Transport:
+        other = copy(self)
+        other.deadline = deadline
+        return other
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def call(
+        self,
+        call: Call[Answer],
+        body: Mapping[str, object] | None = None,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Answer:
+        """
+        Raises a `ReferralsError` if the API refused the call or failed until the deadline, and a `NoAnswerError` if no
+        answer came until then.
+        """
+        request = self._request(call, body, idempotency_key)
+        ends = time.monotonic() + self.deadline
+        attempt = 1
+        while True:
+            limit = min(self._timeout if timeout is None else timeout, ends - time.monotonic())
+            try:
+                return self._attempt(call, request, max(0.001, limit))
+            except ReferralsError as error:
+                wait = wait_of(attempt, error, random())
+                if not is_worth_repeating(error, call not in ONCE) or time.monotonic() + wait > ends:
+                    raise
+            time.sleep(wait)
+            attempt += 1
+
+    def _request(self, call: Call[Answer], body: Mapping[str, object] | None, key: str | None) -> Request:
+        headers = {"Authorization": self._authorization}
+        if call.keyed:
+            headers["Idempotency-Key"] = str(uuid.uuid4()) if key is None else key
+        if call.method == "GET":
+            return Request(call.method, self._path + call.path, headers, None)
+        headers["Content-Type"] = "application/json"
+        text = json.dumps(dict(body or {}), allow_nan=False)
+        return Request(call.method, self._path + call.path, headers, text.encode())
+
+    def _attempt(self, call: Call[Answer], request: Request, limit: float) -> Answer:
+        try:
+            response = self._connections.exchange(request, limit, call in ONCE)
+        except (OSError, HTTPException) as cause:
+            reason = f"within {limit:.3g} s" if isinstance(cause, TimeoutError) else f"({cause or type(cause).__name__})"
+            raise NoAnswerError(f"{call.path}: no answer {reason}", code="NO_ANSWER") from cause
+        body = parse(response.body)
+        if not 200 <= response.status < 300 or not isinstance(body, dict):
+            raise error_of(response.status, response.headers, body)
+        answer: Answer = decode(call.answer, body)
+        return answer
+
+
+def parse(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def given(**fields: object) -> dict[str, object]:
+    """The arguments that a caller gave."""
+    return {name: value for name, value in fields.items() if value is not None}

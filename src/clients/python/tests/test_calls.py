@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from unittest import TestCase
+
+from partner_referrals import (
+    API_VERSION,
+    AuthFailedError,
+    CreatedLead,
+    CursorLostError,
+    InvalidPayloadError,
+    NoAnswerError,
+    RateLimitedError,
+    Referrals,
+    ReferralsError,
+    WrongField,
+)
+from partner_referrals.types import CreateLeadRequest
+
+from .scripted_api import ScriptedApi, answers, drips, dropped, failure
+
+ROOT = Path(__file__).parents[4]
+DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))
+LEAD: CreateLeadRequest = {
+    "first_name": "Ada",
+    "last_name": "Miller",
+    "email": "ada@example.com",
+    "phone": "555-0100",
+}
+CREATED = {"success": True, "message": "Lead created.", "lead_id": 7}
+NOW = {"retry-after": "0"}
+
+
+class Calls(TestCase):
+    def test_are_all_that_the_api_has_with_all_that_they_take(self) -> None:
+        def step(handler: BaseHTTPRequestHandler) -> None:
+            # each list has a second page
+            is_first = [made.path for made in api.requests].count(handler.path) == 1
+            answers(200, {"success": True, "data": {}, "next": 1 if is_first else None})(handler)
+
+        api = ScriptedApi(self, step)
+        client = api.client()
+        client.ping()
+        for group in (client.leads, client.events, client.deliveries, client.endpoint, client.requests, client.sandbox):
+            for name, method in inspect.getmembers(group, inspect.ismethod):
+                if not name.startswith("_") and name != "follow":
+                    call_with_everything(method)
+        sent: dict[str, set[str]] = {}
+        for made in api.requests:
+            sent.setdefault(made.path.removeprefix("/v1"), set()).update(made.body or {})
+        self.assertEqual(sent, fields_of_document())
+
+    def test_write_what_the_api_reads_and_read_what_it_writes(self) -> None:
+        lead = {"id": 7, "first_name": "Ada", "created_at": "2026-11-21 20:57:56", "my_at": "2026-11-21 20:57:56"}
+        api = ScriptedApi(self, answers(200, {"success": True, "data": lead}))
+        got = api.client().leads.get(7)
+        self.assertEqual((got.id, got.first_name, got.partner_lead_id), (7, "Ada", None))
+        self.assertEqual(got.created_at, datetime(2026, 11, 21, 20, 57, 56, tzinfo=timezone.utc))
+        # a partner's own field
+        self.assertEqual(got.metadata, {"my_at": "2026-11-21 20:57:56"})
+        api.client().leads.update(7, {"loan_product": None, "my_field": "é"})
+        self.assertEqual(api.requests[0].body, {"lead_id": 7})
+        self.assertEqual(api.requests[1].body, {"lead_id": 7, "loan_product": None, "my_field": "é"})
+        self.assertEqual(api.requests[1].headers["Authorization"], "Service-Key prs_test_1")
+
+    def test_are_repeated_with_one_key_when_the_answer_is_lost_or_refused_for_now(self) -> None:
+        api = ScriptedApi(
+            self,
+            dropped,
+            answers(503, failure("SERVICE_UNAVAILABLE"), NOW),
+            answers(429, failure("RATE_LIMITED"), NOW),
+            answers(502, "<html>Bad Gateway</html>", NOW),
+            answers(408, failure("A_NEW_CODE"), NOW),
+            answers(200, CREATED),
+        )
+        created = api.client().leads.create(LEAD)
+        self.assertEqual(
+            created, CreatedLead(lead_id=7, partner_lead_id=None, ignored_fields=[], duplicate_of=None)
+        )
+        self.assertEqual(len(api.requests), 6)
+        self.assertEqual(len(set(api.keys)), 1)
+        self.assertRegex(str(api.keys[0]), r"^[\da-f-]{36}$")
+        api.client().leads.create(LEAD, idempotency_key="loan-118")
+        self.assertEqual(api.keys[-1], "loan-118")
+
+    def test_are_not_repeated_when_they_would_be_done_twice(self) -> None:
+        api = ScriptedApi(self, answers(503, failure("SERVICE_UNAVAILABLE"), NOW))
+        with self.assertRaises(ReferralsError):
+            api.client().sandbox.advance_clock(7, days=45)
+        self.assertEqual(len(api.requests), 1)
+        lost = ScriptedApi(self, dropped)
+        with self.assertRaises(NoAnswerError):
+            lost.client().sandbox.run_scenario("chatty_borrower")
+        self.assertEqual(len(lost.requests), 1)
+
+    def test_repeat_a_conflict_only_if_it_says_when(self) -> None:
+        passes = ScriptedApi(
+            self, answers(409, failure("CLOCK_MOVING"), NOW), answers(200, {"success": True, "data": {}})
+        )
+        passes.client().sandbox.advance_clock(7, days=45)
+        self.assertEqual(len(passes.requests), 2)
+        stays = ScriptedApi(self, answers(409, failure("NO_ENDPOINT")))
+        with self.assertRaises(ReferralsError) as raised:
+            stays.client().endpoint.test()
+        self.assertEqual((raised.exception.code, raised.exception.status), ("NO_ENDPOINT", 409))
+        self.assertEqual(len(stays.requests), 1)
+
+    def test_raise_errors_with_all_that_the_api_said(self) -> None:
+        fields = [{"field": "email", "problem": "must be a valid email address"}]
+        api = ScriptedApi(
+            self,
+            answers(400, failure("INVALID_PAYLOAD", fields=fields), {"x-request-id": "req_1"}),
+            answers(401, failure("AUTH_FAILED")),
+            answers(418, failure("A_NEW_CODE")),
+            answers(400, failure("INVALID_PAYLOAD", next="1-2-3-4")),
+            answers(429, failure("RATE_LIMITED"), {"retry-after": "900"}),
+            answers(200, "<html>Sign in</html>"),
+            answers(302, CREATED, {"location": "http://127.0.0.1:1/v1/create-lead"}),
+            answers(400, {"error": {"code": ["x"], "message": None, "fields": [7, {}]}}),
+        )
+        client = api.client()
+
+        def refusal() -> ReferralsError:
+            with self.assertRaises(ReferralsError) as raised:
+                client.leads.create(LEAD)
+            return raised.exception
+
+        invalid = refusal()
+        self.assertIsInstance(invalid, InvalidPayloadError)
+        self.assertEqual((invalid.code, invalid.status, invalid.request_id), ("INVALID_PAYLOAD", 400, "req_1"))
+        self.assertEqual(invalid.fields, (WrongField("email", "must be a valid email address"),))
+        self.assertIsInstance(refusal(), AuthFailedError)
+        unknown = refusal()
+        self.assertEqual((type(unknown), unknown.code), (ReferralsError, "A_NEW_CODE"))
+        lost = refusal()
+        assert isinstance(lost, CursorLostError)
+        self.assertEqual(lost.place, "1-2-3-4")
+        # longer than the call's deadline: the caller decides
+        limited = refusal()
+        self.assertIsInstance(limited, RateLimitedError)
+        self.assertEqual(limited.retry_after, 900)
+        self.assertEqual((refusal().code, refusal().status), ("NO_CODE", 302))
+        self.assertEqual(refusal().status, 400)
+        self.assertEqual(len(api.requests), 8)
+
+    def test_end_at_their_deadline_whatever_the_service_sends(self) -> None:
+        api = ScriptedApi(self, drips)
+        begun = monotonic()
+        with self.assertRaisesRegex(NoAnswerError, r"^/get-lead: no answer within 0\.\d+ s$"):
+            api.client().within(0.1).leads.get(7)
+        self.assertLess(monotonic() - begun, 5)
+        self.assertEqual(len(api.requests), 1)
+
+    def test_say_at_once_what_is_wrong_with_a_key_or_an_address(self) -> None:
+        for key in ("sk_live_1", "prs_test_1\n", "prs_test_"):
+            with self.assertRaisesRegex(ValueError, "^api_key must begin with prs_test_ or prs_live_"):
+                Referrals(api_key=key, base_url="https://api.example.com/v1")
+        for url in ("api.example.com/v1", "https://api.example.com", "ftp://api.example.com/v1"):
+            with self.assertRaisesRegex(ValueError, "^base_url must be a URL that ends in /v1"):
+                Referrals(api_key="prs_test_1", base_url=url)
+        api = ScriptedApi(self, answers(200, CREATED))
+        for idempotency_key in ("a\r\nx: y", "schlüssel-€"):
+            with self.assertRaises(ValueError):
+                api.client().leads.create(LEAD, idempotency_key=idempotency_key)
+        self.assertEqual(api.requests, [])
+
+    def test_read_lists_page_by_page(self) -> None:
+        api = ScriptedApi(
+            self,
+            answers(200, {"success": True, "data": [{"lead_id": 3}, {"lead_id": 2}], "next": 2}),
+            answers(200, {"success": True, "data": [{"lead_id": 1}], "next": None}),
+        )
+        leads = api.client().leads.list(status="escrow_funded")
+        self.assertEqual([lead.lead_id for lead in leads], [3, 2, 1])
+        self.assertEqual(
+            [made.body for made in api.requests],
+            [{"status": "escrow_funded"}, {"status": "escrow_funded", "after": 2}],
+        )
+
+    def test_are_of_the_version_of_the_document(self) -> None:
+        project = (ROOT / "src/clients/python/pyproject.toml").read_text("utf-8")
+        self.assertEqual(API_VERSION, DOCUMENT["info"]["version"])
+        self.assertIn(f'\nversion = "{API_VERSION}"\n', project)
+
+
+def call_with_everything(method: Any) -> None:
+    names = inspect.signature(method).parameters
+    answer = method(**{name: SAMPLES.get(name, "x") for name in names})
+    if isinstance(answer, Iterator):
+        list(answer)
+
+
+def fields_of_document() -> dict[str, set[str]]:
+    schemas = DOCUMENT["components"]["schemas"]
+    fields: dict[str, set[str]] = {}
+    for path, methods in DOCUMENT["paths"].items():
+        for operation in methods.values():
+            schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            name = schema["$ref"].rpartition("/")[2] if schema else None
+            fields[path] = set(schemas[name]["properties"]) if name else set()
+    return fields
+
+
+SAMPLES: dict[str, Any] = {
+    "wait": 0,
+    # the types of these name their fields
+    "lead": dict.fromkeys(CreateLeadRequest.__required_keys__ | CreateLeadRequest.__optional_keys__),
+    "fields": dict.fromkeys(fields_of_document()["/update-partner-info"]),
+}
