@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { temporaryFolder } from '../../support/folder.ts'
+import { samplePartner, samplesIn } from '../samples.ts'
+
+const client = path.join(import.meta.dirname, '../../../src/clients/python')
+
+describe('the samples of the reference in Python', () => {
+  const file = path.join(temporaryFolder(), 'sample.py')
+  let partner: Awaited<ReturnType<typeof samplePartner>>
+  beforeAll(async () => {
+    partner = await samplePartner()
+  })
+
+  it.each(samplesIn('Python'))('call $path', async (sample) => {
+    const output = await partner.run(sample, (source) => {
+      writeFileSync(file, source)
+      return ['env', `PYTHONPATH=${client}`, 'python3', '-u', file]
+    })
+    expect(output !== '').toBe(sample.source.includes('print('))
+  })
+})
