@@ -1,10 +1,27 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { atEnd } from '../support/at-end.ts'
 import { partnerCalls } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
 import { openApiDocument } from '../api/openapi-document.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+
+/** The program that integrate.md begins with, in one language. */
+export function programOfGuide(language: 'ts' | 'python'): string {
+  const [, section = ''] = readFileSync(path.join(root, 'docs/integrate.md'), 'utf8').split(
+    '\n## Use a client\n',
+  )
+  const [own = ''] = section.split('\n## ')
+  return own
+    .split('```')
+    .filter((block) => block.startsWith(`${language}\n`))
+    .map((block) => block.slice(language.length + 1))
+    .join('\n')
+}
 
 export interface Sample {
   path: string
@@ -13,11 +30,11 @@ export interface Sample {
 
 /** The samples of the reference in one language, in its order. */
 export const samplesIn = (label: string): Sample[] =>
-  Object.entries(openApiDocument.paths).flatMap(([path, methods]) =>
+  Object.entries(openApiDocument.paths).flatMap(([call, methods]) =>
     Object.values(methods).flatMap((operation) =>
       operation['x-codeSamples']
         .filter((sample) => sample.label === label)
-        .map(({ source }) => ({ path, source })),
+        .map(({ source }) => ({ path: call, source })),
     ),
   )
 
@@ -27,6 +44,9 @@ export async function samplePartner() {
   const { key, endpoint } = await service.addPartner()
   const variables = { KEY: key, API: `http://127.0.0.1:${service.port}/v1` }
   return {
+    secret: endpoint.secret,
+    start: (command: readonly string[], more: Record<string, string> = {}) =>
+      start(command, { ...variables, ...more }),
     /** What a command prints that runs the sample with a lead of this partner. */
     run: async ({ source }: Sample, commandOf: (source: string) => readonly string[]) => {
       const lead = await newLead(service, key)
@@ -34,7 +54,10 @@ export async function samplePartner() {
         .replaceAll('1042', String(lead.id))
         .replaceAll(/evt_[\w-]+/g, lead.eventId)
         .replaceAll('https://lender.example.com/webhooks', `${endpoint.url}/new`)
-      return printed(commandOf(own), variables, source.includes('.follow('))
+      const program = start(commandOf(own), variables)
+      // it follows events without an end
+      if (source.includes('.follow(')) return program.until(/./)
+      return program.end()
     },
   }
 }
@@ -50,22 +73,27 @@ async function newLead(service: SharedService, key: string): Promise<{ id: numbe
   return { id, eventId: row.event_id }
 }
 
-/** @param isEndless if it prints on and on: it is stopped once it has begun. */
-async function printed(
-  [program = '', ...args]: readonly string[],
-  variables: Record<string, string>,
-  isEndless: boolean,
-): Promise<string> {
+/** A program with what it prints. It does not outlive the test file. */
+function start([program = '', ...args]: readonly string[], variables: Record<string, string>) {
   const child = spawn(program, args, { env: { ...process.env, NO_COLOR: '1', ...variables } })
-  atEnd(async () => void child.kill())
-  if (isEndless) void stopOnceItPrints(child)
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  if (child.exitCode !== 0 && !(isEndless && child.killed)) throw new Error(`${output}${errors}`)
-  return output
-}
-
-async function stopOnceItPrints(child: ChildProcess): Promise<void> {
-  if (child.stdout === null) return
-  await once(child.stdout, 'data')
-  child.kill('SIGKILL')
+  atEnd(async () => void child.kill('SIGKILL'))
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (part) => (output += String(part)))
+  child.stderr.on('data', (part) => (errors += String(part)))
+  const ended = once(child, 'close')
+  return {
+    /** What it has printed once this is part of it. */
+    until: (pattern: RegExp) =>
+      until(async () => {
+        if (child.exitCode !== null) throw new Error(`${output}${errors}`)
+        return pattern.test(output) && output
+      }),
+    /** All that it printed. */
+    end: async () => {
+      await ended
+      if (child.exitCode !== 0) throw new Error(`${output}${errors}`)
+      return output
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { temporaryFolder } from '../../support/folder.ts'
-import { samplePartner, samplesIn } from '../samples.ts'
+import { programOfGuide, samplePartner, samplesIn } from '../samples.ts'
 
 const client = path.join(import.meta.dirname, '../../../src/clients/python')
 
@@ -19,5 +19,12 @@ describe('the samples of the reference in Python', () => {
       return ['env', `PYTHONPATH=${client}`, 'python3', '-u', file]
     })
     expect(output !== '').toBe(sample.source.includes('print('))
+  })
+
+  it('are a program in integrate.md, which refers a borrower and follows events', async () => {
+    writeFileSync(file, programOfGuide('python'))
+    const program = partner.start(['env', `PYTHONPATH=${client}`, 'python3', '-u', file])
+    const [, id] = /^lead (\d+)$/m.exec(await program.until(/^lead \d+$/m)) ?? []
+    expect(await program.until(new RegExp(`^lead_received ${id}$`, 'm'))).toContain(`lead ${id}`)
   })
 })

@@ -60,7 +60,7 @@ export function write(value: unknown, notation: Notation): string {
   if (typeof value === 'boolean') return value ? notation.yes : notation.no
   if (typeof value === 'string') return notation.text(value)
   if (Array.isArray(value)) return `[${value.map((item) => write(item, notation)).join(', ')}]`
-  if (typeof value !== 'object') return String(value)
+  if (typeof value !== 'object') return JSON.stringify(value)
   const fields = fieldsOf(value, notation)
   return fields.length === 0 ? '{}' : `{${notation.gap}${fields.join(', ')}${notation.gap}}`
 }

@@ -61,8 +61,7 @@ function inTypeScript(call: SampledCall): string {
 const { API = '', KEY = '' } = process.env
 const referrals = new Referrals({ apiKey: KEY, baseUrl: API })
 
-${statements.join('\n')}
-`
+${statements.join('\n')}`
 }
 
 function inPython(call: SampledCall): string {
@@ -84,13 +83,12 @@ from partner_referrals import Referrals
 
 referrals = Referrals(api_key=os.environ["KEY"], base_url=os.environ["API"])
 
-${statements.join('\n')}
-`
+${statements.join('\n')}`
 }
 
 function inShell({ method, path, body = {}, idempotencyKey }: SampledCall): string {
   const key = '-H "Authorization: Service-Key $KEY"'
-  if (method === 'get') return `curl $API${path} ${key}\n`
+  if (method === 'get') return `curl $API${path} ${key}`
   const line = write(body, json)
   const sent = line.length > WIDTH - 10 ? writeLines(body, json) : line
   return [
@@ -99,9 +97,7 @@ function inShell({ method, path, body = {}, idempotencyKey }: SampledCall): stri
     "-H 'Content-Type: application/json'",
     ...(idempotencyKey === undefined ? [] : [`-H 'Idempotency-Key: ${idempotencyKey}'`]),
     `-d '${sent.replaceAll("'", String.raw`'\''`)}'`,
-  ]
-    .join(' \\\n  ')
-    .concat('\n')
+  ].join(' \\\n  ')
 }
 
 const kindOf = (result: string, items: ClientCall['items']) => items ?? (result === '' ? 'nothing' : 'one')
