@@ -18,6 +18,7 @@ COPY package.json ./
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
+COPY docs ./docs
 # bundles the workflows once, instead of at every start
 RUN node src/prepare.ts
 # a new volume takes its owner from here

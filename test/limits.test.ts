@@ -3,6 +3,7 @@ import { maxHeaderSize } from 'node:http'
 import path from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { z } from 'zod'
+import { LONGEST_QUERY, MOST_HITS, MOST_WORDS } from '../src/capabilities/guides/searching.ts'
 import { EXPORT_LEASE_SECONDS } from '../src/capabilities/access/statements/export-lease.ts'
 import { MOST_CLOSINGS_A_DAY } from '../src/capabilities/closing/decisions/closing.ts'
 import { MOST_ERASURES_A_DAY } from '../src/capabilities/erasure/decisions/erasure.ts'
@@ -101,6 +102,8 @@ const limits: Record<string, string> = {
   '`Idempotency-Key`': '255 visible ASCII characters, remembered for 24 hours',
   'invalid fields that `error.fields` names': `${MAX_FAULTS}, and ${MOST_NAMED} unknown ones`,
   'names in `ignored_fields`': `${MOST_IGNORED}`,
+  'a search in the guides': `${LONGEST_QUERY} characters and ${MOST_WORDS} words`,
+  'results of a search': String(MOST_HITS),
   // fields
   '`first_name`, `last_name`': characters(lead('first_name')),
   '`email`': characters(lead('email')),

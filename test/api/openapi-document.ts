@@ -35,6 +35,7 @@ export interface Operation {
   requestBody?: Content
   responses: Record<string, Response>
   parameters: { name: string; example?: string }[]
+  'x-codeSamples': { lang: string; label: string; source: string }[]
 }
 
 export interface Document {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import axe from 'axe-core'
 import { until } from '../support/until.ts'
 import { openTab, type Tab } from './browser.ts'
 import { useStage } from './console.ts'
+import { findings } from './findings.ts'
 
 const MOST_BYTES = 100_000
 const filesLoaded = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
@@ -10,18 +10,6 @@ const filesLoaded = `[...performance.getEntriesByType('navigation'), ...performa
 /** By how much the page, or a table in it, is too wide. */
 const overflow = `Math.max(...[document.documentElement, ...document.querySelectorAll('.table')]
   .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`
-
-interface Finding {
-  id: string
-  nodes: { html: string }[]
-}
-
-/** What axe finds: WCAG 2.2 A and AA, and its best practices. */
-async function findings(tab: Tab): Promise<string[]> {
-  await tab.evaluate(axe.source)
-  const { violations } = (await tab.evaluate('axe.run(document)')) as { violations: Finding[] }
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-}
 
 /** Opens all that can be opened, and what is in it. */
 async function openAll(tab: Tab): Promise<void> {

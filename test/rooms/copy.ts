@@ -27,6 +27,7 @@ export const removable: Record<string, readonly string[]> = {
   encryption: [],
   access: [],
   requests: [],
+  guides: [],
   console: [],
   embedded: ['src/start.ts', 'src/temporal-command.ts'],
 }

@@ -80,6 +80,12 @@ const closing = z
 
 const schema = operation({
   operationId: 'closeLead',
+  client: {
+    call: 'leads.close',
+    positional: ['lead_id', 'reason'],
+    result: 'closing',
+    prints: ['closes_at'],
+  },
   tags: ['Leads'],
   summary: 'Close a lead',
   description: `Requests that a lead is closed, for example because the borrower withdrew. In production, it is closed ${CLOSING_DELAY_HOURS} hours later, and your contact is told by email; it waits until that email was sent. Until then the journey goes on: milestones are recorded and webhooks are sent. The same call with \`"cancel": true\` cancels it, as our staff can. In the sandbox, the lead is closed within a second. A closed lead stays closed: no more milestones are recorded, no more score updates are made, and open webhooks are still sent. get-lead has \`closing\` from the request on. A repeat changes nothing, and returns the first request. At most ${MOST_CLOSINGS_A_DAY} are possible within 24 hours; our staff can close more for you.`,

@@ -56,6 +56,7 @@ const body = strictBody(
 
 const schema = operation({
   operationId: 'eraseLead',
+  client: { call: 'leads.erase', positional: ['lead_id'], result: 'erasure', prints: ['due_at'] },
   tags: ['Leads'],
   summary: 'Erase a borrower’s personal data',
   description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. It waits until the email to your contact was sent. At most ${MOST_ERASURES_A_DAY} are possible within 24 hours; our staff can erase more for you. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an \`Idempotency-Key\`, a repeat within 24 hours gets the same response even then.`,

@@ -69,6 +69,7 @@ const example = {
 
 const schema = operation({
   operationId: 'listRequests',
+  client: { call: 'requests.list', result: 'request', prints: ['call', 'status'], items: 'in pages' },
   tags: ['Service'],
   summary: 'List your requests',
   description: `Returns the requests that you made in the last ${KEPT_DAYS} days, newest first, at most the latest ${MOST_KEPT.toLocaleString('en')}: which call, when, with which key, and how it was answered. Nothing that a request held is kept, and names of unknown fields are not either. A request is listed about a second after its response. Requests with a key of yours that has expired or was revoked are listed too; those with another key, or none, or to an unknown path are not. Neither are those of the console, and waits of list-events that ended without events.`,

@@ -16,6 +16,7 @@ export const scenarioName = z.enum(scenarioNames).meta({ id: 'ScenarioName' })
 
 const schema = operation({
   operationId: 'listScenarios',
+  client: { call: 'sandbox.scenarios', result: 'scenario', prints: ['scenario', 'about'], items: 'together' },
   tags: ['Sandbox'],
   summary: 'List the scenarios',
   description:

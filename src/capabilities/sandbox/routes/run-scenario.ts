@@ -42,6 +42,7 @@ const tooManyScenarios = () =>
 
 const schema = operation({
   operationId: 'runScenario',
+  client: { call: 'sandbox.runScenario', result: 'run', prints: ['lead_id', 'state'] },
   tags: ['Sandbox'],
   summary: 'Play a whole journey',
   description:

@@ -11,6 +11,7 @@ export const noSink = () =>
 
 const schema = operation({
   operationId: 'setSink',
+  client: { call: 'sandbox.setSink' },
   tags: ['Sandbox'],
   summary: 'Decide how the sink answers',
   description:

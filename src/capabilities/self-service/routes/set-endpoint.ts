@@ -26,6 +26,7 @@ const nothingToSet = () => invalidRequest({ field: 'url', problem: 'is required,
 
 const schema = operation({
   operationId: 'setEndpoint',
+  client: { call: 'endpoint.set', result: 'endpoint', prints: ['secret'] },
   tags: ['Endpoint'],
   summary: 'Set the URL of your endpoint',
   description:

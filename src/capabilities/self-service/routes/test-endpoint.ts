@@ -12,6 +12,7 @@ import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'testEndpoint',
+  client: { call: 'endpoint.test', result: 'endpoint', prints: ['last_test'] },
   tags: ['Endpoint'],
   summary: 'Send a test request to your endpoint',
   description:

@@ -134,6 +134,7 @@ const notAlone = () =>
 
 const schema = operation({
   operationId: 'getDeliveries',
+  client: { call: 'deliveries.list', result: 'delivery', prints: ['event_name', 'state'], items: 'in pages' },
   tags: ['Deliveries'],
   summary: 'List webhook deliveries',
   description: `Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign \`<webhook-id>.<webhook-timestamp>.<body>\` with your secret; that of the example is \`${EXAMPLE_SECRET}\`. With \`event_id\`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some.`,

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors.ts'
 import { keepUsedSchemas } from './components.ts'
 import { failureResponses, failureSchemas, headersOf, responseHeaders } from './failures.ts'
 import type { Details, Links } from './operation.ts'
+import { samplesOf } from './samples.ts'
 
 interface Media {
   schema: { $ref: string }
@@ -14,6 +15,7 @@ interface Operation {
   requestBody?: { content: { 'application/json': Media } }
   responses: Record<string, object>
   'x-operation'?: Details
+  'x-codeSamples'?: object[]
 }
 
 export interface Document {
@@ -26,12 +28,17 @@ export function complete<Found extends Document>(
   document: Found,
   { codes, always }: { codes: readonly ErrorCode[]; always: readonly string[] },
 ): Found {
-  const all = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  const all = calls.map(({ operation }) => operation)
   const fields = fieldsOf(document)
-  for (const operation of all) {
+  for (const { operation, ...call } of calls) {
     const { 'x-operation': details } = operation
     delete operation['x-operation']
-    if (details !== undefined) detail(operation, details, linksOf(operation, details.links, all, fields))
+    if (details === undefined) continue
+    detail(operation, details, linksOf(operation, details.links, all, fields))
+    operation['x-codeSamples'] = samples(call, details)
   }
   const { schemas, ...others } = document.components
   const components = {
@@ -58,6 +65,12 @@ function detail(operation: Operation, details: Details, links: object): void {
     },
     ...details.failures,
   }
+}
+
+function samples(call: { path: string; method: string }, details: Details): object[] {
+  const [example] = Object.values(details.requestExamples) as { value: object }[]
+  const key = details.parameters?.find(({ name }) => name === 'Idempotency-Key')
+  return samplesOf({ ...call, ...details.client, body: example?.value, idempotencyKey: key?.example })
 }
 
 /** The names of the fields that an operation takes. */

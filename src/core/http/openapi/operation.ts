@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ApiError } from '../errors.ts'
 import { failuresOf, type ResponseHeader } from './failures.ts'
+import type { ClientCall } from './samples.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -12,7 +13,8 @@ declare module 'fastify' {
 /** What OpenAPI says about a route where Fastify's schema has no place for it. */
 export interface Details {
   /** Header parameters. */
-  parameters?: object[]
+  parameters?: Parameter[]
+  client: ClientCall
   requestExamples: Examples
   responseDescription: string
   /** Beside those of every response. */
@@ -21,6 +23,11 @@ export interface Details {
   links: Links
   /** Error responses by status. */
   failures: Record<string, object>
+}
+
+interface Parameter {
+  name: string
+  example: string
 }
 
 /** Values by the name that the reference shows. */
@@ -39,7 +46,9 @@ interface Operation<Body, Response> {
   description: string
   /** Set where a request needs no key. */
   security?: Record<string, string[]>[]
-  parameters?: object[]
+  parameters?: Parameter[]
+  /** For the samples: they send the first of `bodyExamples`. */
+  client: ClientCall
   body?: Body
   bodyExamples?: Examples
   response: Response
@@ -54,6 +63,7 @@ interface Operation<Body, Response> {
 /** The schema of a route with all that OpenAPI says about it. Its body and its response are named after it. */
 export function operation<Response extends z.ZodType, Body extends z.ZodType | undefined = undefined>({
   parameters,
+  client,
   body,
   bodyExamples = {},
   response,
@@ -67,6 +77,7 @@ export function operation<Response extends z.ZodType, Body extends z.ZodType | u
   const name = texts.operationId.replace(/^./, (first) => first.toUpperCase())
   const details: Details = {
     ...(parameters && { parameters }),
+    client,
     requestExamples: toExamples(bodyExamples),
     responseDescription,
     responseHeaders,

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify, { type FastifyPluginAsync } from 'fastify'
 import type { Environment } from '../../values/environment.ts'
+import { bannerOf, bannerStyle, colors, type Guides, REFERENCE } from './page.ts'
 
 const TITLE = 'Partner Referral Service: API reference'
 
@@ -14,19 +15,33 @@ const policy = [
   "connect-src 'self'",
   "img-src 'self' data:",
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join(';')
 
-const page = `<!doctype html>
+/** Of the banner; the viewer colors its page by itself, and says with a class which colors it took. */
+const ownStyle = `
+:root { color-scheme: light dark; ${colors} }
+:root:has(body.light-mode) { color-scheme: light }
+:root:has(body.dark-mode) { color-scheme: dark }
+body { margin: 0; --scalar-custom-header-height: 3rem }
+${bannerStyle}
+.banner { position: sticky; top: 0; z-index: 100; box-sizing: border-box; height: 3rem;
+  font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif }
+@media (max-width: 860px) { body { --scalar-custom-header-height: 5.5rem } .banner { height: 5.5rem } .banner nav { flex-wrap: nowrap } }
+`
+
+const pageWith = (guides: Guides | undefined) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${TITLE}</title>
     <link rel="icon" href="data:,">
+    <style>${ownStyle}</style>
   </head>
   <body>
+    ${bannerOf(REFERENCE.path, guides)}
     <div id="reference"></div>
     <script src="/docs/viewer.js"></script>
     <script src="/docs/reference.js"></script>
@@ -55,6 +70,8 @@ const configuration = {
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
+  // the samples of each operation are those of x-codeSamples
+  hiddenClients: true,
   showDeveloperTools: 'never',
   documentDownloadType: 'json',
   orderSchemaPropertiesBy: 'preserve',
@@ -68,18 +85,21 @@ const configuration = {
 }
 
 /** In a sandbox, requests can be tried on the page; its examples would create leads in production. */
-const startIn = (environment: Environment) =>
+const startIn = (environment: Environment, guides: Guides | undefined) =>
   `Scalar.createApiReference('#reference', ${JSON.stringify({
     ...configuration,
+    // ours finds in the guides, too
+    hideSearch: guides !== undefined,
     hideTestRequestButton: environment === 'production',
   })})\n`
 
 /** GET /docs: the reference for people. */
-export const referencePage: FastifyPluginAsync<{ environment: Environment }> = async (
-  app,
-  { environment },
-) => {
-  const start = startIn(environment)
+export const referencePage: FastifyPluginAsync<{
+  environment: Environment
+  guides?: Guides | undefined
+}> = async (app, { environment, guides }) => {
+  const page = pageWith(guides)
+  const start = startIn(environment, guides)
   let viewer: ReturnType<typeof loadViewer> | undefined
   const hidden = { schema: { hide: true, 'x-operation': {} } }
   app.addHook('onRequest', async (request, reply) => {

@@ -57,6 +57,7 @@ const feedEvent = tellApart(
 
 const schema = operation({
   operationId: 'listEvents',
+  client: { call: 'events.follow', result: 'event', prints: ['event_name', 'place'], items: 'in pages' },
   tags: ['Deliveries'],
   summary: 'Poll for events of all leads',
   description:

@@ -57,6 +57,7 @@ const body = strictBody({
 
 const schema = operation({
   operationId: 'listLeads',
+  client: { call: 'leads.list', result: 'lead', prints: ['lead_id', 'status'], items: 'in pages' },
   tags: ['Leads'],
   summary: 'List your leads',
   description:

@@ -24,6 +24,7 @@ const POLL_MS = 50
 
 const schema = operation({
   operationId: 'useSink',
+  client: { call: 'sandbox.useSink', result: 'endpoint', prints: ['url'] },
   tags: ['Sandbox'],
   summary: 'Receive webhooks at a sink of ours',
   description:

@@ -1,0 +1,122 @@
+import {
+  camelCase,
+  json,
+  linesOf,
+  type Notation,
+  python,
+  snakeCase,
+  typeScript,
+  write,
+  writeLines,
+} from './literals.ts'
+
+/** How the clients for lenders make a call. */
+export interface ClientCall {
+  /** In TypeScript; the Python client has the same names in snake_case. */
+  call: string
+  /** Fields of the request that are arguments of their own, in their order. The others are one object. */
+  positional?: readonly string[]
+  /** What the result is named, or one of its items. Absent if the call returns nothing. */
+  result?: string
+  /** Fields of the result that the sample prints. */
+  prints?: readonly string[]
+  /** Whether it returns items: all at once, or page by page. */
+  items?: 'together' | 'in pages'
+  /** Whether the sample gives an Idempotency-Key. The clients make one themselves if it does not. */
+  ownKey?: boolean
+}
+
+export interface SampledCall extends ClientCall {
+  method: string
+  path: string
+  /** What samples send: the first example of the request. */
+  body: object | undefined
+  idempotencyKey: string | undefined
+}
+
+const WIDTH = 80
+
+/** What the reference shows of a call, in the order in which it offers them. */
+export const samplesOf = (call: SampledCall) => [
+  { lang: 'TypeScript', label: 'TypeScript', source: inTypeScript(call) },
+  { lang: 'Python', label: 'Python', source: inPython(call) },
+  { lang: 'Shell', label: 'curl', source: inShell(call) },
+]
+
+function inTypeScript(call: SampledCall): string {
+  const { result = '', prints = [], items, idempotencyKey: key } = call
+  const options = call.ownKey === true ? [write({ idempotencyKey: key }, typeScript)] : []
+  const asked = (before: string, after = '') =>
+    invoke([`${before}referrals.${call.call}`, after], call, options, typeScript)
+  const print = `console.log(${prints.map((field) => `${result}.${camelCase(field)}`).join(', ')})`
+  const each = `  ${print}\n}`
+  const statements = {
+    nothing: [asked('await ')],
+    one: [asked(`const ${result} = await `), print],
+    together: [asked(`for (const ${result} of await `, ') {'), each],
+    'in pages': [asked(`for await (const ${result} of `, ') {'), each],
+  }[kindOf(result, items)]
+  return `import { Referrals } from 'partner-referrals'
+
+const { API = '', KEY = '' } = process.env
+const referrals = new Referrals({ apiKey: KEY, baseUrl: API })
+
+${statements.join('\n')}`
+}
+
+function inPython(call: SampledCall): string {
+  const { result = '', prints = [], items, idempotencyKey: key } = call
+  const options = call.ownKey === true ? [`idempotency_key=${write(key, python)}`] : []
+  const asked = (before: string, after = '') =>
+    invoke([`${before}referrals.${snakeCase(call.call)}`, after], call, options, python)
+  const print = `print(${prints.map((field) => `${result}.${field}`).join(', ')})`
+  const loop = [asked(`for ${result} in `, ':'), `    ${print}`]
+  const statements = {
+    nothing: [asked('')],
+    one: [asked(`${result} = `), print],
+    together: loop,
+    'in pages': loop,
+  }[kindOf(result, items)]
+  return `import os
+
+from partner_referrals import Referrals
+
+referrals = Referrals(api_key=os.environ["KEY"], base_url=os.environ["API"])
+
+${statements.join('\n')}`
+}
+
+function inShell({ method, path, body = {}, idempotencyKey }: SampledCall): string {
+  const key = '-H "Authorization: Service-Key $KEY"'
+  if (method === 'get') return `curl $API${path} ${key}`
+  const line = write(body, json)
+  const sent = line.length > WIDTH - 10 ? writeLines(body, json) : line
+  return [
+    `curl $API${path}`,
+    key,
+    "-H 'Content-Type: application/json'",
+    ...(idempotencyKey === undefined ? [] : [`-H 'Idempotency-Key: ${idempotencyKey}'`]),
+    `-d '${sent.replaceAll("'", String.raw`'\''`)}'`,
+  ].join(' \\\n  ')
+}
+
+const kindOf = (result: string, items: ClientCall['items']) => items ?? (result === '' ? 'nothing' : 'one')
+
+/** A call with its arguments, over several lines if one is too short. */
+function invoke(
+  [name, after]: readonly [string, string],
+  { positional = [], body = {} }: SampledCall,
+  options: readonly string[],
+  notation: Notation,
+): string {
+  const fields = Object.entries(body)
+  const first = positional.map((field) => write(new Map<string, unknown>(fields).get(field), notation))
+  const others = Object.fromEntries(fields.filter(([field]) => !positional.includes(field)))
+  const written = Object.keys(others).length === 0 ? [] : [others]
+  const end = `)${after}`
+  const line = `${name}(${[...first, ...written.map((one) => write(one, notation)), ...options].join(', ')}${end}`
+  if (line.length <= WIDTH) return line
+  const last = [...first, ...written.map((one) => writeLines(one, notation)), ...options]
+  if (options.length === 0) return `${name}(${last.join(', ')}${end}`
+  return `${name}(\n${linesOf(last, notation)}\n${end}`
+}
