@@ -45,8 +45,8 @@ describe('a client that follows the feed', () => {
     }
     made.push((await client.leads.create(LEAD)).leadId)
     await news.promise
-    stop.abort(new Error('enough'))
-    await expect(following).rejects.toThrow('enough')
+    stop.abort()
+    await following
     expect(seen.map(({ leadId }) => leadId)).toEqual(made)
     expect(
       seen.every(({ eventName, createdAt }) => eventName === 'lead_received' && createdAt instanceof Date),
