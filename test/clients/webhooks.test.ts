@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import express from 'express'
 import Fastify from 'fastify'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
@@ -145,15 +151,15 @@ function serveRequests(
   handle: (request: Request) => Promise<Response>,
   before: (request: Request) => Promise<unknown> = async () => {},
 ): Promise<string> {
-  const server = createServer(async (incoming, response) => {
+  const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
     const headers = new Headers(incoming.headers as Record<string, string>)
     const body = incoming as unknown as ReadableStream
     const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
     const request = new Request('http://lender.example/webhooks', init)
     await before(request)
     response.writeHead((await handle(request)).status).end()
-  })
-  return listen(server)
+  }
+  return listen(createServer((incoming, response) => void serve(incoming, response)))
 }
 
 /** Servers that parse before the receiver has a look. */

@@ -3,10 +3,10 @@
  * grammar, and the generators of the day don't run beside TypeScript 7: so this is ours, and refuses what it doesn't know.
  */
 
-import { methods } from './methods.ts'
+import { renaming } from './descriptions.ts'
 import { camelCase } from './src/wire.ts'
 
-interface Schema {
+export interface Schema {
   $ref?: string
   type?: string | string[]
   const?: unknown
@@ -81,7 +81,7 @@ function schemaOf(content: { content: Record<string, { schema: Schema }> } | und
 }
 
 export function emit({ info, paths, components }: Document): string {
-  const inClientNames = renaming({ paths, schemas: components.schemas })
+  const inClientNames = renaming(paths, components.schemas)
   const schemas = Object.entries(components.schemas)
     .filter(([name]) => !LEFT_OUT.includes(name))
     .map(([name, schema]) => [name, inClientNames(schema)] as const)
@@ -94,38 +94,6 @@ export function emit({ info, paths, components }: Document): string {
     `/** What each object has on the wire: names that are not listed are the partner’s own. */`,
     `export const shapes: Shapes = {\n${schemas.flatMap(([name, schema]) => shapeLine(name, schema)).join('\n')}\n}\n`,
   ].join('\n')
-}
-
-/** In descriptions, the names of fields and calls become the client’s; values stay. */
-function renaming({ paths, schemas }: { paths: Document['paths']; schemas: Record<string, Schema> }) {
-  const fields = new Set(Object.values(schemas).flatMap(fieldsIn))
-  const calls = new Map(
-    operationsOf(paths).map(({ path, operation }) => [
-      path.split('/').at(-1),
-      methodOf(operation.operationId),
-    ]),
-  )
-  const rename = (text: string) =>
-    text
-      .replace(/`(\w+)`/g, (whole, name: string) => (fields.has(name) ? `\`${camelCase(name)}\`` : whole))
-      .replace(/\b[a-z]+-[a-z-]+/g, (name) => (calls.has(name) ? `\`${calls.get(name)}\`` : name))
-  const inSchema = (schema: Schema): Schema =>
-    JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-      key === 'description' && typeof value === 'string' ? rename(value) : value,
-    ) as Schema
-  return inSchema
-}
-
-/** Names of the schema’s fields, at any depth. */
-function fieldsIn({ properties = {}, items, anyOf = [], oneOf = [] }: Schema): string[] {
-  const within = [...Object.values(properties), ...anyOf, ...oneOf, ...(items ? [items] : [])]
-  return [...Object.keys(properties), ...within.flatMap(fieldsIn)]
-}
-
-function methodOf(operationId: string): string {
-  const method = methods[operationId]
-  if (method === undefined) throw new Error(`methods.ts has no method for ${operationId}`)
-  return method
 }
 
 function declaration(name: string, schema: Schema): string {

@@ -1,10 +1,17 @@
 import type { WebhookEvent } from './api.ts'
+import type { OtherName } from './names.ts'
 import { inMemory, type Seen } from './seen.ts'
 import { WebhookVerificationError } from './signatures.ts'
 import type { WebhookHeaders } from './webhooks.ts'
 
-type Type = Exclude<WebhookEvent['type'], symbol>
-type EventOf<Name extends Type> = Extract<WebhookEvent, { type: Name }>
+type Type = Exclude<WebhookEvent['type'], OtherName>
+type EventOf<Name extends Type> = OfType<WebhookEvent, Name>
+/** One shape is of several types. */
+type OfType<Event, Name> = Event extends { type: infer Types }
+  ? Name extends Types
+    ? Event & { type: Name }
+    : never
+  : never
 
 /** By type. A type without a handler is accepted and left alone. */
 export type Handlers<Context> = {
