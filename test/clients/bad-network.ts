@@ -25,10 +25,14 @@ interface BadNetworkOptions {
   share: number
   /** Longer than the client waits. */
   lateMs: number
+  /** All by default. */
+  kinds?: readonly Fault[]
 }
 
 /** A proxy in front of an HTTP server that drops, delays and repeats. */
-export async function startBadNetwork(origin: string, { seed, share, lateMs }: BadNetworkOptions) {
+export async function startBadNetwork(origin: string, options: BadNetworkOptions) {
+  const { seed, lateMs, kinds = faults } = options
+  let { share } = options
   const random = randomOf(seed, 'network')
   const met = new Map<string, number>()
   const count: Record<Fault, number> = {
@@ -40,16 +44,15 @@ export async function startBadNetwork(origin: string, { seed, share, lateMs }: B
     bad_gateway: 0,
     unavailable: 0,
   }
-  let isGood = false
 
   function faultOf(request: string): Fault | undefined {
     const inARow = met.get(request) ?? 0
-    if (isGood || inARow >= MOST_IN_A_ROW || !random.chance(share)) {
+    if (inARow >= MOST_IN_A_ROW || !random.chance(share)) {
       met.delete(request)
       return undefined
     }
     met.set(request, inARow + 1)
-    const fault = faults[random.between(0, faults.length - 1)] ?? 'lost'
+    const fault = kinds[random.between(0, kinds.length - 1)] ?? 'lost'
     count[fault] += 1
     return fault
   }
@@ -79,8 +82,7 @@ export async function startBadNetwork(origin: string, { seed, share, lateMs }: B
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     count,
-    /** From now on, nothing goes wrong. */
-    mend: () => void (isGood = true),
+    setShare: (to: number) => void (share = to),
   }
 }
 

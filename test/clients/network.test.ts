@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { methods } from '../../src/clients/typescript/methods.ts'
-import { ApiError, NoAnswerError, Referrals } from '../../src/clients/typescript/src/index.ts'
+import { ApiError, NoAnswerError, Referrals, Webhooks } from '../../src/clients/typescript/src/index.ts'
 import { atEnd } from '../support/at-end.ts'
 import { sharedService } from '../support/shared-service.ts'
 import { startBadNetwork } from './bad-network.ts'
@@ -61,8 +61,10 @@ describe('a client in a bad network', () => {
       return answer
     }
 
+    const secrets: string[] = []
+
     async function certifying() {
-      const { secret } = await make('endpoint.set', endpoint.set({ url: await receiver() }))
+      const { secret } = await make('endpoint.set', endpoint.set({ url: await startReceiver(secrets) }))
       secrets.push(secret)
       const { url, certification } = await make('endpoint.certify', endpoint.certify({ wait: true }))
       expect(certification).toMatchObject({ url, state: 'passed' })
@@ -70,7 +72,9 @@ describe('a client in a bad network', () => {
         'endpoint.test',
         again(() => endpoint.test()),
       )
-      await make('endpoint.rotateSecret', endpoint.rotateSecret()).then((made) => secrets.push(made.secret))
+      await make('endpoint.rotateSecret', endpoint.rotateSecret()).then((rotated) =>
+        secrets.push(rotated.secret),
+      )
       await expect(make('endpoint.pause', endpoint.pause())).resolves.toMatchObject({ health: 'paused' })
       await make('endpoint.resume', endpoint.resume())
       await expect(make('endpoint.get', endpoint.get())).resolves.toMatchObject({ url })
@@ -80,18 +84,6 @@ describe('a client in a bad network', () => {
         url: expect.stringContaining('/sandbox/sinks/'),
       })
     }
-    const secrets: string[] = []
-    async function receiver() {
-      const handle: RequestListener = (...args) => {
-        const { webhooks } = new Referrals({ apiKey: key, baseUrl: `${origin}/v1`, webhookSecrets: secrets })
-        ;(webhooks.node({ on: {} }) as unknown as RequestListener)(...args)
-      }
-      const server = createServer(handle)
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      atEnd(async () => void server.close())
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
-    }
-
     async function reading(leadId: number) {
       await make('leads.update', leads.update(leadId, { branch: 'Oakland' }))
       await expect(make('leads.get', leads.get(leadId))).resolves.toMatchObject({ branch: 'Oakland' })
@@ -142,6 +134,17 @@ describe('a client in a bad network', () => {
     )
   }, 60_000)
 })
+
+/** With the secrets of the moment. */
+async function startReceiver(secrets: readonly string[]): Promise<string> {
+  const server = createServer((...args) => {
+    const handle = new Webhooks({ secrets }).node({ on: {} }) as unknown as RequestListener
+    handle(...args)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+}
 
 /** What is not repeated by itself: here, twice is as good as once. */
 async function again<Answer>(ask: () => Promise<Answer>, left = 5): Promise<Answer> {
