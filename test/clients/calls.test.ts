@@ -297,6 +297,18 @@ describe('the TypeScript client', () => {
       expect(of('prs_test_1', url)).toThrow('baseUrl must be a URL that ends in /v1')
   })
 
+  it('says at once what no repeat would mend', async () => {
+    const api = await scriptedApi(answers(301, '', { location: 'https://api.example.com/v1/get-lead' }))
+    for (const idempotencyKey of ['', 'loan 118', 'Kredit-№', 'x'.repeat(256)])
+      await expect(api.client().leads.create(LEAD, { idempotencyKey })).rejects.toThrow(
+        'idempotencyKey must be 1 to 255 visible ASCII characters',
+      )
+    await expect(api.client().leads.update(7, { endless: 1n })).rejects.toThrow('BigInt')
+    expect(api.requests).toHaveLength(0)
+    await expect(api.client().leads.get(7)).rejects.toThrow('had status 301 and was not the API’s')
+    expect(api.requests).toHaveLength(1)
+  })
+
   it('reads lists page by page', async () => {
     const pages = [
       { success: true, data: [{ lead_id: 3 }, { lead_id: 2 }], next: 2 },

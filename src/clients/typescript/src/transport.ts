@@ -79,8 +79,9 @@ export class Transport {
     options: CallOptions & { waitMs?: number } = {},
   ): Promise<Response<Call>> {
     const { waitMs = 0, signal, deadlineMs = this.#options.deadlineMs + waitMs } = options
-    const { keyed, response } = calls[name]
-    const key = keyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined
+    const { keyed, request: shape, response } = calls[name]
+    const body = JSON.stringify(encode(shapes, shape, request ?? {}))
+    const key = keyed ? requireKey(options.idempotencyKey ?? crypto.randomUUID()) : undefined
     const mayRepeat = !ONCE.includes(name)
     const ends = Date.now() + deadlineMs
     const timeoutMs = this.#options.timeoutMs + waitMs
@@ -88,7 +89,7 @@ export class Transport {
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted()
       const limitMs = Math.max(1, Math.min(timeoutMs, ends - Date.now()))
-      const made = await this.#attempt(name, request, { key, signal, limitMs, maybeDone })
+      const made = await this.#attempt(name, body, { key, signal, limitMs, maybeDone })
       if (!('error' in made)) return decode(shapes, response, made.body) as Response<Call>
       const { error, answer } = made
       const wait = waitOf(attempt, answer, Math.random())
@@ -98,12 +99,8 @@ export class Transport {
     }
   }
 
-  async #attempt<Call extends Name>(
-    name: Call,
-    request: Request<Call>,
-    { key, signal, limitMs, maybeDone }: Sending,
-  ): Promise<Attempt> {
-    const { method, path, request: shape } = calls[name]
+  async #attempt(name: Name, body: string, { key, signal, limitMs, maybeDone }: Sending): Promise<Attempt> {
+    const { method, path } = calls[name]
     const late = AbortSignal.timeout(limitMs)
     try {
       const response = await this.#options.fetch(`${this.#options.baseUrl}${path}`, {
@@ -113,9 +110,10 @@ export class Transport {
           ...(method === 'POST' && { 'content-type': 'application/json' }),
           ...(key !== undefined && { 'idempotency-key': key }),
         },
-        ...(method === 'POST' && { body: JSON.stringify(encode(shapes, shape, request ?? {})) }),
+        ...(method === 'POST' && { body }),
         signal: signal ? AbortSignal.any([signal, late]) : late,
-        redirect: 'error',
+        // the key is for this address alone; what redirects is not the API
+        redirect: 'manual',
       })
       return await readAnswer(name, response, maybeDone)
     } catch (cause) {
@@ -124,6 +122,13 @@ export class Transport {
       return { error: new NoAnswerError(`${path}: no answer ${reason}`, { cause }), answer: undefined }
     }
   }
+}
+
+/** As the API takes it; as a header it would fail without a word of why. */
+function requireKey(key: string): string {
+  if (!/^[!-~]{1,255}$/.test(key))
+    throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters')
+  return key
 }
 
 function messageOf(error: unknown): string {
