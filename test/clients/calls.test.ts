@@ -14,6 +14,7 @@ import {
 } from '../../src/clients/typescript/src/index.ts'
 import type { Document } from '../../src/clients/document.ts'
 import { emit } from '../../src/clients/typescript/emit.ts'
+import { methods } from '../../src/clients/typescript/methods.ts'
 import { answers, dropped, failure, scriptedApi, silent } from './scripted-api.ts'
 
 const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document & {
@@ -36,26 +37,40 @@ describe('the TypeScript client', () => {
     expect(new Set(Object.values(errorClasses)).size).toBe(codes?.length)
   })
 
-  it('makes every call of the API', async () => {
-    const paths = new Set<string>()
+  it('makes every call of the API, by the method that its descriptions name', async () => {
+    const paths = new Map<string, string>()
+    let method = ''
     const fetchOnce: typeof fetch = async (...args) => {
-      paths.add(new URL(new Request(...args).url).pathname)
+      paths.set(method, new URL(new Request(...args).url).pathname)
       return Response.json({ success: true, data: [], next: null })
     }
     const client = new Referrals({ apiKey: 'prs_test_1', baseUrl: 'http://api.example/v1', fetch: fetchOnce })
     const { leads, events, deliveries, endpoint, requests, sandbox } = client
+    method = 'ping'
     await client.ping()
-    for (const group of [leads, events, deliveries, endpoint, requests, sandbox])
+    for (const [noun, group] of Object.entries({ leads, events, deliveries, endpoint, requests, sandbox }))
       for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(group))) {
         if (name === 'constructor' || name === 'follow') continue
+        method = `${noun}.${name}`
         const answer = (group as unknown as Record<string, (...args: unknown[]) => unknown>)[name]?.(1, {})
         await (name === 'list' ? (answer as { all: () => Promise<unknown> }).all() : answer)
       }
-    expect([...paths].toSorted()).toEqual(
+    const expected = Object.entries(calls).map(([operation, { path }]) => [methods[operation], `/v1${path}`])
+    expect([...paths]).toEqual(expect.arrayContaining(expected))
+    expect([...new Set(paths.values())].toSorted()).toEqual(
       Object.values(calls)
         .map(({ path }) => `/v1${path}`)
         .toSorted(),
     )
+  })
+
+  it('describes its types in its own names', () => {
+    const comments = readFileSync('src/clients/typescript/src/api.ts', 'utf8').match(/^ *\/\*\* .*$/gm) ?? []
+    const said = comments.join('\n')
+    expect(said).not.toMatch(/`(lead_id|created_at|recent_attempts|partner_lead_id)`|\b(create|set)-/)
+    expect(said).toContain('`leadId` that `leads.create` returned')
+    // a value
+    expect(said).toContain('`mortgage_ready`')
   })
 
   it('writes what the API reads, and reads what it writes', async () => {
@@ -128,7 +143,8 @@ describe('the TypeScript client', () => {
   })
 
   it('throws a class for each code, with all that the API said', async () => {
-    const fields = [{ field: 'email', problem: 'must be a valid email address' }]
+    const [field, problem] = ['email', 'must be a valid email address']
+    const fields = [{ field, problem }]
     const headers = { 'x-request-id': 'req_1' }
     const api = await scriptedApi(
       answers(400, failure('INVALID_PAYLOAD', { fields }), headers),
@@ -140,7 +156,8 @@ describe('the TypeScript client', () => {
     const create = () => api.client().leads.create(LEAD)
     const invalid = await create().catch((error: unknown) => error)
     expect(invalid).toBeInstanceOf(InvalidPayloadError)
-    expect(invalid).toMatchObject({ code: 'INVALID_PAYLOAD', status: 400, requestId: 'req_1', fields })
+    expect(invalid).toMatchObject({ code: 'INVALID_PAYLOAD', status: 400, requestId: 'req_1' })
+    expect(invalid).toMatchObject({ fields: [{ field, wireField: field, problem }] })
     await expect(create()).rejects.toThrow(AuthFailedError)
     await expect(create()).rejects.toMatchObject({ name: 'ApiError', code: 'A_NEW_CODE' })
     await expect(api.client().events.page({ after: 'x' })).rejects.toMatchObject({
@@ -150,6 +167,109 @@ describe('the TypeScript client', () => {
     // longer than the call’s deadline: the caller decides
     await expect(create()).rejects.toMatchObject({ constructor: RateLimitedError, retryAfter: 900 })
     expect(api.requests).toHaveLength(5)
+  })
+
+  it('names a wrong field as its caller did, and as the API does beside it', async () => {
+    const fields = ['first_name', 'my_own', 'Idempotency-Key'].map((field) => ({
+      field,
+      problem: 'is wrong',
+    }))
+    const inList = [{ field: 'events[1].event_payload.experian_gain', problem: 'must be a number' }]
+    const failures = [fields, inList].map((some) => {
+      const message = `Invalid request: ${some.map(({ field, problem }) => `${field} ${problem}`).join('; ')}.`
+      return answers(400, { success: false, error: { code: 'INVALID_PAYLOAD', message, fields: some } })
+    })
+    const api = await scriptedApi(failures[0]!, failures[1]!)
+    await expect(api.client().leads.create(LEAD)).rejects.toMatchObject({
+      message: 'Invalid request: firstName is wrong; my_own is wrong; Idempotency-Key is wrong.',
+      fields: [
+        { field: 'firstName', wireField: 'first_name', problem: 'is wrong' },
+        { field: 'my_own', wireField: 'my_own' },
+        { field: 'Idempotency-Key' },
+      ],
+    })
+    await expect(api.client().sandbox.simulate(7, { events: [] })).rejects.toMatchObject({
+      message: 'Invalid request: events[1].eventPayload.experianGain must be a number.',
+      fields: [{ field: 'events[1].eventPayload.experianGain', wireField: inList[0]?.field }],
+    })
+  })
+
+  it('takes an answer that was cut off for none, and a page that is not the API’s for what it is', async () => {
+    const json = { 'content-type': 'application/json' }
+    const api = await scriptedApi(answers(200, '{"success":tr', json), answers(200, CREATED, json))
+    await expect(api.client().leads.create(LEAD)).resolves.toMatchObject({ leadId: 7 })
+    expect(new Set(api.requests.map(({ key }) => key)).size).toBe(1)
+    const page = await scriptedApi(answers(200, '<html>Welcome</html>', { 'content-type': 'text/html' }))
+    await expect(page.client().leads.get(7)).rejects.toThrow('had status 200 and was not the API’s')
+    expect(page.requests).toHaveLength(1)
+  })
+
+  it('waits for a certification until it has ended, or until the deadline', async () => {
+    const state = (of: string) => answers(200, { success: true, data: { certification: { state: of } } })
+    const api = await scriptedApi(state('running'), state('running'), state('passed'))
+    await expect(api.client().endpoint.certify({ wait: true, acceptFailures: true })).resolves.toEqual({
+      certification: { state: 'passed' },
+    })
+    expect(api.requests.map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/certify-endpoint', { accept_failures: true }],
+      ['/v1/get-endpoint', {}],
+      ['/v1/get-endpoint', {}],
+    ])
+    const endless = await scriptedApi(state('running'))
+    await expect(endless.client({ deadlineMs: 200 }).endpoint.certify({ wait: true })).rejects.toThrow(
+      'the certification has not ended within 200 ms',
+    )
+    const abort = new AbortController()
+    const asked = endless.client().endpoint.certify({ wait: true }, { signal: abort.signal })
+    abort.abort(new Error('no longer wanted'))
+    await expect(asked).rejects.toThrow('no longer wanted')
+  })
+
+  it('sees that a certification whose answer was lost has ended already', async () => {
+    const none = answers(409, failure('NO_CANDIDATE'))
+    const passed = answers(200, { success: true, data: { certification: { state: 'passed' } } })
+    const lost = await scriptedApi(dropped, none, passed)
+    await expect(lost.client().endpoint.certify({ wait: true })).resolves.toEqual({
+      certification: { state: 'passed' },
+    })
+    // refused, so nothing was begun
+    const refused = await scriptedApi(answers(429, failure('RATE_LIMITED'), NOW), none, passed)
+    await expect(refused.client().endpoint.certify()).rejects.toMatchObject({ name: 'NoCandidateError' })
+  })
+
+  it('waits for events beyond what an attempt may take, and no attempt longer than it was told', async () => {
+    const api = await scriptedApi(silent)
+    const client = api.client({ timeoutMs: 30, deadlineMs: 30 })
+    await expect(client.events.page()).rejects.toThrow(/within \d{1,2} ms/)
+    await expect(client.events.page({ wait: 1 })).rejects.toThrow(/within \d{3,4} ms/)
+  })
+
+  it('ends a loop quietly that is stopped, while it waits, between attempts and within a page', async () => {
+    const page = (count: number) =>
+      answers(200, {
+        success: true,
+        data: Array.from({ length: count }, (_, index) => ({ event_name: 'x', cursor: `1-${index}` })),
+        next: '1-9',
+        has_more: false,
+      })
+    const steps = [silent, answers(503, failure('SERVICE_UNAVAILABLE'), { 'retry-after': '50' })] as const
+    for (const step of steps) {
+      const api = await scriptedApi(page(2), step)
+      const stop = new AbortController()
+      const places: string[] = []
+      void api.until(2).then(() => stop.abort())
+      for await (const { place } of api.client().events.follow({ signal: stop.signal })) places.push(place)
+      expect(places).toEqual(['1-0', '1-1'])
+    }
+    const api = await scriptedApi(page(3))
+    const stop = new AbortController()
+    const places: string[] = []
+    for await (const { place } of api.client().events.follow({ signal: stop.signal })) {
+      places.push(place)
+      stop.abort()
+    }
+    expect(places).toEqual(['1-0'])
+    expect(api.requests).toHaveLength(1)
   })
 
   it('ends at its deadline, and at once when it is aborted', async () => {
@@ -167,12 +287,27 @@ describe('the TypeScript client', () => {
   })
 
   it('says at once what is wrong with a key or an address', () => {
-    const of = (apiKey: string, baseUrl: string) => () => new Referrals({ apiKey, baseUrl })
+    const of = (apiKey: string | undefined, baseUrl: string | undefined) => () =>
+      new Referrals({ apiKey, baseUrl })
     expect(of('sk_live_1', 'https://api.example.com')).toThrow(
       'apiKey must begin with prs_test_ or prs_live_',
     )
-    for (const url of ['api.example.com/v1', 'https://api.example.com'])
+    // variables that are not set
+    expect(of(undefined, undefined)).toThrow('apiKey must begin with prs_test_')
+    for (const url of [undefined, 'api.example.com/v1', 'https://api.example.com'])
       expect(of('prs_test_1', url)).toThrow('baseUrl must be a URL that ends in /v1')
+  })
+
+  it('says at once what no repeat would mend', async () => {
+    const api = await scriptedApi(answers(301, '', { location: 'https://api.example.com/v1/get-lead' }))
+    for (const idempotencyKey of ['', 'loan 118', 'Kredit-№', 'x'.repeat(256)])
+      await expect(api.client().leads.create(LEAD, { idempotencyKey })).rejects.toThrow(
+        'idempotencyKey must be 1 to 255 visible ASCII characters',
+      )
+    await expect(api.client().leads.update(7, { endless: 1n })).rejects.toThrow('BigInt')
+    expect(api.requests).toHaveLength(0)
+    await expect(api.client().leads.get(7)).rejects.toThrow('had status 301 and was not the API’s')
+    expect(api.requests).toHaveLength(1)
   })
 
   it('reads lists page by page', async () => {

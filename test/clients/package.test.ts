@@ -1,11 +1,13 @@
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { temporaryFolder } from '../support/folder.ts'
+import { runBare } from './bare-context.ts'
+import { answers, scriptedApi } from './scripted-api.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '../..')
@@ -27,20 +29,94 @@ for (const event of journey()) {
   const { headers, body } = await request(event, secret)
   await handle(new Request('http://lender.example/webhooks', { method: 'POST', headers, body }))
 }
+// @ts-expect-error it is misspelt
+webhooks.receiver({ on: { mortgage_redy: () => {} } })
 const lead = { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '555-0100' }
 const error: unknown = await referrals.leads.create(lead).catch((error: unknown) => error)
 if (error instanceof InvalidPayloadError) console.log(error.fields)
 console.log(points, error instanceof Error ? error.name : '')
 `
 
+/** As a Worker has it. */
+const IN_A_WORKER = (port: number) => `
+import { Referrals } from './index.js'
+import { journey, request } from './fixtures.js'
+
+const secret = 'whsec_' + btoa('0123456789abcdef0123456789abcdef')
+const baseUrl = 'http://127.0.0.1:${port}/v1'
+const referrals = new Referrals({ apiKey: 'prs_test_1', baseUrl, webhookSecrets: secret })
+const lead = { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '555-0100' }
+answers.push((await referrals.leads.create(lead)).leadId)
+const handle = referrals.webhooks.fetch({ on: {}, onOther: ({ type }) => void answers.push(type) })
+const { headers, body } = await request(journey()[0], secret)
+const response = await handle(new Request('http://lender.example/', { method: 'POST', headers, body }))
+answers.push(response.status, typeof process, typeof Buffer)
+`
+
+/** What examples take for granted. */
+const GIVEN = `
+import type { Express } from 'express'
+import type { FastifyInstance } from 'fastify'
+import type * as client from 'partner-referrals'
+import type * as fixtures from 'partner-referrals/fixtures'
+import type * as http from 'node:http'
+import type { Pool, PoolClient } from 'pg'
+
+declare global {
+  const Referrals: typeof client.Referrals
+  const createServer: typeof http.createServer
+  const journey: typeof fixtures.journey
+  const app: Express
+  const fastify: FastifyInstance
+  const pool: Pool
+  const referrals: client.Referrals
+  const seen: client.Seen<PoolClient>
+  const leadId: number
+  const secret: string
+  const request: Request
+  const rawBody: Uint8Array
+  const headers: client.WebhookHeaders
+  const load: () => Promise<string>
+  const save: (place: string) => Promise<void>
+  const update: (...args: [number, number] | [PoolClient, number, client.ScoreGains]) => Promise<void>
+  const call: (leadId: number) => void
+  const callBack: (client: PoolClient, leadId: number) => void
+}
+`
+
+/** Of the README and of docstrings, each as a module of its own. */
+function examples(): string[] {
+  const readme = readFileSync(path.join(source, 'README.md'), 'utf8')
+  const inReadme = [...readme.matchAll(/^```ts\n([^`]*)^```$/gm)].map(([, code = '']) => code)
+  const files = readdirSync(path.join(source, 'src')).filter((file) => file !== 'api.ts')
+  const inDocstrings = files.flatMap((file) => {
+    const docstrings = readFileSync(path.join(source, 'src', file), 'utf8').match(/\/\*\*[^]*?\*\//g) ?? []
+    return docstrings.flatMap((docstring) => docstring.split('@example\n').slice(1).map(codeOf))
+  })
+  expect([inReadme.length, inDocstrings.length]).toEqual([9, 14])
+  return [...inReadme, ...inDocstrings]
+}
+
+/** Up to an empty line and another tag, or the end. */
+function codeOf(example: string): string {
+  const lines = example.split('\n').map((line) => line.replace(/^ *\*\/?( |$)/, ''))
+  const end = lines.findIndex((line, index) => index > 0 && (line.startsWith('@') || line === ''))
+  return lines.slice(0, end).join('\n')
+}
+
 describe('the package partner-referrals', () => {
   let tarball: string
   let folder: string
+  let project: string
 
   beforeAll(async () => {
     folder = temporaryFolder()
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: source })
     tarball = path.join(folder, stdout.trim().split('\n').at(-1) ?? '')
+    project = path.join(folder, 'lender')
+    mkdirSync(project)
+    writeFileSync(path.join(project, 'package.json'), '{"private":true,"type":"module"}')
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project })
   })
 
   it('depends on nothing, and has nothing wrong in the eyes of publint and attw', async () => {
@@ -65,28 +141,35 @@ describe('the package partner-referrals', () => {
     expect(beyond).toEqual([])
   })
 
-  it('works in an empty project, typed', async () => {
-    const project = path.join(folder, 'lender')
-    mkdirSync(project)
-    writeFileSync(path.join(project, 'package.json'), '{"private":true,"type":"module"}')
+  it('works in an empty project, typed, and so do the examples of README and docstrings', async () => {
     writeFileSync(path.join(project, 'main.ts'), PROGRAM)
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project })
-    const types = path.join(root, 'node_modules/@types')
-    const flags = [
-      '--strict',
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--types',
-      'node',
-      '--typeRoots',
-      types,
-    ]
-    await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'main.ts'], {
-      cwd: project,
+    // as if the project had them
+    for (const dependency of ['@types', 'fastify', 'pg'])
+      symlinkSync(path.join(root, 'node_modules', dependency), path.join(project, 'node_modules', dependency))
+    writeFileSync(path.join(project, 'given.ts'), GIVEN)
+    const files = examples().map((code, index) => {
+      writeFileSync(path.join(project, `example-${index}.ts`), `${code}\nexport {}\n`)
+      return `example-${index}.ts`
     })
+    const flags = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node']
+    const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
+    const compiled = await run(process.execPath, [tsc, ...flags, 'main.ts', 'given.ts', ...files], {
+      cwd: project,
+    }).catch((error: unknown) => error)
+    expect(compiled).toMatchObject({ stdout: '' })
     const { stdout } = await run(process.execPath, ['main.js'], { cwd: project })
     expect(stdout).toBe('96 NoAnswerError\n')
+  })
+
+  it('needs nothing but fetch and WebCrypto', async () => {
+    const api = await scriptedApi(answers(200, { success: true, lead_id: 7 }))
+    const dist = path.join(project, 'node_modules/partner-referrals/dist')
+    expect(await runBare(dist, IN_A_WORKER(api.port))).toEqual([
+      7,
+      'lead_received',
+      200,
+      'undefined',
+      'undefined',
+    ])
   })
 })

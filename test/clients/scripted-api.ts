@@ -30,8 +30,10 @@ export async function scriptedApi(...steps: [Step, ...Step[]]) {
     server.closeAllConnections()
     server.close()
   })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const { port } = server.address() as AddressInfo
+  const baseUrl = `http://127.0.0.1:${port}/v1`
   return {
+    port,
     requests,
     client: (options: Partial<ReferralsOptions> = {}) =>
       new Referrals({ apiKey: 'prs_test_1', baseUrl, ...options }),

@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import express from 'express'
 import Fastify from 'fastify'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import {
@@ -137,17 +144,71 @@ const frameworks: Record<string, Serve> = {
     atEnd(() => app.close())
     return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`
   },
-  'Request and Response': (options) => {
-    const handle = webhooks.fetch(options)
-    const server = createServer((request, response) => {
-      const headers = new Headers(request.headers as Record<string, string>)
-      const body = request as unknown as ReadableStream
-      const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
-      void handle(new Request('http://lender.example/webhooks', init)).then(({ status }) =>
-        response.writeHead(status).end(),
+  'Request and Response': (options) => serveRequests(webhooks.fetch(options)),
+}
+
+function serveRequests(
+  handle: (request: Request) => Promise<Response>,
+  before: (request: Request) => Promise<unknown> = async () => {},
+): Promise<string> {
+  const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const headers = new Headers(incoming.headers as Record<string, string>)
+    const body = incoming as unknown as ReadableStream
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+    const request = new Request('http://lender.example/webhooks', init)
+    await before(request)
+    response.writeHead((await handle(request)).status).end()
+  }
+  return listen(createServer((incoming, response) => void serve(incoming, response)))
+}
+
+/** Servers that parse before the receiver has a look. */
+const parsers: Record<string, { remedy: string; serve: Serve }> = {
+  'Node’s http': {
+    remedy: 'Let nobody read the request before this handler',
+    serve: (options) => {
+      const handle = webhooks.node(options) as unknown as RequestListener
+      return listen(
+        createServer((request, response) => void json(request).then(() => handle(request, response))),
       )
-    })
-    return listen(server)
+    },
+  },
+  'a route of Next’s pages': {
+    remedy: 'export const config = { api: { bodyParser: false } }',
+    serve: (options) => {
+      const handle = webhooks.node(options) as unknown as RequestListener
+      return listen(
+        createServer(
+          (request, response) =>
+            void json(request).then((body) => handle(Object.assign(request, { body }), response)),
+        ),
+      )
+    },
+  },
+  Express: {
+    remedy: 'put the webhook route before express.json()',
+    serve: (options) => {
+      const app = express()
+      app.use(express.json())
+      app.post('/webhooks', webhooks.express(options))
+      return listen(createServer(app))
+    },
+  },
+  Fastify: {
+    remedy: 'Let no hook of Fastify change the body of this route',
+    serve: async (options) => {
+      const app = Fastify()
+      app.addHook('preValidation', async (request) => {
+        request.body = JSON.parse(String(request.body))
+      })
+      await app.register(webhooks.fastify('/webhooks', options))
+      atEnd(() => app.close())
+      return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`
+    },
+  },
+  'Request and Response': {
+    remedy: 'before anybody calls its json() or text()',
+    serve: (options) => serveRequests(webhooks.fetch(options), (request) => request.json()),
   },
 }
 
@@ -217,14 +278,17 @@ describe('a receiver', () => {
     }
   })
 
-  it('says how to mend a body that was parsed before', async () => {
-    const errors: unknown[] = []
-    const app = express()
-    app.use(express.json())
-    app.post('/webhooks', webhooks.express({ on: {}, onError: (error) => errors.push(error) }))
-    expect(await post(await listen(createServer(app)), await signed(update))).toBe(500)
-    expect(String(errors[0])).toContain('put the webhook route before express.json()')
-  })
+  it.each(Object.entries(parsers))(
+    'says how to mend a body that was parsed before: %s',
+    async (_name, parser) => {
+      const { remedy, serve } = parser
+      const errors: unknown[] = []
+      const url = await serve({ on: {}, onError: (error) => errors.push(error) })
+      expect(await post(url, await signed(update))).toBe(500)
+      expect(errors).toMatchObject([{ reason: 'parsed_body' }])
+      expect(String(errors[0])).toContain(remedy)
+    },
+  )
 })
 
 async function listen(server: Server): Promise<string> {

@@ -1,10 +1,11 @@
 /** Writes the types of the client, and how its values look on the wire, from docs/openapi.json. */
 
 import { type Call, callsOf, type Document, isAnyString, isTime, refName, type Schema } from '../document.ts'
+import { renaming } from './descriptions.ts'
 import { camelCase } from './src/wire.ts'
 
 /** These are classes of errors.ts, or of no use to a caller. */
-const LEFT_OUT = ['Failure', 'Timestamp']
+const LEFT_OUT = ['Failure', 'FieldProblem', 'Timestamp']
 const HEAD = `// Generated from docs/openapi.json by npm run clients. Do not edit.
 import type { OtherName } from './names.ts'
 import type { Shapes } from './wire.ts'
@@ -34,7 +35,10 @@ function callFacts(calls: readonly Call[]): string {
 
 export function emit({ info, paths, components }: Document): string {
   const calls = callsOf(paths)
-  const schemas = Object.entries(components.schemas).filter(([name]) => !LEFT_OUT.includes(name))
+  const inClientNames = renaming(paths, components.schemas)
+  const schemas = Object.entries(components.schemas)
+    .filter(([name]) => !LEFT_OUT.includes(name))
+    .map(([name, schema]) => [name, inClientNames(schema)] as const)
   return [
     HEAD,
     `/** The version of the API that this client was made for. */\nexport const API_VERSION = ${quoted(info.version)}\n`,

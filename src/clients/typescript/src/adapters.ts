@@ -1,5 +1,5 @@
-import type { Receiver } from './receiver.ts'
-import { WebhookVerificationError } from './signatures.ts'
+import type { RawBody, Receiver } from './receiver.ts'
+import { parsedBody, WebhookVerificationError } from './signatures.ts'
 
 /**
  * The receiver in the form that a framework wants. Each takes the raw body before anybody parses it; types are as much of
@@ -10,8 +10,10 @@ type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 interface NodeRequest extends AsyncIterable<Uint8Array> {
   headers: NodeHeaders
-  /** Of Express: set by a parser that came before. */
+  /** Set by a parser that came before, of Express or Next. */
   body?: unknown
+  /** Whether somebody has read the body. */
+  readableDidRead?: boolean
 }
 
 interface NodeResponse {
@@ -47,13 +49,17 @@ export type FastifyPlugin = (app: FastifyApp) => Promise<void>
 /** Larger than any webhook. */
 const LARGEST_BODY = 1_000_000
 
+const REMEDIES = {
+  node: 'Let nobody read the request before this handler; in an API route of Next’s pages, export const config = { api: { bodyParser: false } }',
+  express:
+    'With Express, put the webhook route before express.json(), or use express.raw({ type: "application/json" }) for it',
+  fastify: 'Let no hook of Fastify change the body of this route',
+  fetch: 'Give the request itself, before anybody calls its json() or text(), or a clone made before that',
+}
+
 export function nodeOf(receiver: Receiver): NodeHandler {
-  const handle = async (request: NodeRequest, response: NodeResponse) => {
-    response.statusCode = await receiver.receive(await rawBody(request), request.headers)
-    response.end()
-  }
   return (request, response) =>
-    void handle(request, response).catch(() => {
+    void handle(receiver, REMEDIES.node, request, response).catch(() => {
       // too large, or the connection broke
       response.statusCode = 400
       response.end()
@@ -61,14 +67,28 @@ export function nodeOf(receiver: Receiver): NodeHandler {
 }
 
 export function expressOf(receiver: Receiver): ExpressHandler {
-  const handle = async (request: NodeRequest, response: NodeResponse) => {
-    const { body } = request
-    const raw = body === undefined ? await rawBody(request) : body
-    response.statusCode = await receiver.receive(raw as Uint8Array, request.headers)
-    response.end()
-  }
-  return (request, response, next) => void handle(request, response).catch(next)
+  return (request, response, next) => void handle(receiver, REMEDIES.express, request, response).catch(next)
 }
+
+async function handle(
+  receiver: Receiver,
+  remedy: string,
+  request: NodeRequest,
+  response: NodeResponse,
+): Promise<void> {
+  const body = await bodyOf(request)
+  response.statusCode = await receiver.receive(body ?? parsedBody(remedy), request.headers)
+  response.end()
+}
+
+/** @returns undefined if it was parsed, and its bytes are gone. */
+async function bodyOf(request: NodeRequest): Promise<RawBody | undefined> {
+  const { body, readableDidRead } = request
+  if (body === undefined) return readableDidRead ? undefined : rawBody(request)
+  return isRaw(body) ? body : undefined
+}
+
+const isRaw = (body: unknown): body is RawBody => typeof body === 'string' || ArrayBuffer.isView(body)
 
 export function fastifyOf(path: string, receiver: Receiver): FastifyPlugin {
   return async (app) => {
@@ -78,14 +98,21 @@ export function fastifyOf(path: string, receiver: Receiver): FastifyPlugin {
       done(null, body),
     )
     app.post(path, async (request, reply) =>
-      reply.code(await receiver.receive(request.body as Uint8Array, request.headers)).send(),
+      reply
+        .code(
+          await receiver.receive(
+            isRaw(request.body) ? request.body : parsedBody(REMEDIES.fastify),
+            request.headers,
+          ),
+        )
+        .send(),
     )
   }
 }
 
 export function fetchOf(receiver: Receiver): (request: Request) => Promise<Response> {
   return async (request) => {
-    const body = new Uint8Array(await request.arrayBuffer())
+    const body = request.bodyUsed ? parsedBody(REMEDIES.fetch) : new Uint8Array(await request.arrayBuffer())
     return new Response(null, { status: await receiver.receive(body, request.headers) })
   }
 }

@@ -6,7 +6,7 @@ import type { Shapes } from './wire.ts'
 export const API_VERSION = '1.0.0'
 
 export interface AdvanceClockRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
   /** How many days. Send either `days` or `to`. */
   days?: number
@@ -38,7 +38,7 @@ export interface Attempt {
   requestHeaders: SignatureHeaders | null
   /** What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default. */
   responseHeaders: StringMap | null
-  /** The first 4 KB of it, as text, if the request has `event_id`. */
+  /** The first 4 KB of it, as text, if the request has `eventId`. */
   responseBody?: string | null
 }
 
@@ -93,13 +93,13 @@ export interface CertifyEndpointResponse {
 }
 
 export interface Clock {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** The lead’s time. */
   now: Date
   /** How far the clock was advanced; 0 if it never was. */
   offsetSeconds: number
-  /** Whether advance-clock or a scenario moves it right now. */
+  /** Whether `sandbox.advanceClock` or a scenario moves it right now. */
   moving: boolean
   status: LeadStatus
   /** What is due next on the lead’s clock; `null` for nothing. */
@@ -107,7 +107,7 @@ export interface Clock {
 }
 
 export interface ClockAdvance {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** The lead’s time. */
   now: Date
@@ -130,7 +130,7 @@ export interface ClockAdvance {
 }
 
 export interface CloseLeadRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
   /** Why; required unless you cancel. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. */
   reason?:
@@ -168,7 +168,7 @@ export type CloseReason =
   | (string & {})
 
 export interface Closing {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Of the request that counts; `null` if none waits. */
   reason: CloseReason | null
@@ -196,7 +196,7 @@ export interface CreateLeadRequest {
   ficoRange?: string | null
   /** The loan officer who handles the borrower. `null` and the empty string count as absent. */
   loanOfficerId?: string | null
-  /** Why the application was declined. Returned by export-lead only. `null` and the empty string count as absent. */
+  /** Why the application was declined. Returned by `leads.export` only. `null` and the empty string count as absent. */
   notes?: string | null
 }
 
@@ -209,9 +209,9 @@ export interface CreateLeadResponse {
   leadId: number
   /** As you sent it; absent if you did not. */
   partnerLeadId?: string
-  /** Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none. */
+  /** Names of fields in your request that `leads.create` does not know, at most 20: what they hold is not stored. Absent if there are none. */
   ignoredFields?: string[]
-  /** An open lead of yours that has the same `partner_lead_id`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment. */
+  /** An open lead of yours that has the same `partnerLeadId`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with `leads.close`. Absent if there is none, and of two requests at the same moment. */
   duplicateOf?: number
 }
 
@@ -220,7 +220,7 @@ export interface Delivery {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
   eventName: WebhookName
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Counts the lead’s webhooks from 1; it does not count other events. */
   sequence: number
@@ -239,7 +239,7 @@ export interface Delivery {
   attempts: Attempt[]
 }
 
-/** `pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out. */
+/** `pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and `deliveries.resend` sends this one again. `canceled`: our staff left it out. */
 export type DeliveryState = 'pending' | 'delivered' | 'given_up' | 'canceled' | 'held'
 
 export interface Due {
@@ -252,7 +252,7 @@ export interface Due {
 export interface Endpoint {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
   notify: Notification[]
   health: EndpointHealth
   /** For people. */
@@ -265,7 +265,7 @@ export interface Endpoint {
   recentAttempts: RecentAttempts
   /** When your endpoint last accepted a webhook. */
   lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
+  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
   lastError: EndpointError | null
   /** The open delivery that has waited longest; `null` if there is none. */
   oldestWaiting: OldestWaiting | null
@@ -286,7 +286,7 @@ export interface Endpoint {
 export interface EndpointAfterSetting {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
   notify: Notification[]
   health: EndpointHealth
   /** For people. */
@@ -299,7 +299,7 @@ export interface EndpointAfterSetting {
   recentAttempts: RecentAttempts
   /** When your endpoint last accepted a webhook. */
   lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
+  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
   lastError: EndpointError | null
   /** The open delivery that has waited longest; `null` if there is none. */
   oldestWaiting: OldestWaiting | null
@@ -320,9 +320,9 @@ export interface EndpointAfterSetting {
 }
 
 export interface EndpointCandidate {
-  /** The URL that set-endpoint got. */
+  /** The URL that `endpoint.set` got. */
   url: string
-  /** `announced`: certified; it takes effect on `takes_effect_at`. */
+  /** `announced`: certified; it takes effect on `takesEffectAt`. */
   state: 'uncertified' | 'announced'
   requestedAt: Date
   /** `null` until the emails about the change are sent. */
@@ -373,7 +373,7 @@ export interface EndpointPingData {
 export interface EndpointWithSecret {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
   notify: Notification[]
   health: EndpointHealth
   /** For people. */
@@ -386,7 +386,7 @@ export interface EndpointWithSecret {
   recentAttempts: RecentAttempts
   /** When your endpoint last accepted a webhook. */
   lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
+  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
   lastError: EndpointError | null
   /** The open delivery that has waited longest; `null` if there is none. */
   oldestWaiting: OldestWaiting | null
@@ -409,7 +409,7 @@ export interface EndpointWithSecret {
 export type Environment = 'sandbox' | 'production'
 
 export interface EraseLeadRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
   /** Why, for the certificate. `borrower_request`: the borrower asked for it. `no_consent`: the borrower does not agree to the referral. `not_needed`: the data is no longer needed. `legal_obligation`: a law or an authority requires it. `mistake`: the lead was created by mistake, or with wrong data. `other`: another reason. */
   reason?: 'borrower_request' | 'no_consent' | 'not_needed' | 'legal_obligation' | 'mistake' | 'other' | null
@@ -422,7 +422,7 @@ export interface EraseLeadResponse {
 }
 
 export interface Erasure {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   requestedAt: Date
   /** When it is carried out; later if the email about it goes out late. */
@@ -497,7 +497,7 @@ export interface EventToSimulate {
 }
 
 export interface ExportLeadRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
 }
 
@@ -557,7 +557,7 @@ export type ExportedEvent =
   LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent
 
 export interface ExportedFields {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Your account. */
   partnerId: number
@@ -584,7 +584,7 @@ export interface ExportedFields {
 }
 
 export interface ExportedIdempotencyKey {
-  /** The `Idempotency-Key` of create-lead. */
+  /** The `Idempotency-Key` of `leads.create`. */
   key: string
   createdAt: Date
 }
@@ -646,16 +646,8 @@ export interface ExportedRead {
 
 export type FeedEvent = LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | OtherFeedEvent
 
-/** A field of the request that is wrong. */
-export interface FieldProblem {
-  /** The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header. */
-  field: string
-  /** For people: what the field must be. It never repeats what you sent. */
-  problem: string
-}
-
 export interface GetClockRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
 }
 
@@ -667,7 +659,7 @@ export interface GetClockResponse {
 
 /** All fields are optional. */
 export interface GetDeliveriesRequest {
-  /** Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`. */
+  /** Only this webhook, with the bodies that your endpoint answered. Send it without `leadId`, `states` and `after`. */
   eventId?: string
   /** Only this lead’s deliveries; by default those of all leads. */
   leadId?: number
@@ -698,7 +690,7 @@ export interface GetEndpointResponse {
 }
 
 export interface GetEventsRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
 }
 
@@ -710,7 +702,7 @@ export interface GetEventsResponse {
 }
 
 export interface GetLeadRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
 }
 
@@ -768,7 +760,7 @@ export interface HappenedWebhook {
 
 /** The lead’s own fields, and its metadata beside them. Metadata values are strings. */
 export interface Lead {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   id: number
   /** The same as `id`. */
   leadId: number
@@ -791,7 +783,7 @@ export interface Lead {
   loanOfficerId?: string
   createdAt: Date
   updatedAt: Date
-  /** When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. Absent while the lead is open. A custom field of this name that you stored takes its place. */
+  /** When the lead was closed, in the format of `createdAt`: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. Absent while the lead is open. A custom field of this name that you stored takes its place. */
   closedAt?: string
   /** Type of loan product, as you sent it. */
   loanProduct?: string
@@ -808,7 +800,7 @@ export interface LeadClosedPayload {
 export interface LeadClosedWebhook {
   /** What happened. */
   type: 'lead.closed'
-  /** The same time as `created_at`, in ISO 8601. */
+  /** The same time as `createdAt`, in ISO 8601. */
   timestamp: Date
   data: LeadClosedWebhookData
 }
@@ -821,7 +813,7 @@ export interface LeadClosedWebhookData {
   eventPayload: LeadClosedPayload
   /** When the lead was closed. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** As it was when the lead was closed. */
   partnerLeadId: string | null
@@ -866,7 +858,7 @@ export interface LeadReceivedFeedEvent {
   eventPayload: LeadReceivedPayload | null
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Your own identifier for the borrower; `null` if you sent none. */
   partnerLeadId: string | null
@@ -876,7 +868,7 @@ export interface LeadReceivedFeedEvent {
   cursor: string
 }
 
-/** Your own identifier, as you sent it with create-lead. */
+/** Your own identifier, as you sent it with `leads.create`. */
 export interface LeadReceivedPayload {
   /** Your own identifier for the borrower. */
   partnerLeadId: string
@@ -885,7 +877,7 @@ export interface LeadReceivedPayload {
 export interface LeadReceivedWebhook {
   /** The milestone. */
   type: 'lead_received'
-  /** The same time as `created_at`, in ISO 8601. */
+  /** The same time as `createdAt`, in ISO 8601. */
   timestamp: Date
   data: LeadReceivedWebhookData
 }
@@ -898,7 +890,7 @@ export interface LeadReceivedWebhookData {
   eventPayload: LeadReceivedPayload | null
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** As it was when the event was recorded. */
   partnerLeadId: string | null
@@ -920,14 +912,14 @@ export type LeadStatus =
 
 /** A lead without personal data. */
 export interface LeadSummary {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Your own identifier for the borrower; `null` if you sent none. */
   partnerLeadId: string | null
   status: LeadStatus
   /** Whether the lead is closed: no more milestones are recorded. */
   closed: boolean
-  /** When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. `null` while the lead is open. */
+  /** When the lead was closed: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. `null` while the lead is open. */
   closedAt: Date | null
   /** Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused. */
   delivery: 'ok' | 'failing' | 'held'
@@ -1080,7 +1072,7 @@ export interface MilestoneFeedEvent {
   eventPayload: null
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Your own identifier for the borrower; `null` if you sent none. */
   partnerLeadId: string | null
@@ -1106,7 +1098,7 @@ export interface MilestoneSimulatedEvent {
 
 export interface MilestoneWebhook {
   type: MilestoneWebhookType
-  /** The same time as `created_at`, in ISO 8601. */
+  /** The same time as `createdAt`, in ISO 8601. */
   timestamp: Date
   data: MilestoneWebhookData
 }
@@ -1119,7 +1111,7 @@ export interface MilestoneWebhookData {
   eventPayload: null
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** As it was when the event was recorded. */
   partnerLeadId: string | null
@@ -1144,9 +1136,9 @@ export interface OldestWaiting {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
   eventName: WebhookName
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
-  /** When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead. */
+  /** When the event was recorded, UTC. In a sandbox, `createdAt` of the event can be later: it follows the clock of the lead. */
   waitingSince: Date
 }
 
@@ -1180,7 +1172,7 @@ export interface OtherFeedEvent {
   eventPayload: Record<string, unknown> | null
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Your own identifier for the borrower; `null` if you sent none. */
   partnerLeadId: string | null
@@ -1216,7 +1208,7 @@ export interface OtherWebhook {
 export interface OwnEndpoint {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with set-endpoint. */
+  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
   notify: Notification[]
   health: EndpointHealth
   /** For people. */
@@ -1229,7 +1221,7 @@ export interface OwnEndpoint {
   recentAttempts: RecentAttempts
   /** When your endpoint last accepted a webhook. */
   lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none. */
+  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
   lastError: EndpointError | null
   /** The open delivery that has waited longest; `null` if there is none. */
   oldestWaiting: OldestWaiting | null
@@ -1279,7 +1271,7 @@ export interface RecentAttempts {
 }
 
 export interface ResendWebhookRequest {
-  /** As get-deliveries shows it; the `webhook-id` of the webhook. */
+  /** As `deliveries.list` shows it; the `webhook-id` of the webhook. */
   eventId: string
 }
 
@@ -1326,7 +1318,7 @@ export interface Scenario {
   scenario: ScenarioName
   /** For people. */
   about: string
-  /** A create-lead with such an address plays the scenario, without any other call. */
+  /** A `leads.create` with such an address plays the scenario, without any other call. */
   email: string
   /** The webhooks to expect, in their order. */
   webhooks: EventName[]
@@ -1341,7 +1333,7 @@ export type ScenarioName =
   | 'dropped_out'
 
 export interface ScenarioRun {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   scenario: ScenarioName
   /** `running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way. */
@@ -1393,7 +1385,7 @@ export interface ScoreUpdateFeedEvent {
   eventPayload: ScoreGains
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** Your own identifier for the borrower; `null` if you sent none. */
   partnerLeadId: string | null
@@ -1420,7 +1412,7 @@ export interface ScoreUpdateSimulatedEvent {
 export interface ScoreUpdateWebhook {
   /** The milestone. */
   type: 'score_update'
-  /** The same time as `created_at`, in ISO 8601. */
+  /** The same time as `createdAt`, in ISO 8601. */
   timestamp: Date
   data: ScoreUpdateWebhookData
 }
@@ -1433,7 +1425,7 @@ export interface ScoreUpdateWebhookData {
   eventPayload: ScoreGains
   /** When it happened. */
   createdAt: Date
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   /** As it was when the event was recorded. */
   partnerLeadId: string | null
@@ -1481,7 +1473,7 @@ export interface SignatureHeaders {
 }
 
 export interface SimulateEventRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
   eventName?: SimulatedEventName
   /** For `score_update` only. Without it, the sandbox makes up gains. */
@@ -1508,7 +1500,7 @@ export type SimulatedEventName =
   | 'mortgage_ready'
 
 export interface Simulation {
-  /** The lead: its `lead_id` in requests. */
+  /** The lead: its `leadId` in requests. */
   leadId: number
   status: LeadStatus
   /** In the order of the request. */
@@ -1581,7 +1573,7 @@ export interface TestRequest {
 }
 
 export interface UpdatePartnerInfoRequest {
-  /** The lead: the `lead_id` that create-lead returned. */
+  /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
   /** Type of loan product, for example FHA, VA or Conventional; `null` removes it. */
   loanProduct?: string | null
@@ -2118,7 +2110,6 @@ export const shapes: Shapes = {
     },
     other: '#OtherFeedEvent',
   },
-  FieldProblem: { fields: { field: 0, problem: 0 } },
   GetClockRequest: { fields: { lead_id: 0 } },
   GetClockResponse: { fields: { success: 0, data: '#Clock' } },
   GetDeliveriesRequest: {

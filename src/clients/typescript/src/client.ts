@@ -19,6 +19,8 @@ import type {
   Simulation,
   Sink,
 } from './api.ts'
+import { certified } from './certified.ts'
+import { NoCandidateError } from './errors.ts'
 import { type FeedPage, follow, type FollowedEvent, type FollowOptions } from './events.ts'
 import { eachOf, type Pages } from './pages.ts'
 import { type CallOptions, type Request, Transport, type TransportOptions } from './transport.ts'
@@ -26,13 +28,23 @@ import { type WebhookOptions, Webhooks } from './webhooks.ts'
 
 export interface ReferralsOptions extends TransportOptions {
   /** For `webhooks`: the endpoint’s secret, and while it is rotated, the previous one too. */
-  webhookSecrets?: WebhookOptions['secrets']
+  webhookSecrets?: WebhookOptions['secrets'] | undefined
 }
+
+/** `wait`: for the result. */
+export type CertifyRequest = Request<'certifyEndpoint'> & { wait?: boolean }
 
 type Without<Body, Field extends keyof Body> = Omit<Body, Field>
 
 /**
  * The Partner Referral Service for a lender’s systems. One instance for a process is enough.
+ *
+ * @example
+ * const referrals = new Referrals({
+ *   apiKey: process.env.REFERRALS_KEY,
+ *   baseUrl: 'https://referrals.example.com/v1',
+ *   webhookSecrets: process.env.WEBHOOK_SECRET,
+ * })
  *
  * Every call rejects with an `ApiError` (its subclass says which code), or with a `NoAnswerError` if the service could not
  * be reached until the deadline.
@@ -80,13 +92,23 @@ class Leads {
     this.#transport = transport
   }
 
-  /** Refers a borrower. Give the loan application’s id as `idempotencyKey`, so that a repeat after a crash makes no second lead. */
+  /**
+   * Refers a borrower. Give the loan application’s id as `idempotencyKey`, so that a repeat after a crash makes no second
+   * lead.
+   *
+   * @example
+   * const { leadId, ignoredFields } = await referrals.leads.create(
+   *   { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '+1 555-0100', partnerLeadId: 'LOAN-118' },
+   *   { idempotencyKey: 'loan-118' },
+   * )
+   */
   async create(lead: CreateLeadRequest, options?: CallOptions): Promise<CreatedLead> {
     const answer = await this.#transport.call('createLead', lead, options)
     const { leadId, partnerLeadId, ignoredFields = [], duplicateOf } = answer
     return { leadId, partnerLeadId, ignoredFields, duplicateOf }
   }
 
+  /** `closedAt` is text, because a custom field of yours can take its place; `closing` has the `Date`. */
   async get(leadId: number, options?: CallOptions): Promise<Lead> {
     return (await this.#transport.call('getLead', { leadId }, options)).data
   }
@@ -101,7 +123,12 @@ class Leads {
     return (await this.#transport.call('getEvents', { leadId }, options)).data
   }
 
-  /** Fields that are not named stay, and null removes one. A name that the API does not know is a custom field of yours. */
+  /**
+   * Fields that are not named stay, and null removes one. A name that the API does not know is a custom field of yours.
+   *
+   * @example
+   * await referrals.leads.update(leadId, { loanOfficerId: 'LO-9', branch: 'Oakland' })
+   */
   async update(
     leadId: number,
     fields: Without<Request<'updatePartnerInfo'>, 'leadId'>,
@@ -110,7 +137,12 @@ class Leads {
     await this.#transport.call('updatePartnerInfo', { ...fields, leadId }, options)
   }
 
-  /** Without personal data, newest first. */
+  /**
+   * Without personal data, newest first.
+   *
+   * @example
+   * for await (const lead of referrals.leads.list({ status: 'escrow_funded' })) console.log(lead.leadId)
+   */
   list(filter: Without<Request<'listLeads'>, 'after'> = {}, options?: CallOptions): Pages<LeadSummary> {
     return eachOf((after: number | null) => this.#transport.call('listLeads', { ...filter, after }, options))
   }
@@ -153,18 +185,25 @@ class Events {
   /** One page of the feed, for those who keep their own loop. */
   async page(request: Request<'listEvents'> = {}, options?: CallOptions): Promise<FeedPage> {
     const { wait = 0 } = request
-    // the answer may take as long as it waits, and then as long as any
-    const timeoutMs = (wait + 10) * 1000
-    return this.#transport.call('listEvents', request, { ...options, timeoutMs })
+    return this.#transport.call('listEvents', request, { ...options, waitMs: wait * 1000 })
   }
 
   /**
-   * The events of all leads as they happen, each once and each lead’s in order, without an end: through restarts of the
-   * service and failures of the network. Store `event.place` after you have handled an event, and begin there again.
+   * The events of all leads as they happen, each once and each lead’s in order, until `signal` ends the loop: through
+   * restarts of the service and failures of the network. Store `event.place` after you have handled an event, and begin
+   * there again.
+   *
+   * @example
+   * const stop = new AbortController()
+   * process.once('SIGTERM', () => stop.abort())
+   * for await (const event of referrals.events.follow({ after: await load(), signal: stop.signal })) {
+   *   if (event.eventName === 'score_update') await update(event.leadId, event.eventPayload.experianGain)
+   *   await save(event.place)
+   * }
    *
    * @throws {CursorLostError} if the service lost the place: its `place` is where to go on.
    */
-  follow(options: FollowOptions = {}): AsyncGenerator<FollowedEvent, never> {
+  follow(options: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> {
     return follow((request, callOptions) => this.page(request, callOptions), options)
   }
 }
@@ -212,7 +251,12 @@ class EndpointCalls {
     return (await this.#transport.call('getEndpoint', {}, options)).data
   }
 
-  /** Stores a URL as a candidate. The answer has its secret, which is shown only there. */
+  /**
+   * Stores a URL as a candidate. The answer has its secret, which is shown only there.
+   *
+   * @example
+   * const { secret } = await referrals.endpoint.set({ url: 'https://hooks.lender.example.com/webhooks' })
+   */
   async set(
     request: Request<'setEndpoint'> & { url: string },
     options?: CallOptions,
@@ -229,9 +273,31 @@ class EndpointCalls {
     return (await this.#transport.call('setEndpoint', { notify: about }, options)).data
   }
 
-  /** Begins the certification of the candidate: `get().certification.state` is `running` until it has ended. */
-  async certify(request: Request<'certifyEndpoint'> = {}, options?: CallOptions): Promise<Endpoint> {
-    return (await this.#transport.call('certifyEndpoint', request, options)).data
+  /**
+   * Certifies the candidate: the service sends it six requests. With `wait`, the answer comes when all checks have ended;
+   * else `get().certification.state` is `running` until then.
+   *
+   * @example
+   * const { certification } = await referrals.endpoint.certify({ wait: true })
+   * for (const { check, hint } of certification?.checks ?? []) if (hint !== null) console.log(check, hint)
+   *
+   * @throws {NoAnswerError} if the certification has not ended at the deadline; it goes on.
+   */
+  async certify({ wait = false, ...request }: CertifyRequest = {}, options?: CallOptions): Promise<Endpoint> {
+    const get = (left?: CallOptions) => this.get(left)
+    const begin = (left?: CallOptions) => this.#certify(request, left)
+    if (!wait) return begin(options)
+    return certified(begin, get, { deadlineMs: this.#transport.deadlineMs, ...options })
+  }
+
+  async #certify(request: Request<'certifyEndpoint'>, options?: CallOptions): Promise<Endpoint> {
+    try {
+      return (await this.#transport.call('certifyEndpoint', request, options)).data
+    } catch (error) {
+      // an attempt whose answer was lost has begun it, and it has ended since
+      if (error instanceof NoCandidateError && error.maybeDone) return this.get(options)
+      throw error
+    }
   }
 
   /** The answer has the new secret, which is shown only there. */

@@ -13,8 +13,10 @@ export class NoAnswerError extends ReferralsError {}
 
 /** A field that was wrong. */
 export interface WrongField {
-  /** As the API names it, for example `event_payload.experian_gain`. */
+  /** By the names that you gave it, for example `eventPayload.experianGain`; or the name of a header. */
   field: string
+  /** As the API names it, for example `event_payload.experian_gain`. */
+  wireField: string
   problem: string
 }
 
@@ -30,6 +32,8 @@ export interface ApiFailure {
   fields: readonly WrongField[]
   /** Where list-events goes on if its cursor was lost. */
   next: string | undefined
+  /** Whether an attempt before may have been carried out: it got no answer, or one that leaves it open. */
+  maybeDone: boolean
 }
 
 /** The API refused the call or failed. Each known `code` has a class of its own; one that was added later has this one. */
@@ -40,6 +44,8 @@ export class ApiError extends ReferralsError {
   readonly retryAfter: number | undefined
   /** For `INVALID_PAYLOAD`: which fields were wrong. */
   readonly fields: readonly WrongField[]
+  /** An earlier attempt of this call got no clear answer, and may have been carried out. */
+  readonly maybeDone: boolean
 
   constructor(failure: ApiFailure) {
     super(failure.message)
@@ -48,6 +54,7 @@ export class ApiError extends ReferralsError {
     this.requestId = failure.requestId
     this.retryAfter = failure.retryAfter
     this.fields = failure.fields
+    this.maybeDone = failure.maybeDone
   }
 }
 

@@ -8,7 +8,7 @@ export type FeedPage = Response<'listEvents'>
 export interface FollowOptions {
   /** The `place` that you stored last; `now` skips what there is; without it, from the first event on. */
   after?: string | undefined
-  /** Ends the loop: it throws the signal’s reason. */
+  /** Ends the loop, quietly: an event that was handed over is the last one. */
   signal?: AbortSignal
 }
 
@@ -22,19 +22,26 @@ type ReadPage = (request: Request<'listEvents'>, options: CallOptions) => Promis
 const WAIT_SECONDS = 25
 const LIMIT = 100
 
-/** Reads the feed without an end. What cannot pass by itself is thrown: a refused key, a lost place. */
+/** Reads the feed until it is stopped. What cannot pass by itself is thrown: a refused key, a lost place. */
 export async function* follow(
   read: ReadPage,
   { after, signal }: FollowOptions,
-): AsyncGenerator<FollowedEvent, never> {
+): AsyncGenerator<FollowedEvent, void> {
   let place = after
-  for (;;) {
-    const page = await untilAnswered(
-      () => read({ after: place ?? null, wait: WAIT_SECONDS, limit: LIMIT }, { ...(signal && { signal }) }),
-      signal,
-    )
-    for (const { cursor, ...event } of page.data) yield { ...event, place: cursor }
-    place = page.next
+  try {
+    for (;;) {
+      const page = await untilAnswered(
+        () => read({ after: place ?? null, wait: WAIT_SECONDS, limit: LIMIT }, { ...(signal && { signal }) }),
+        signal,
+      )
+      for (const { cursor, ...event } of page.data) {
+        if (signal?.aborted) return
+        yield { ...event, place: cursor }
+      }
+      place = page.next
+    }
+  } catch (error) {
+    if (!signal?.aborted) throw error
   }
 }
 

@@ -1,6 +1,6 @@
 export type * from './api.ts'
 export { API_VERSION } from './api.ts'
-export { type CreatedLead, Referrals, type ReferralsOptions } from './client.ts'
+export { type CertifyRequest, type CreatedLead, Referrals, type ReferralsOptions } from './client.ts'
 export * from './errors.ts'
 export type { FollowedEvent, FollowOptions } from './events.ts'
 export type { OtherName } from './names.ts'

@@ -1,10 +1,17 @@
 import type { WebhookEvent } from './api.ts'
+import type { OtherName } from './names.ts'
 import { inMemory, type Seen } from './seen.ts'
 import { WebhookVerificationError } from './signatures.ts'
 import type { WebhookHeaders } from './webhooks.ts'
 
-type Type = Exclude<WebhookEvent['type'], symbol>
-type EventOf<Name extends Type> = Extract<WebhookEvent, { type: Name }>
+type Type = Exclude<WebhookEvent['type'], OtherName>
+type EventOf<Name extends Type> = OfType<WebhookEvent, Name>
+/** One shape is of several types. */
+type OfType<Event, Name> = Event extends { type: infer Types }
+  ? Name extends Types
+    ? Event & { type: Name }
+    : never
+  : never
 
 /** By type. A type without a handler is accepted and left alone. */
 export type Handlers<Context> = {
@@ -25,11 +32,16 @@ export interface ReceiverOptions<Context> {
 }
 
 export interface Receiver {
-  /** @returns the status to answer: 200, 400 for what is no genuine webhook, 500 if the handler failed. */
-  receive: (body: string | Uint8Array, headers: WebhookHeaders) => Promise<200 | 400 | 500>
+  /**
+   * @param body as it came, or what is wrong with it.
+   * @returns the status to answer: 200, 400 for what is no genuine webhook, 500 if the handler failed.
+   */
+  receive: (body: RawBody | WebhookVerificationError, headers: WebhookHeaders) => Promise<200 | 400 | 500>
 }
 
-type Unwrap = (body: string | Uint8Array, headers: WebhookHeaders) => Promise<WebhookEvent>
+export type RawBody = string | Uint8Array
+
+type Unwrap = (body: RawBody, headers: WebhookHeaders) => Promise<WebhookEvent>
 
 /**
  * Each webhook is handled once: a repeat is answered 200 and not handled, and one whose handler failed is handled when it
@@ -51,6 +63,7 @@ export function receiverOf<Context>(unwrap: Unwrap, options: ReceiverOptions<Con
   return {
     receive: async (body, headers) => {
       try {
+        if (body instanceof WebhookVerificationError) throw body
         const event = await unwrap(body, headers)
         const id = idOf(headers)
         const lead = 'leadId' in event.data ? String(event.data.leadId) : id

@@ -26,6 +26,11 @@ export function isWorthRepeating(answer: Answer | undefined, mayRepeat: boolean)
   return (mayRepeat ? TEMPORARY : NOT_BEGUN).includes(answer.status)
 }
 
+/** Whether the request may have been carried out, though it was not answered so. */
+export function leavesOpen(answer: Answer | undefined): boolean {
+  return answer === undefined || answer.status === 408 || answer.status >= 500
+}
+
 /**
  * What the API asks for; else twice the wait before, of which a random half is left out, so that many clients don’t come
  * back at the same time.

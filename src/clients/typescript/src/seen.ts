@@ -1,26 +1,6 @@
 /**
  * Remembers which webhooks were handled. With a database, `once` is one transaction: it inserts the id, handles, and
- * commits, so that the handler’s own writes and the id are there both or neither. With PostgreSQL and `pg`:
- *
- * ```ts
- * const seen: Seen<PoolClient> = {
- *   async once(id, handle) {
- *     const client = await pool.connect()
- *     try {
- *       await client.query('begin')
- *       // a twin in another process waits here until this one has committed or failed
- *       const { rowCount } = await client.query('insert into webhooks_seen (id) values ($1) on conflict do nothing', [id])
- *       if (rowCount === 1) await handle(client)
- *       await client.query('commit')
- *     } catch (error) {
- *       await client.query('rollback')
- *       throw error
- *     } finally {
- *       client.release()
- *     }
- *   },
- * }
- * ```
+ * commits, so that the handler’s own writes and the id are there both or neither. The README has it for PostgreSQL.
  */
 export interface Seen<Context> {
   /**

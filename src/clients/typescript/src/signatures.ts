@@ -16,6 +16,13 @@ export class WebhookVerificationError extends ReferralsError {
   }
 }
 
+/** @param remedy what to change, where the body was parsed. */
+export const parsedBody = (remedy: string) =>
+  new WebhookVerificationError(
+    'parsed_body',
+    `The body was parsed before its signature was checked, and its bytes are gone. ${remedy}.`,
+  )
+
 /** What is signed. */
 export interface SignedRequest {
   id: string

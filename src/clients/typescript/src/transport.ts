@@ -1,16 +1,17 @@
 import { type Calls, calls, shapes } from './api.ts'
-import { type ApiError, type ApiFailure, NoAnswerError, toError, type WrongField } from './errors.ts'
-import { isWorthRepeating, readRetryAfter, waitOf } from './retries.ts'
+import { type Attempt, readAnswer } from './answers.ts'
+import { NoAnswerError } from './errors.ts'
+import { isWorthRepeating, leavesOpen, waitOf } from './retries.ts'
 import { decode, encode } from './wire.ts'
 
 export interface TransportOptions {
-  /** `prs_test_…` or `prs_live_…`. */
-  apiKey: string
+  /** `prs_test_…` or `prs_live_…`. Undefined, as a variable that is not set, is refused. */
+  apiKey: string | undefined
   /** For example `https://api.example.com/v1`. */
-  baseUrl: string
-  /** For one attempt, in milliseconds. The API answers within ten seconds. */
+  baseUrl: string | undefined
+  /** For one attempt, in milliseconds: 15 s by default, and the API answers within ten. What a call waits for comes on top. */
   timeoutMs?: number
-  /** For a call with all its attempts, in milliseconds. */
+  /** For a call with all its attempts, in milliseconds: 60 s by default. What a call waits for comes on top. */
   deadlineMs?: number
   /** Instead of the global one. */
   fetch?: typeof fetch
@@ -37,15 +38,19 @@ const DEADLINE_MS = 60_000
 /** Carrying these out twice is not the same as once, and they take no Idempotency-Key. */
 const ONCE: readonly Name[] = ['advanceClock', 'runScenario', 'testEndpoint']
 
-/** How one attempt ended: `answer` is undefined if none came. */
-type Attempt = { body: unknown } | { error: Error; answer: ApiError | undefined }
+interface Sending {
+  key: string | undefined
+  signal: AbortSignal | undefined
+  limitMs: number
+  maybeDone: boolean
+}
 
 /** Makes the API’s calls: what is sent and answered is as api.ts says. */
 export class Transport {
-  readonly #options: Required<TransportOptions>
+  readonly #options: Required<TransportOptions> & { baseUrl: string }
 
   constructor(options: TransportOptions) {
-    const { apiKey, baseUrl } = options
+    const { apiKey = '', baseUrl = '' } = options
     if (!/^prs_(test|live)_/.test(apiKey))
       throw new TypeError('apiKey must begin with prs_test_ or prs_live_')
     if (!URL.canParse(baseUrl) || !/\/v1\/?$/.test(baseUrl))
@@ -59,39 +64,43 @@ export class Transport {
     }
   }
 
+  get deadlineMs(): number {
+    return this.#options.deadlineMs
+  }
+
   /**
+   * @param options `waitMs`: how long the API may wait before it answers, beside what an answer may take.
    * @throws {ApiError} if the API refused the call, or failed until the deadline.
    * @throws {NoAnswerError} if no answer came until the deadline.
    */
   async call<Call extends Name>(
     name: Call,
     request: Request<Call>,
-    options: CallOptions & { timeoutMs?: number } = {},
+    options: CallOptions & { waitMs?: number } = {},
   ): Promise<Response<Call>> {
-    const { signal, deadlineMs = this.#options.deadlineMs } = options
-    const { keyed, response } = calls[name]
-    const key = keyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined
+    const { waitMs = 0, signal, deadlineMs = this.#options.deadlineMs + waitMs } = options
+    const { keyed, request: shape, response } = calls[name]
+    const body = JSON.stringify(encode(shapes, shape, request ?? {}))
+    const key = keyed ? requireKey(options.idempotencyKey ?? crypto.randomUUID()) : undefined
     const mayRepeat = !ONCE.includes(name)
     const ends = Date.now() + deadlineMs
-    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs
+    const timeoutMs = this.#options.timeoutMs + waitMs
+    let maybeDone = false
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted()
       const limitMs = Math.max(1, Math.min(timeoutMs, ends - Date.now()))
-      const made = await this.#attempt(name, request, { key, signal, limitMs })
+      const made = await this.#attempt(name, body, { key, signal, limitMs, maybeDone })
       if (!('error' in made)) return decode(shapes, response, made.body) as Response<Call>
       const { error, answer } = made
       const wait = waitOf(attempt, answer, Math.random())
       if (!isWorthRepeating(answer, mayRepeat) || Date.now() + wait > ends) throw error
+      maybeDone ||= leavesOpen(answer)
       await pause(wait, signal)
     }
   }
 
-  async #attempt<Call extends Name>(
-    name: Call,
-    request: Request<Call>,
-    { key, signal, limitMs }: { key: string | undefined; signal: AbortSignal | undefined; limitMs: number },
-  ): Promise<Attempt> {
-    const { method, path, request: shape } = calls[name]
+  async #attempt(name: Name, body: string, { key, signal, limitMs, maybeDone }: Sending): Promise<Attempt> {
+    const { method, path } = calls[name]
     const late = AbortSignal.timeout(limitMs)
     try {
       const response = await this.#options.fetch(`${this.#options.baseUrl}${path}`, {
@@ -101,11 +110,12 @@ export class Transport {
           ...(method === 'POST' && { 'content-type': 'application/json' }),
           ...(key !== undefined && { 'idempotency-key': key }),
         },
-        ...(method === 'POST' && { body: JSON.stringify(encode(shapes, shape, request ?? {})) }),
+        ...(method === 'POST' && { body }),
         signal: signal ? AbortSignal.any([signal, late]) : late,
-        redirect: 'error',
+        // the key is for this address alone; what redirects is not the API
+        redirect: 'manual',
       })
-      return await readAnswer(response)
+      return await readAnswer(name, response, maybeDone)
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
       const reason = late.aborted ? `within ${limitMs} ms` : `(${messageOf(cause)})`
@@ -114,42 +124,11 @@ export class Transport {
   }
 }
 
-async function readAnswer(response: globalThis.Response): Promise<Attempt> {
-  const text = await response.text()
-  const body = parse(text)
-  if (response.ok && isRecord(body)) return { body }
-  const error = toError(failureOf(response, body))
-  return { error, answer: error }
-}
-
-/** What a proxy answers in the API’s place has no code. */
-function failureOf(response: globalThis.Response, body: unknown): ApiFailure {
-  const error = isRecord(body) && isRecord(body.error) ? body.error : {}
-  const { code, message, fields, next } = error
-  return {
-    status: response.status,
-    code: typeof code === 'string' ? code : 'NO_CODE',
-    message:
-      typeof message === 'string'
-        ? message
-        : `The answer had status ${response.status} and was not the API’s`,
-    requestId: response.headers.get('x-request-id') ?? undefined,
-    retryAfter: readRetryAfter(response.headers.get('retry-after')),
-    fields: Array.isArray(fields) ? (fields as WrongField[]) : [],
-    next: typeof next === 'string' ? next : undefined,
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+/** As the API takes it; as a header it would fail without a word of why. */
+function requireKey(key: string): string {
+  if (!/^[!-~]{1,255}$/.test(key))
+    throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters')
+  return key
 }
 
 function messageOf(error: unknown): string {

@@ -9,7 +9,7 @@ import {
   nodeOf,
   type NodeHandler,
 } from './adapters.ts'
-import { isSigned, requireSecret, signatureOf, WebhookVerificationError } from './signatures.ts'
+import { isSigned, parsedBody, requireSecret, signatureOf, WebhookVerificationError } from './signatures.ts'
 import { decode, encode } from './wire.ts'
 
 export interface WebhookOptions {
@@ -44,14 +44,17 @@ export class Webhooks {
   /**
    * The event of a genuine request. `type` tells the kinds apart; one that was added later is typed as `OtherWebhook`.
    *
+   * @example
+   * const event = await referrals.webhooks.unwrap(await request.text(), request.headers)
+   * if (event.type === 'score_update') console.log(event.data.eventPayload.experianGain)
+   *
    * @param body as it came, before anybody parsed it.
    * @throws {WebhookVerificationError} if it is forged, changed or too old.
    */
   async unwrap(body: string | Uint8Array, headers: WebhookHeaders): Promise<WebhookEvent> {
     if (this.#secrets.length === 0)
       throw new WebhookVerificationError('no_secret', 'No secret is set: give webhookSecrets')
-    if (typeof body !== 'string' && !(body instanceof Uint8Array))
-      throw new WebhookVerificationError('parsed_body', PARSED_BODY)
+    if (typeof body !== 'string' && !ArrayBuffer.isView(body)) throw parsedBody(ANY_BODY)
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
     const [id, timestamp, signature] = NAMES.map((name) => headerOf(headers, name))
     if (!id || !timestamp || !signature)
@@ -62,7 +65,13 @@ export class Webhooks {
     return decode(shapes, '#WebhookEvent', parse(bytes)) as WebhookEvent
   }
 
-  /** A genuine request, for your own tests. */
+  /**
+   * A genuine request, for your own tests.
+   *
+   * @example
+   * const [event] = journey()
+   * const { headers, body } = await referrals.webhooks.sign(event, secret)
+   */
   async sign(
     event: WebhookEvent,
     secret: string,
@@ -86,27 +95,55 @@ export class Webhooks {
     }
   }
 
-  /** Handles requests without a framework: `receive` answers the status. */
+  /**
+   * Handles requests without a framework: `receive` answers the status.
+   *
+   * @example
+   * const receiver = referrals.webhooks.receiver({ on: { mortgage_ready: ({ data }) => call(data.leadId) } })
+   * const status = await receiver.receive(rawBody, headers)
+   */
   receiver<Context = void>(options: ReceiverOptions<Context>): Receiver {
     return receiverOf((body, headers) => this.unwrap(body, headers), options)
   }
 
-  /** `app.post('/webhooks', referrals.webhooks.express({ on: { … } }))`, before any `express.json()`. */
+  /**
+   * For Express. Put the route before any `express.json()`.
+   *
+   * @example
+   * app.post('/webhooks', referrals.webhooks.express({ on: { mortgage_ready: ({ data }) => call(data.leadId) } }))
+   */
   express<Context = void>(options: ReceiverOptions<Context>): ExpressHandler {
     return expressOf(this.receiver(options))
   }
 
-  /** `http.createServer(referrals.webhooks.node({ on: { … } }))`. */
+  /**
+   * For Node’s `http`: it handles requests of any path.
+   *
+   * @example
+   * createServer(referrals.webhooks.node({ on: { mortgage_ready: ({ data }) => call(data.leadId) } })).listen(4000)
+   */
   node<Context = void>(options: ReceiverOptions<Context>): NodeHandler {
     return nodeOf(this.receiver(options))
   }
 
-  /** `app.register(referrals.webhooks.fastify('/webhooks', { on: { … } }))`. */
+  /**
+   * For Fastify: a plugin with the route. The application’s other routes keep their parser.
+   *
+   * @example
+   * await fastify.register(
+   *   referrals.webhooks.fastify('/webhooks', { on: { mortgage_ready: ({ data }) => call(data.leadId) } }),
+   * )
+   */
   fastify<Context = void>(path: string, options: ReceiverOptions<Context>): FastifyPlugin {
     return fastifyOf(path, this.receiver(options))
   }
 
-  /** `Request → Response`, as Next, Hono, Workers, Bun and Deno have it. */
+  /**
+   * `Request → Response`, as Next, Hono, Workers, Bun and Deno have it.
+   *
+   * @example
+   * export const POST = referrals.webhooks.fetch({ on: { mortgage_ready: ({ data }) => call(data.leadId) } })
+   */
   fetch<Context = void>(options: ReceiverOptions<Context>): (request: Request) => Promise<Response> {
     return fetchOf(this.receiver(options))
   }
@@ -124,8 +161,8 @@ export class Webhooks {
 }
 
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
-const PARSED_BODY =
-  'The body was parsed before its signature was checked, and its bytes are gone. With Express, put the webhook route before express.json(), or use express.raw({ type: "application/json" }) for it.'
+const ANY_BODY =
+  'Give unwrap the body as it came, as bytes or text: await request.text(), or with Express a route with express.text({ type: "application/json" }) that comes before express.json()'
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   if ('get' in headers && typeof headers.get === 'function') return headers.get(name) ?? undefined

@@ -30,6 +30,28 @@ export function encode(shapes: Shapes, shape: Shape, value: unknown): unknown {
   return convert(encoding(shapes), shape, value)
 }
 
+/**
+ * A field of a request by the names that the caller used: `events[0].event_name` is `events[0].eventName`. What the API
+ * does not have stays as it is: the caller's own fields, and names of headers.
+ */
+export function clientPath(shapes: Shapes, shape: Shape, path: string): string {
+  const [segment = '', ...rest] = path.split('.')
+  const name = segment.replace(/\[.*/, '')
+  const fields = fieldsOf(shapes, shape)
+  if (!Object.hasOwn(fields, name)) return path
+  const renamed = camelCase(name) + segment.slice(name.length)
+  if (rest.length === 0) return renamed
+  return `${renamed}.${clientPath(shapes, fields[name] ?? 0, rest.join('.'))}`
+}
+
+/** Of an object, or of those in a list. */
+function fieldsOf(shapes: Shapes, shape: Shape): Readonly<Record<string, Shape>> {
+  if (typeof shape === 'string') return fieldsOf(shapes, shapes[shape.slice(1)] ?? 0)
+  if (shape === 0) return {}
+  if ('list' in shape) return fieldsOf(shapes, shape.list)
+  return 'fields' in shape ? shape.fields : {}
+}
+
 interface Direction {
   shapes: Shapes
   time: (value: unknown, notation: 'time' | 'iso') => unknown
