@@ -45,7 +45,7 @@ async function receiver({ status, early, verify }: Behaviour = {}) {
     if (refusal !== undefined) return response.writeHead(refusal, { connection: 'close' }).end()
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    if (response.headersSent) return
+    if (response.headersSent) return undefined
     const body = Buffer.concat(chunks).toString()
     const headers = request.headers as Record<string, string>
     try {
@@ -59,7 +59,7 @@ async function receiver({ status, early, verify }: Behaviour = {}) {
     const received = { id: headers['webhook-id'] ?? '', type, sequence, lead, data }
     const other = status?.(received, handled)
     if (other === undefined) handled.push(received)
-    response.writeHead(other ?? 200).end()
+    return response.writeHead(other ?? 200).end()
   }
   const server = createServer((request, response) => void answer(request, response).catch(() => {}))
   return { handled, url: await listening(server) }
@@ -101,7 +101,8 @@ describe('prs certify', () => {
       createServer(
         webhooks.node({
           on: {},
-          onOther: ({ type, data }) => void handled.push(`${type} ${'leadId' in data ? data.leadId : ''}`),
+          onOther: ({ type, data }) =>
+            void handled.push(`${type} ${'leadId' in data ? String(data.leadId) : ''}`),
         }) as never,
       ),
     )
@@ -119,7 +120,7 @@ describe('prs certify', () => {
 
   const known =
     /^(?:lead_received|client_account_created|credit_scan_completed|contract_signed|escrow_funded|score_update|mortgage_ready|lead\.closed|endpoint\.certification)$/
-  const first = new Set<string>()
+  const begun = new Set<string>()
   const bad: [string, string[], Behaviour][] = [
     ['verifies nothing', ['forged_signature', 'old_timestamp', 'changed_body'], { verify: () => {} }],
     [
@@ -194,9 +195,9 @@ describe('prs certify', () => {
       {
         early: (request) => {
           const id = String(request.headers['webhook-id'])
-          const isCut = first.has(id)
-          first.add(id)
-          request.on('end', () => first.delete(id))
+          const isCut = begun.has(id)
+          begun.add(id)
+          request.on('end', () => begun.delete(id))
           return isCut ? 409 : undefined
         },
       },

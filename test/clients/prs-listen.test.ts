@@ -37,7 +37,7 @@ describe('prs listen', () => {
   const refused = (...args: string[]) =>
     prs.run(['listen', '--forward-to', receiver.url, ...args], environment())
   const stateFile = () => {
-    const [name = ''] = readdirSync(prs.state).filter((each) => each.endsWith('.json'))
+    const name = readdirSync(prs.state).find((each) => each.endsWith('.json')) ?? ''
     return path.join(prs.state, name)
   }
   const stored = () =>
@@ -203,16 +203,19 @@ describe('prs listen', () => {
       receiver.answer = ({ event: { data } }, response) => {
         requests += 1
         // one of seven is refused, and one of five takes its time
-        if (requests % 7 === 0) return void response.writeHead(503).end()
+        if (requests % 7 === 0) {
+          response.writeHead(503).end()
+          return
+        }
         const last = accepted.get(data.lead_id) ?? 0
         if (data.sequence > last + 1) outOfOrder.push(`${data.lead_id}: ${data.sequence} after ${last}`)
         accepted.set(data.lead_id, Math.max(last, data.sequence))
         setTimeout(() => response.writeHead(200).end(), requests % 5 === 0 ? 40 : 0)
       }
-      let isLoaded = true
+      const enough = new AbortController()
       const leads: number[] = []
       const load = async () => {
-        while (isLoaded) {
+        while (!enough.signal.aborted) {
           const lead = await partner.createLead()
           leads.push(lead)
           await simulate(lead, 'client_account_created', 'credit_scan_completed', 'contract_signed')
@@ -227,7 +230,7 @@ describe('prs listen', () => {
         await receiver.until((all) => all.length >= before + 25)
         await listening.end('SIGKILL')
       }
-      isLoaded = false
+      enough.abort()
       await Promise.all(loads)
       const listening = await listen()
       await receiver.until(() => leads.every((lead) => accepted.get(lead) === 8))
@@ -277,7 +280,10 @@ describe('prs listen', () => {
     it('says so, and goes on when it is back', async () => {
       let isAway = false
       const proxy = createServer((request, response) => {
-        if (isAway) return void request.socket.destroy()
+        if (isAway) {
+          request.socket.destroy()
+          return
+        }
         const { method = '', url = '', headers } = request
         const target = new URL(url, `http://127.0.0.1:${service.port}`)
         const forwarded = httpRequest(target, { method, headers }, (answer) => {
