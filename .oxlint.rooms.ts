@@ -62,6 +62,9 @@ const partTable: Record<Part, Row> = {
   },
 }
 
+/** The command of the TypeScript package. */
+const PRS = 'clients/typescript/prs'
+
 /** What each folder outside the rooms may import. */
 const folderTable: Record<string, Row> = {
   'core/values': { parts: [], also: [values], packages: ['leven', 'ipaddr.js', 'node:net'] },
@@ -72,6 +75,12 @@ const folderTable: Record<string, Row> = {
   'src/embedded': {
     parts: [...outgoing, 'own'],
     also: [values, 'src/embedded/', 'src/config.ts', 'src/config/'],
+  },
+  // the command of that package: bundled with what the service decides by, so without packages
+  [PRS]: {
+    parts: ['decisions', 'webhooks'],
+    also: [values, 'src/clients/typescript/'],
+    packages: ['crypto', 'fs', 'http', 'https', 'os', 'path', 'util'].map((name) => `node:${name}`),
   },
   // packages of their own, for lenders
   'src/clients': { parts: [], also: ['src/clients/'] },
@@ -85,13 +94,20 @@ const folderTable: Record<string, Row> = {
 }
 
 /** The lists, in which a capability has a line or two: nothing else knows all of them. */
-const lists = ['src/tables.ts', 'src/staff/program.ts', 'activities/index.ts', 'workflows/index.ts']
+const lists = [
+  'src/tables.ts',
+  'src/staff/program.ts',
+  'activities/index.ts',
+  'workflows/index.ts',
+  `src/${PRS}/main.ts`,
+]
 
 /** Where a file is; `undefined` for what is in no room and has no row: entry points, tests, tools. */
 export function placeOf(file: string): Place | undefined {
   const [top = '', second = '', third = '', ...rest] = file.split('/')
   if (top === 'workflows' || top === 'activities') return { room: top, part: 'own' }
   if (top !== 'src' || third === '') return undefined
+  if (file.startsWith(`src/${PRS}/`)) return { room: PRS, part: 'own' }
   if (second !== 'core' && second !== 'capabilities') return { room: `src/${second}`, part: 'own' }
   // what a room offers to the API is of its routes
   if (rest.at(-1) === 'api.ts') return { room: `${second}/${third}`, part: 'routes' }

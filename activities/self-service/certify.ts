@@ -1,4 +1,5 @@
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { certificationCall } from '../../src/capabilities/self-service/webhooks/certification-call.ts'
 import {
   type CertificationCheck,
   type CheckReport,
@@ -13,12 +14,6 @@ import {
 } from '../../src/capabilities/self-service/statements/certifications.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { clockAdvice } from '../../src/core/deliveries/webhooks/diagnosis.ts'
-import {
-  CERTIFICATION_TYPE,
-  certificationBody,
-  UNKNOWN_TYPE,
-  withOneByteChanged,
-} from '../../src/core/deliveries/webhooks/service-calls.ts'
 import { signedHeaders } from '../../src/core/deliveries/webhooks/signature.ts'
 import type { SendWebhook } from '../make-attempt.ts'
 
@@ -30,9 +25,6 @@ interface Dependencies {
   /** Starts the workflow that sends what was held; the sweep starts it if this fails. */
   startEndpoint: (endpointId: number) => Promise<unknown>
 }
-
-/** Older than any receiver accepts: libraries allow five minutes. */
-const TOO_OLD_MS = 10 * 60 * 1000
 
 type Candidate = NonNullable<Awaited<ReturnType<typeof candidateOf>>>
 
@@ -70,18 +62,11 @@ export function certificationActivities(dependencies: Dependencies) {
   }
 }
 
-/** The request of a check. `repeated` is `valid` again, byte for byte apart from its time and signature. */
-function callOf(
-  check: CertificationCheck,
-  { certificationId, partnerId, url, secret, requestedAt, environment }: Candidate & CallFacts,
-) {
-  const id = `cert_${certificationId}_${check === 'repeated' ? 'valid' : check}`
-  const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
-  const body = certificationBody(type, requestedAt, { partner_id: partnerId, environment })
-  const at = new Date(Date.now() - (check === 'old_timestamp' ? TOO_OLD_MS : 0))
-  const secrets = [check === 'forged_signature' ? generateSecret() : secret]
-  const headers = signedHeaders({ id, body, at, secrets })
-  return { url, headers, body: check === 'changed_body' ? withOneByteChanged(body) : body }
+/** The request of a check, signed or forged. */
+function callOf(check: CertificationCheck, { url, secret, ...facts }: Candidate & CallFacts) {
+  const { sentBody, isForged, ...signed } = certificationCall(check, { ...facts, now: new Date() })
+  const secrets = [isForged ? generateSecret() : secret]
+  return { url, headers: signedHeaders({ ...signed, secrets }), body: sentBody }
 }
 
 interface CallFacts {

@@ -1,4 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { WebhookFacts } from '../../src/core/deliveries/decisions/webhook-facts.ts'
+import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
+import { setNotifications } from '../../src/core/endpoints/statements/notifications.ts'
+import { closeLead } from '../../src/core/leads/statements/closing.ts'
+import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 /** Transactions as PostgreSQL numbered them, across the steps at which the numbers gain a digit. */
@@ -132,5 +137,77 @@ describe('list-events', () => {
     const [generation, txid] = next.split('-')
     const { data } = await page({ after: `${generation}-${txid}-2147483647-1` })
     expect(data.map(({ lead_id: id }) => id)).toEqual(leads.slice(3))
+  })
+
+  describe('with webhooks', () => {
+    interface WebhookPage {
+      data: { event_id: string; event_name: string; cursor: string; webhook_body: string | null }[]
+      next: string
+    }
+    const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
+    const webhooks = async (body: object) =>
+      (await other.post('list-events', { webhooks: true, ...body })).body as unknown as WebhookPage
+    const close = (lead: number) => closeLead(api.sql, lead, 'withdrew', toBody)
+    let other: ApiPartner
+    let beforeEnd: string
+
+    beforeAll(async () => {
+      other = await api.addPartner()
+      await close(await other.createLead())
+      await setNotifications(api.sql, other.id, ['lead.closed'])
+      const lead = await other.createLead({ partner_lead_id: 'LOAN-1' })
+      const items = (['client_engaged_in_chat', 'contract_signed'] as const).map((name) => ({
+        name,
+        dedupeKey: name,
+      }))
+      await recordMilestones(api.sql, lead, items, toBody)
+      await other.post('update-partner-info', { lead_id: lead, partner_lead_id: 'LOAN-2' })
+      beforeEnd = (await webhooks({ after: 'now' })).next
+      await close(lead)
+    })
+
+    it('has the body of each as it is signed, and lead.closed for a partner who asked for it', async () => {
+      const { data } = await webhooks({})
+      expect(data.map(({ event_name: name }) => name)).toEqual([
+        'lead_received',
+        'lead_received',
+        'client_engaged_in_chat',
+        'contract_signed',
+        'lead.closed',
+      ])
+      const deliveries = await api.sql.selectFrom('deliveries').select(['event_id', 'body']).execute()
+      for (const { event_id: id, webhook_body: body } of data)
+        expect(body).toBe(deliveries.find(({ event_id: each }) => each === id)?.body ?? null)
+      expect(data[2]?.webhook_body).toBeNull()
+      expect(data[3]?.webhook_body).toContain('"partner_lead_id":"LOAN-1"')
+      const { body: without } = await other.post('list-events', {})
+      expect(JSON.stringify(without)).not.toMatch(/webhook_body|lead\.closed/)
+    })
+
+    it('goes on after each, also without webhooks, and waits for a lead that is closed', async () => {
+      const { data, next } = await webhooks({})
+      for (const [index, { cursor }] of data.entries())
+        expect((await webhooks({ after: cursor })).data).toEqual(data.slice(index + 1))
+      expect((await webhooks({ after: 'now' })).next).toBe(next)
+      const { status, body } = await other.post('list-events', { after: next })
+      expect([status, body.data]).toEqual([200, []])
+      expect((await webhooks({ after: beforeEnd, limit: 1 })).data).toEqual(data.slice(-1))
+      const third = await other.createLead()
+      const { next: last } = await webhooks({ after: next, wait: 20 })
+      const waiting = webhooks({ after: last, wait: 20 })
+      await close(third)
+      expect((await waiting).data).toMatchObject([{ event_name: 'lead.closed', lead_id: third }])
+    })
+
+    it('has no body of a webhook that was canceled', async () => {
+      const { data } = await webhooks({ after: beforeEnd, limit: 1 })
+      const id = data[0]?.event_id ?? ''
+      await api.sql
+        .updateTable('deliveries')
+        .set({ state: 'canceled', settled_at: new Date() })
+        .where('event_id', '=', id)
+        .execute()
+      expect((await webhooks({ after: beforeEnd, limit: 1 })).data).toMatchObject([{ webhook_body: null }])
+    })
   })
 })

@@ -2,9 +2,14 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
+import { Webhooks } from '../../src/clients/typescript/src/index.ts'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runBare } from './bare-context.ts'
 import { answers, scriptedApi } from './scripted-api.ts'
@@ -36,6 +41,8 @@ const error: unknown = await referrals.leads.create(lead).catch((error: unknown)
 if (error instanceof InvalidPayloadError) console.log(error.fields)
 console.log(points, error instanceof Error ? error.name : '')
 `
+
+const SECRET = generateSecret()
 
 /** As a Worker has it. */
 const IN_A_WORKER = (port: number) => `
@@ -171,5 +178,34 @@ describe('the package partner-referrals', () => {
       'undefined',
       'undefined',
     ])
+  })
+
+  it('has the command prs, which needs no package and no network', async () => {
+    const project = path.join(folder, 'command')
+    mkdirSync(project)
+    writeFileSync(path.join(project, 'package.json'), '{"private":true}')
+    const options = {
+      cwd: project,
+      env: { ...process.env, npm_config_offline: 'true', WEBHOOK_SECRET: SECRET },
+    }
+    await run('npm', ['install', '--no-audit', '--no-fund', tarball], options)
+    // also without an installation
+    const packed = await run('npx', ['--yes', '--package', tarball, 'prs', '--help'], options)
+    const prs = (...args: string[]) => run('npx', ['prs', ...args], options)
+    expect((await prs('--help')).stdout).toBe(packed.stdout)
+    expect((await prs('--help')).stdout).toMatch(/^prs COMMAND\n\n {2}listen .*\n {2}certify /)
+    const refusal: unknown = await prs('listen', '--api-key', 'prs_live_1').catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 2, stderr: expect.stringContaining('was not sent') })
+    const webhooks = new Webhooks({ secrets: SECRET })
+    const server = createServer(webhooks.node({ on: {} }) as unknown as RequestListener)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    atEnd(async () => void server.close())
+    const { port } = server.address() as AddressInfo
+    expect((await prs('certify', `http://127.0.0.1:${port}/`)).stdout).toMatch(/\n14 of 14 checks passed\n$/)
+    const bundle = readFileSync(path.join(project, 'node_modules/partner-referrals/dist/prs.js'), 'utf8')
+    const imported = [...bundle.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, name]) => name)
+    expect(imported.length).toBeGreaterThan(0)
+    expect(imported.filter((name) => !name?.startsWith('node:'))).toEqual([])
+    expect(bundle).not.toMatch(/\brequire\(/)
   })
 })

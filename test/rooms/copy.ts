@@ -49,6 +49,7 @@ const lists = [
   'workflows/index.ts',
   'workflows/referral.ts',
   'activities/index.ts',
+  'src/clients/typescript/prs/main.ts',
   'test/api/api.ts',
 ]
 
@@ -77,7 +78,15 @@ export function takeOut(folder: string, name: string): void {
 }
 
 function foldersOf(folder: string, name: string): string[] {
-  const rooms = ['src', 'src/capabilities', 'workflows', 'activities', 'test', 'test/support']
+  const rooms = [
+    'src',
+    'src/capabilities',
+    'src/clients/typescript/prs',
+    'workflows',
+    'activities',
+    'test',
+    'test/support',
+  ]
   const capabilities = path.join(folder, 'src/capabilities')
   return [...rooms, ...readdirSync(capabilities).map((room) => `src/capabilities/${room}`)]
     .map((parent) => `${parent}/${name}`)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../leads/decisions/event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../leads/decisions/milestones.ts'
-import { LEAD_CLOSED_WEBHOOK } from '../leads/decisions/closed-webhook.ts'
+import { LEAD_CLOSED_WEBHOOK, type WebhookName } from '../leads/decisions/closed-webhook.ts'
 import { timestamp } from './fields.ts'
+import { closeReason } from './schemas.ts'
 import { leadFieldMeanings } from './response-fields.ts'
 
 /** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
@@ -36,6 +37,10 @@ const leadReceivedPayload = z
   .object({ partner_lead_id: z.string().describe(leadFieldMeanings.partner_lead_id) })
   .meta({ id: 'LeadReceivedPayload', description: 'Your own identifier, as you sent it with create-lead.' })
 
+export const closedPayload = z
+  .object({ reason: closeReason })
+  .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' })
+
 export const eventName = z
   .enum(milestoneNames)
   .meta({ id: 'EventName', description: 'A milestone. New ones may be added.', open: true })
@@ -64,7 +69,7 @@ const payloads = [
 export interface EventKind {
   /** What the names of its schemas begin with. */
   prefix: string
-  names: MilestoneName[]
+  names: WebhookName[]
   fields: { event_name: z.ZodType; event_payload: z.ZodType }
 }
 
@@ -82,6 +87,19 @@ export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[
 }
 
 const eventKinds = kindsOf(milestoneNames, 'MilestoneEventName')
+
+/** Those of the feed, which also has a webhook that is no milestone, for those who ask for webhooks. */
+export const feedKinds: EventKind[] = [
+  ...eventKinds,
+  {
+    prefix: 'LeadClosed',
+    names: [LEAD_CLOSED_WEBHOOK],
+    fields: {
+      event_name: z.literal(LEAD_CLOSED_WEBHOOK).describe('What happened.'),
+      event_payload: closedPayload,
+    },
+  },
+]
 /** Those that can be simulated. */
 export const simulatedKinds = eventKinds.filter(({ names }) => !names.includes('lead_received'))
 
@@ -108,13 +126,18 @@ export function tellApart<Shape extends z.ZodRawShape>(
   return events.meta({ describedAs: id })
 }
 
+const NO_PAYLOAD = '`null` when the event has no payload.'
+
+/** Of what the feed has. */
+export const feedPayload = z
+  .union([scoreGains, leadReceivedPayload, closedPayload, z.null()])
+  .describe(NO_PAYLOAD)
+
 export const event = tellApart(
   'Event',
   z.object({
     event_name: eventName,
-    event_payload: z
-      .union([scoreGains, leadReceivedPayload, z.null()])
-      .describe('`null` when the event has no payload.'),
+    event_payload: z.union([scoreGains, leadReceivedPayload, z.null()]).describe(NO_PAYLOAD),
     created_at: timestamp.describe('When it happened.'),
   }),
 )

@@ -4,7 +4,8 @@ import type { AttemptOutcome } from '../../../core/deliveries/decisions/attempt-
 export const certificationResults = ['passed', 'failed', 'superseded'] as const
 export type CertificationResult = (typeof certificationResults)[number]
 
-interface Check {
+/** What a check is, in words, for a certification and for a rehearsal. */
+export interface Check {
   /** What we send. */
   readonly sends: string
   /** Whether the endpoint must accept or refuse it. */
@@ -58,8 +59,8 @@ export const checkResults = ['passed', 'failed', 'not_judged'] as const
 export type CheckResult = (typeof checkResults)[number]
 
 /** What came of a check. */
-export interface CheckReport {
-  check: CertificationCheck
+export interface CheckReport<Name extends string = CertificationCheck> {
+  check: Name
   /** For people. */
   sent: string
   result: CheckResult
@@ -101,7 +102,21 @@ const isAnotherMatter = (status: number) =>
   (status >= 300 && status < 400) || NOT_ABOUT_SIGNATURES.includes(status)
 
 /**
- * Judges the response to a check.
+ * Judges the response to a check of a certification.
+ *
+ * @param seen what else is known: what came of the check `valid`, unless this is it, and what is wrong with the
+ *   receiver's clock, in words.
+ */
+export const judgeCheck = (check: CertificationCheck, outcome: AttemptOutcome, seen?: Seen) =>
+  judge(check, checks[check], outcome, seen)
+
+interface Seen {
+  valid?: CheckResult | undefined
+  clock?: string | undefined
+}
+
+/**
+ * Judges the response to any check.
  *
  * | expected | response                        | result                                              |
  * | -------- | ------------------------------- | --------------------------------------------------- |
@@ -111,16 +126,13 @@ const isAnotherMatter = (status: number) =>
  * | refused  | none, a redirect, 404 and alike | not judged                                          |
  * | refused  | another 4xx                     | passed if `valid` was accepted, otherwise not judged |
  * | refused  | anything else                   | failed                                              |
- *
- * @param seen what else is known: what came of the check `valid`, unless this is it, and what is wrong with the
- *   receiver's clock, in words.
  */
-export function judgeCheck(
-  check: CertificationCheck,
+export function judge<Name extends string>(
+  check: Name,
+  { sends, expects, hint: ofCheck }: Check,
   outcome: AttemptOutcome,
-  { valid, clock }: { valid?: CheckResult | undefined; clock?: string | undefined } = {},
-): CheckReport {
-  const { sends, expects } = checks[check]
+  { valid, clock }: Seen = {},
+): CheckReport<Name> {
   const { ok, status, hint, durationMs } = outcome
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
   const result = expects === 'accepted' ? judgeAcceptance(outcome) : judgeRefusal(outcome, valid)
@@ -131,7 +143,7 @@ export function judgeCheck(
     expected: EXPECTED[expects],
     received: isComplete ? `status ${status}` : `no complete response: ${hint ?? 'the request failed'}`,
     duration_ms: durationMs,
-    hint: result === 'passed' ? null : hintFor(check, outcome, { result, valid, clock }),
+    hint: result === 'passed' ? null : hintFor({ expects, hint: ofCheck }, outcome, { result, valid, clock }),
   }
 }
 
@@ -158,15 +170,10 @@ function judgeRefusal({ ok, status }: AttemptOutcome, valid: CheckResult | undef
 }
 
 function hintFor(
-  check: CertificationCheck,
+  { expects, hint: ofCheck }: Pick<Check, 'expects' | 'hint'>,
   { status, hint }: AttemptOutcome,
-  {
-    result,
-    valid,
-    clock,
-  }: { result: CheckResult; valid: CheckResult | undefined; clock: string | undefined },
+  { result, valid, clock }: Seen & { result: CheckResult },
 ): string {
-  const { expects, hint: ofCheck } = checks[check]
   if (status === null) return NO_ANSWER
   if (hint !== null && isAnotherMatter(status)) return sentence(hint)
   if (result === 'not_judged') return REFUSES_ALL

@@ -33,6 +33,7 @@ FEED_EVENT = OneOf("event_name", {
     "contract_signed": types.MilestoneFeedEvent,
     "escrow_funded": types.MilestoneFeedEvent,
     "mortgage_ready": types.MilestoneFeedEvent,
+    "lead.closed": types.LeadClosedFeedEvent,
 }, types.OtherFeedEvent)
 HAPPENED = OneOf("what", {
     "event": types.HappenedEvent,
@@ -103,6 +104,7 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.HappenedEvent: {"at": TIME},
     types.HappenedWebhook: {"at": TIME},
     types.Lead: {"created_at": TIME, "updated_at": TIME, "metadata": REST},
+    types.LeadClosedFeedEvent: {"event_payload": types.LeadClosedPayload, "created_at": TIME},
     types.LeadClosedWebhook: {"timestamp": ISO, "data": types.LeadClosedWebhookData},
     types.LeadClosedWebhookData: {"event_payload": types.LeadClosedPayload, "created_at": TIME},
     types.LeadClosing: {"at": TIME},

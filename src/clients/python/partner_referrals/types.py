@@ -717,6 +717,27 @@ class Lead:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeadClosedFeedEvent(Placed):
+    event_id: str
+    """The event. Its webhook has the same `webhook-id`."""
+    event_name: Literal["lead.closed"]
+    """What happened."""
+    event_payload: LeadClosedPayload
+    created_at: datetime
+    """When it happened."""
+    lead_id: int
+    """The lead: its `lead_id` in requests."""
+    partner_lead_id: str | None
+    """Your own identifier for the borrower; `None` if you sent none."""
+    sequence: int | None
+    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
+    cursor: str
+    """Send it as `after` to continue after this event, in the middle of a page."""
+    webhook_body: str | None = None
+    """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LeadClosedPayload:
     """Why it was closed."""
     reason: CloseReason
@@ -797,6 +818,8 @@ class LeadReceivedFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
+    webhook_body: str | None = None
+    """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -948,6 +971,8 @@ class MilestoneFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
+    webhook_body: str | None = None
+    """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1047,6 +1072,8 @@ class OtherFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
+    webhook_body: str | None = None
+    """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1234,6 +1261,8 @@ class ScoreUpdateFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
+    webhook_body: str | None = None
+    """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1421,7 +1450,13 @@ Event: TypeAlias = LeadReceivedEvent | ScoreUpdateEvent | MilestoneEvent | Other
 
 ExportedEvent: TypeAlias = LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent
 
-FeedEvent: TypeAlias = LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | OtherFeedEvent
+FeedEvent: TypeAlias = (
+    LeadReceivedFeedEvent
+    | ScoreUpdateFeedEvent
+    | MilestoneFeedEvent
+    | LeadClosedFeedEvent
+    | OtherFeedEvent
+)
 
 Happened: TypeAlias = HappenedEvent | HappenedWebhook | HappenedEnd
 

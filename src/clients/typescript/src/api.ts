@@ -644,7 +644,8 @@ export interface ExportedRead {
   by: string
 }
 
-export type FeedEvent = LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | OtherFeedEvent
+export type FeedEvent =
+  LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | LeadClosedFeedEvent | OtherFeedEvent
 
 export interface GetClockRequest {
   /** The lead: the `leadId` that `leads.create` returned. */
@@ -792,6 +793,26 @@ export interface Lead {
   [field: string]: unknown
 }
 
+export interface LeadClosedFeedEvent {
+  /** The event. Its webhook has the same `webhook-id`. */
+  eventId: string
+  /** What happened. */
+  eventName: 'lead.closed'
+  eventPayload: LeadClosedPayload
+  /** When it happened. */
+  createdAt: Date
+  /** The lead: its `leadId` in requests. */
+  leadId: number
+  /** Your own identifier for the borrower; `null` if you sent none. */
+  partnerLeadId: string | null
+  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  sequence: number | null
+  /** Send it as `after` to continue after this event, in the middle of a page. */
+  cursor: string
+  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
+  webhookBody?: string | null
+}
+
 /** Why it was closed. */
 export interface LeadClosedPayload {
   reason: CloseReason
@@ -866,6 +887,8 @@ export interface LeadReceivedFeedEvent {
   sequence: number | null
   /** Send it as `after` to continue after this event, in the middle of a page. */
   cursor: string
+  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
+  webhookBody?: string | null
 }
 
 /** Your own identifier, as you sent it with `leads.create`. */
@@ -937,6 +960,8 @@ export interface ListEventsRequest {
   limit?: number
   /** If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time. */
   wait?: number
+  /** `true`: each event has `webhookBody`, and `lead.closed`, which is a webhook and no milestone, is listed too if you asked for it with `notify` of `endpoint.set`. */
+  webhooks?: boolean
 }
 
 export interface ListEventsResponse {
@@ -1080,6 +1105,8 @@ export interface MilestoneFeedEvent {
   sequence: number | null
   /** Send it as `after` to continue after this event, in the middle of a page. */
   cursor: string
+  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
+  webhookBody?: string | null
 }
 
 export interface MilestoneSimulatedEvent {
@@ -1180,6 +1207,8 @@ export interface OtherFeedEvent {
   sequence: number | null
   /** Send it as `after` to continue after this event, in the middle of a page. */
   cursor: string
+  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
+  webhookBody?: string | null
 }
 
 export interface OtherSimulatedEvent {
@@ -1393,6 +1422,8 @@ export interface ScoreUpdateFeedEvent {
   sequence: number | null
   /** Send it as `after` to continue after this event, in the middle of a page. */
   cursor: string
+  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
+  webhookBody?: string | null
 }
 
 export interface ScoreUpdateSimulatedEvent {
@@ -2107,6 +2138,7 @@ export const shapes: Shapes = {
       contract_signed: '#MilestoneFeedEvent',
       escrow_funded: '#MilestoneFeedEvent',
       mortgage_ready: '#MilestoneFeedEvent',
+      'lead.closed': '#LeadClosedFeedEvent',
     },
     other: '#OtherFeedEvent',
   },
@@ -2163,6 +2195,19 @@ export const shapes: Shapes = {
       property_state: 0,
     },
   },
+  LeadClosedFeedEvent: {
+    fields: {
+      event_id: 0,
+      event_name: 0,
+      event_payload: '#LeadClosedPayload',
+      created_at: 'time',
+      lead_id: 0,
+      partner_lead_id: 0,
+      sequence: 0,
+      cursor: 0,
+      webhook_body: 0,
+    },
+  },
   LeadClosedPayload: { fields: { reason: '#CloseReason' } },
   LeadClosedWebhook: { fields: { type: 0, timestamp: 'iso', data: '#LeadClosedWebhookData' } },
   LeadClosedWebhookData: {
@@ -2198,6 +2243,7 @@ export const shapes: Shapes = {
       partner_lead_id: 0,
       sequence: 0,
       cursor: 0,
+      webhook_body: 0,
     },
   },
   LeadReceivedPayload: { fields: { partner_lead_id: 0 } },
@@ -2227,7 +2273,7 @@ export const shapes: Shapes = {
       updated_at: 'time',
     },
   },
-  ListEventsRequest: { fields: { after: 0, limit: 0, wait: 0 } },
+  ListEventsRequest: { fields: { after: 0, limit: 0, wait: 0, webhooks: 0 } },
   ListEventsResponse: { fields: { success: 0, data: { list: '#FeedEvent' }, next: 0, has_more: 0 } },
   ListLeadsRequest: { fields: { limit: 0, after: 0, status: 0, partner_lead_id: 0, closed: 0, delivery: 0 } },
   ListLeadsResponse: { fields: { success: 0, data: { list: '#LeadSummary' }, next: 0 } },
@@ -2268,6 +2314,7 @@ export const shapes: Shapes = {
       partner_lead_id: 0,
       sequence: 0,
       cursor: 0,
+      webhook_body: 0,
     },
   },
   MilestoneSimulatedEvent: {
@@ -2311,6 +2358,7 @@ export const shapes: Shapes = {
       partner_lead_id: 0,
       sequence: 0,
       cursor: 0,
+      webhook_body: 0,
     },
   },
   OtherSimulatedEvent: {
@@ -2378,6 +2426,7 @@ export const shapes: Shapes = {
       partner_lead_id: 0,
       sequence: 0,
       cursor: 0,
+      webhook_body: 0,
     },
   },
   ScoreUpdateSimulatedEvent: {

@@ -8,3 +8,9 @@ import { sql as raw } from 'kysely'
  */
 export const sequenceOf = (eventId: string) =>
   raw<number | null>`(select sequence from deliveries where event_id = ${raw.ref(eventId)})`
+
+/** The bytes of its webhook; `null` if it is not sent, or will not be. */
+export const bodyOf = (eventId: string) =>
+  raw<
+    string | null
+  >`(select body from deliveries where event_id = ${raw.ref(eventId)} and state <> 'canceled')`

@@ -1,20 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
+import { BlockedAddressError, LookupError } from './address-errors.ts'
 import { isAllowedAddress } from './public-address.ts'
-
-/** The endpoint resolves to an address that is not public; nothing was sent. */
-export class BlockedAddressError extends Error {
-  readonly address: string
-
-  constructor(address: string) {
-    super('the endpoint resolves to an address that is not public')
-    this.address = address
-  }
-}
-
-/** The endpoint's host name has no address, or the lookup failed. */
-export class LookupError extends Error {}
 
 /**
  * SSRF guard: a `lookup` that resolves to allowed addresses only. The connection is pinned to the addresses that were

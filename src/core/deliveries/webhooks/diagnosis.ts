@@ -1,5 +1,5 @@
-import { errors } from 'undici'
-import { BlockedAddressError, LookupError } from './address-guard.ts'
+import type { Answer, AttemptOutcome } from '../decisions/attempt-outcome.ts'
+import { BlockedAddressError, LookupError } from './address-errors.ts'
 
 /** Why an attempt failed. */
 export interface Diagnosis {
@@ -64,7 +64,7 @@ export function diagnose(error: unknown): Diagnosis {
 }
 
 function causeOf(error: unknown): Diagnosis {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
+  const { name, code = '', message = '' } = error as { name?: string; code?: string; message?: string }
   if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
   if (error instanceof LookupError) return diagnosis('dns_error')
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnosis('timeout', CONNECT_TIMEOUT_HINT)
@@ -73,7 +73,8 @@ function causeOf(error: unknown): Diagnosis {
     return diagnosis('tls_error', `the TLS certificate of your endpoint ${certificate}`)
   // before its code, which is that of a reset
   if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
-  if (error instanceof errors.HTTPParserError || message === 'bad upgrade')
+  // undici's, and those of Node's own parser
+  if (name === 'HTTPParserError' || code.startsWith('HPE_') || message === 'bad upgrade')
     return diagnosis('invalid_response')
   const [known] = CODES.find(([, pattern]) => pattern.test(code)) ?? []
   if (known !== undefined) return diagnosis(known)
@@ -89,6 +90,16 @@ export function diagnoseStatus(status: number, clock?: string): Diagnosis {
   const errorCode = status >= 300 && status < 400 ? 'redirect' : 'http_error'
   const isRefusal = status === 400 || status === 401 || status === 403
   return { errorCode, hint: `your endpoint answered ${status}: ${(isRefusal && clock) || advice(status)}` }
+}
+
+/** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
+export function outcomeOf(
+  { status, responseHeaders }: Answer,
+  failure: Diagnosis | null,
+): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
+  const isOther = status !== null && (status < 200 || status > 299)
+  const reason = isOther ? diagnoseStatus(status, clockAdvice(responseHeaders?.date, Date.now())) : failure
+  return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
 }
 
 /** Receivers refuse a `webhook-timestamp` that is further than this from their clock. */

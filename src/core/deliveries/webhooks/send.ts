@@ -5,7 +5,7 @@ import type { Answer, AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import { REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import { guardedConnector } from './address-guard.ts'
 import { trackConnectedAddresses } from './connected-address.ts'
-import { clockAdvice, type Diagnosis, diagnose, diagnoseStatus, diagnosis } from './diagnosis.ts'
+import { type Diagnosis, diagnose, diagnosis, outcomeOf } from './diagnosis.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
 import { resolverLookup } from './resolver-lookup.ts'
 import { headerValue, keptHeaders, readBody } from './response.ts'
@@ -64,7 +64,7 @@ export function createSender(options: SenderOptions) {
       }
     }
     return {
-      ...judge(answer, failure),
+      ...outcomeOf(answer, failure),
       ...answer,
       address: tracking.addressOf(bytes) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
@@ -111,14 +111,4 @@ async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
-}
-
-/** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
-function judge(
-  { status, responseHeaders }: Answer,
-  failure: Diagnosis | null,
-): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
-  const isOther = status !== null && (status < 200 || status > 299)
-  const reason = isOther ? diagnoseStatus(status, clockAdvice(responseHeaders?.date, Date.now())) : failure
-  return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
 }

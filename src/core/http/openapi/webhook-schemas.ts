@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
-import { event, kindsOf, laterName } from '../events.ts'
+import { closedPayload, event, kindsOf, laterName } from '../events.ts'
 import { timestamp } from '../fields.ts'
 import { LEAD_CLOSED_WEBHOOK } from '../../leads/decisions/closed-webhook.ts'
-import { closeReason, environment } from '../schemas.ts'
+import { environment } from '../schemas.ts'
 import { ofLead, ofPartner, webhookSequence } from '../response-fields.ts'
 
 /** The schema of all requests to an endpoint. No operation refers to it: it is for receivers. */
@@ -40,7 +40,7 @@ export const closedWebhook = {
   type: LEAD_CLOSED_WEBHOOK,
   schemaId: 'LeadClosedWebhook',
   description:
-    'Lead was closed: by you, by our staff, or because its journey ended. Only for those who asked for it with `notify` of set-endpoint. It is no milestone: get-events and list-events do not have it, and an erasure sends none.',
+    'Lead was closed: by you, by our staff, or because its journey ended. Only for those who asked for it with `notify` of set-endpoint. It is no milestone: get-events does not have it, list-events only with `webhooks`, and an erasure sends none.',
   schema: z
     .object({
       type: z.literal(LEAD_CLOSED_WEBHOOK).describe('What happened.'),
@@ -49,9 +49,7 @@ export const closedWebhook = {
         .object({
           event_id: z.string().describe('The same as the header `webhook-id`.'),
           event_name: z.literal(LEAD_CLOSED_WEBHOOK).describe('What happened.'),
-          event_payload: z
-            .object({ reason: closeReason })
-            .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' }),
+          event_payload: closedPayload,
           created_at: timestamp.describe('When the lead was closed.'),
           lead_id: ofLead,
           partner_lead_id: z.string().nullable().describe('As it was when the lead was closed.'),

@@ -5,6 +5,7 @@ import {
   BEGINNING,
   eventsAfter,
   faultOfPlace,
+  type FeedKind,
   type FeedPosition,
   lastEvent,
 } from '../statements/event-feed.ts'
@@ -12,7 +13,7 @@ import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../../http/errors.ts'
-import { event, tellApart } from '../../http/events.ts'
+import { event, feedKinds, feedPayload, tellApart, webhookName } from '../../http/events.ts'
 import { integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -41,6 +42,12 @@ const body = strictBody({
     .describe(
       'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
     ),
+  webhooks: z
+    .boolean('must be true or false')
+    .default(false)
+    .describe(
+      '`true`: each event has `webhook_body`, and `lead.closed`, which is a webhook and no milestone, is listed too if you asked for it with `notify` of set-endpoint.',
+    ),
 }).describe('All fields are optional.')
 
 const feedEvent = tellApart(
@@ -48,11 +55,21 @@ const feedEvent = tellApart(
   z.object({
     event_id: ofEvent,
     ...event.shape,
+    event_name: webhookName,
+    event_payload: feedPayload,
     lead_id: ofLead,
     partner_lead_id: yourLeadId,
     sequence: webhookSequenceOrNone,
     cursor: z.string().describe('Send it as `after` to continue after this event, in the middle of a page.'),
+    webhook_body: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.',
+      ),
   }),
+  feedKinds,
 )
 
 const schema = operation({
@@ -67,6 +84,7 @@ const schema = operation({
     'from the beginning': {},
     'next page': { after: writeFeedCursor(BEGINNING), limit: 100 },
     'only what happens from now on': { after: 'now' },
+    'with webhooks': { after: writeFeedCursor(BEGINNING), webhooks: true },
     'wait for news': { after: writeFeedCursor(BEGINNING), wait: 25 },
   },
   response: z.object({
@@ -111,11 +129,11 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
   app.post('/list-events', {
     schema,
     handler: async (request, reply) => {
-      const { limit, wait } = request.body
+      const { limit, wait, webhooks } = request.body
       const { partnerId, keyId } = request
-      const after = await startOf(sql, partnerId, request.body.after)
-      const place = { partnerId, after }
-      const read = () => eventsAfter(sql, partnerId, place.after, limit + 1)
+      const after = await startOf(sql, partnerId, request.body.after, { webhooks })
+      const place = { partnerId, after, webhooks }
+      const read = () => eventsAfter(sql, partnerId, place.after, limit + 1, { webhooks })
       let found = await read()
       if (found.length === 0 && wait > 0) {
         if (!watch.hasRoom(keyId)) throw tooManyWaits()
@@ -146,21 +164,32 @@ const toWire = (row: Row) => ({
   sequence: row.sequence,
   cursor: writeFeedCursor(placeOf(row)),
   created_at: formatTimestamp(row.created_at),
+  ...('body' in row && { webhook_body: row.body }),
 })
 
-async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
+async function startOf(
+  sql: Sql,
+  partnerId: number,
+  after: string | null | undefined,
+  kind: FeedKind,
+): Promise<FeedPosition> {
   if (after === undefined || after === null) return BEGINNING
-  if (after === NOW) return endOf(sql, partnerId)
+  if (after === NOW) return endOf(sql, partnerId, kind)
   if (after === writeFeedCursor(BEGINNING)) return BEGINNING
   const place = readFeedCursor(after)
   const fault = await faultOfPlace(sql, partnerId, place)
   if (fault === 'foreign') throw foreignPlace(BEGINNING)
-  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, place))
+  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, kind, place))
   return place
 }
 
-async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Promise<FeedPosition> {
-  const last = await lastEvent(sql, partnerId, notAfter)
+async function endOf(
+  sql: Sql,
+  partnerId: number,
+  kind: FeedKind,
+  notAfter?: FeedPosition,
+): Promise<FeedPosition> {
+  const last = await lastEvent(sql, partnerId, kind, notAfter)
   return last === undefined ? BEGINNING : placeOf(last)
 }
 

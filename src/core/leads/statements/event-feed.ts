@@ -1,10 +1,9 @@
 import { sql as raw } from 'kysely'
 import { currentGeneration } from '../../record/statements/generation.ts'
-import { sequenceOf } from '../../deliveries/statements/sequence.ts'
+import { bodyOf, sequenceOf } from '../../deliveries/statements/sequence.ts'
 import type { Sql } from '../../database/orm.ts'
-import type { InHistory } from '../decisions/closed-webhook.ts'
 
-/** A place in a partner's feed: after this event. */
+/** A place in a partner's feed: after this event. `position` is 0 for a webhook that is in no history. */
 export interface FeedPosition {
   generation: number
   txid: string
@@ -32,46 +31,67 @@ const isSettled = raw<boolean>`(lead_events.generation < ${currentGeneration}
 /** The index has them all: a lead has one at most that is not. */
 const isInHistory = raw<boolean>`lead_events.position is not null`
 
+/** `lead.closed` has none, and is alone in its transaction: so it comes after whatever is before it there. */
+const POSITION = raw<number>`coalesce(position, 0)`
+
+/** What a reader of the feed wants. */
+export interface FeedKind {
+  /** Also webhooks that are in no history, and the body of each. */
+  webhooks: boolean
+}
+
+const EVENTS_ALONE: FeedKind = { webhooks: false }
+
 /** A partner's events of all leads after a place, in the order in which they were committed. */
-export async function eventsAfter(sql: Sql, partnerId: number, after: FeedPosition, limit: number) {
+export async function eventsAfter(
+  sql: Sql,
+  partnerId: number,
+  after: FeedPosition,
+  limit: number,
+  { webhooks } = EVENTS_ALONE,
+) {
   return (
     sql
       .selectFrom('lead_events')
       .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
       .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
-      .select(['lead_events.lead_id', 'leads.partner_lead_id', 'position', ...generationAndTxid])
-      .select(sequenceOf('lead_events.id').as('sequence'))
+      .select(['lead_events.lead_id', 'leads.partner_lead_id', ...generationAndTxid])
+      .select([POSITION.as('position'), sequenceOf('lead_events.id').as('sequence')])
+      .$if(webhooks, (query) => query.select(bodyOf('lead_events.id').as('body')))
       .where('lead_events.partner_id', '=', partnerId)
       .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
       .where(isSettled)
-      .where(isInHistory)
-      .$narrowType<InHistory>()
+      .$if(!webhooks, (query) => query.where(isInHistory))
       .orderBy('lead_events.generation')
       // not the text of that name in the result, in which 1000 comes before 999
       .orderBy('lead_events.txid')
       .orderBy('lead_events.lead_id')
-      .orderBy('position')
+      .orderBy('lead_events.position')
       .limit(limit)
       .execute()
   )
 }
 
 /** Where a partner's feed ends: now, or at a place at the latest. */
-export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosition) {
+export async function lastEvent(
+  sql: Sql,
+  partnerId: number,
+  { webhooks } = EVENTS_ALONE,
+  notAfter?: FeedPosition,
+) {
   return sql
     .selectFrom('lead_events')
-    .select(['lead_id', 'position', ...generationAndTxid])
+    .select(['lead_id', POSITION.as('position'), ...generationAndTxid])
     .where('partner_id', '=', partnerId)
     .where(isSettled)
-    .where(isInHistory)
-    .$narrowType<Pick<InHistory, 'position'>>()
+    .$if(!webhooks, (query) => query.where(isInHistory))
     .$if(notAfter !== undefined, (query) =>
       query.where(raw<boolean>`${PLACE} <= ${placeOf(notAfter ?? BEGINNING)}`),
     )
     .orderBy('generation', 'desc')
     .orderBy(raw`lead_events.txid`, 'desc')
     .orderBy('lead_id', 'desc')
-    .orderBy('position', 'desc')
+    .orderBy('lead_events.position', 'desc')
     .limit(1)
     .executeTakeFirst()
 }
@@ -97,7 +117,7 @@ export async function faultOfPlace(
       when ${generation}::int > ${currentGeneration} then 'foreign'
       when exists (
         select from lead_events where partner_id = ${partnerId} and generation = ${generation}::int and txid = ${txid}::xid8
-          and lead_id = ${leadId}::bigint and position = ${position}::bigint
+          and lead_id = ${leadId}::bigint and ${POSITION} = ${position}::bigint
       ) then null
       when ${generation}::int < ${currentGeneration} then 'lost'
       when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)} and ${isInHistory})
@@ -109,7 +129,7 @@ export async function faultOfPlace(
 /** Which of the places have news after them, by their indexes. */
 export async function placesWithNews(
   sql: Sql,
-  places: readonly { partnerId: number; after: FeedPosition }[],
+  places: readonly ({ partnerId: number; after: FeedPosition } & FeedKind)[],
 ): Promise<number[]> {
   const { rows } = await raw<{ index: number }>`
     select (place.number - 1)::int as index
@@ -118,13 +138,14 @@ export async function placesWithNews(
       ${places.map(({ after }) => after.generation)}::int[],
       ${places.map(({ after }) => after.txid)}::text[],
       ${places.map(({ after }) => after.leadId)}::bigint[],
-      ${places.map(({ after }) => after.position)}::bigint[]
-    ) with ordinality as place (partner_id, generation, txid, lead_id, position, number)
+      ${places.map(({ after }) => after.position)}::bigint[],
+      ${places.map(({ webhooks }) => webhooks)}::boolean[]
+    ) with ordinality as place (partner_id, generation, txid, lead_id, position, webhooks, number)
     where exists (
       select from lead_events
       where lead_events.partner_id = place.partner_id
         and ${PLACE} > (place.generation, place.txid::xid8, place.lead_id, place.position)
-        and ${isSettled} and ${isInHistory}
+        and ${isSettled} and (place.webhooks or ${isInHistory})
     )`.execute(sql)
   return rows.map(({ index }) => index)
 }

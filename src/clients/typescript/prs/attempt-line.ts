@@ -1,0 +1,39 @@
+import { formatTimestamp } from '../../../core/values/timestamps.ts'
+import type { Attempt } from './forward.ts'
+
+/** The longest name of a webhook that there is. */
+const NAME_WIDTH = 22
+
+/** For people. */
+export function attemptLine({ webhook, outcome, retryMs }: Attempt, at: Date): string {
+  const { eventName, leadId, sequence } = webhook
+  const facts = [
+    formatTimestamp(at),
+    eventName.padEnd(NAME_WIDTH),
+    `lead ${leadId}`,
+    `#${sequence}`,
+    outcome.status ?? '–',
+    `${outcome.durationMs} ms`,
+  ]
+  if (retryMs === undefined) return facts.join('  ')
+  return `${facts.join('  ')}  ${outcome.hint}. Trying again in ${(retryMs / 1000).toFixed(1)} s`
+}
+
+/** For programs: one object a line. */
+export function attemptObject({ webhook, number, outcome, retryMs }: Attempt, at: Date): object {
+  const { eventId, eventName, leadId, sequence } = webhook
+  const { status, durationMs, errorCode, hint } = outcome
+  return {
+    at: at.toISOString(),
+    event_id: eventId,
+    type: eventName,
+    lead_id: leadId,
+    sequence,
+    attempt: number,
+    status,
+    duration_ms: durationMs,
+    error_code: errorCode,
+    hint,
+    retry_in_ms: retryMs ?? null,
+  }
+}
