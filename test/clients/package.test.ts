@@ -181,11 +181,11 @@ describe('the package partner-referrals', () => {
   })
 
   it('has the command prs, which needs no package and no network', async () => {
-    const project = path.join(folder, 'command')
-    mkdirSync(project)
-    writeFileSync(path.join(project, 'package.json'), '{"private":true}')
+    const empty = path.join(folder, 'command')
+    mkdirSync(empty)
+    writeFileSync(path.join(empty, 'package.json'), '{"private":true}')
     const options = {
-      cwd: project,
+      cwd: empty,
       env: { ...process.env, npm_config_offline: 'true', WEBHOOK_SECRET: SECRET },
     }
     await run('npm', ['install', '--no-audit', '--no-fund', tarball], options)
@@ -202,7 +202,7 @@ describe('the package partner-referrals', () => {
     atEnd(async () => void server.close())
     const { port } = server.address() as AddressInfo
     expect((await prs('certify', `http://127.0.0.1:${port}/`)).stdout).toMatch(/\n14 of 14 checks passed\n$/)
-    const bundle = readFileSync(path.join(project, 'node_modules/partner-referrals/dist/prs.js'), 'utf8')
+    const bundle = readFileSync(path.join(empty, 'node_modules/partner-referrals/dist/prs.js'), 'utf8')
     const imported = [...bundle.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, name]) => name)
     expect(imported.length).toBeGreaterThan(0)
     expect(imported.filter((name) => !name?.startsWith('node:'))).toEqual([])
