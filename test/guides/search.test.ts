@@ -13,7 +13,7 @@ const questions: [string, string][] = [
   ['Idempotency-Key', '/docs/integrate#repeat-a-request-safely'],
   ['retry a request after a timeout', '/docs/integrate#repeat-a-request-safely'],
   ['install the TypeScript client', '/docs/integrate#use-a-client'],
-  ['python client', '/docs/integrate#use-a-client'],
+  ['python client', '/docs/python'],
   ['rate limit headers', '/docs/limits#read-the-headers'],
   ['how many requests a minute', '/docs/integrate#limits'],
   ['429', '/docs/errors#RATE_LIMITED'],

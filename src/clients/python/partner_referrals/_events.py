@@ -22,12 +22,21 @@ class Events:
         self._transport = transport
 
     def page(
-        self, *, after: str | None = None, limit: int | None = None, wait: int | None = None
+        self,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        wait: int | None = None,
+        webhooks: bool | None = None,
     ) -> ListEventsResponse:
-        """One page of the feed, for those who keep their own loop. `wait` is in seconds."""
+        """
+        One page of the feed, for those who keep their own loop. `wait` is in seconds. With `webhooks`, events have their
+        `webhook_body`, and `lead.closed` is among them.
+        """
         # the answer may take as long as it waits, and then as long as any
         timeout = (wait or 0) + 10
-        return self._transport.call(LIST_EVENTS, given(after=after, limit=limit, wait=wait), timeout=timeout)
+        request = given(after=after, limit=limit, wait=wait, webhooks=webhooks)
+        return self._transport.call(LIST_EVENTS, request, timeout=timeout)
 
     def follow(self, *, after: str | None = None, stop: threading.Event | None = None) -> Iterator[FeedEvent]:
         """

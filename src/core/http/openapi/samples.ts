@@ -14,8 +14,13 @@ import {
 export interface ClientCall {
   /** In TypeScript; the Python client has the same names in snake_case. */
   call: string
-  /** Fields of the request that are arguments of their own, in their order. The others are one object. */
+  /**
+   * Fields of the request that are arguments of their own, in their order. The others are one object in TypeScript, and
+   * keyword arguments in Python.
+   */
   positional?: readonly string[]
+  /** The other fields are one object in Python, too: the partner has names of its own among them. */
+  open?: boolean
   /** What the result is named, or one of its items. Absent if the call returns nothing. */
   result?: string
   /** Fields of the result that the sample prints. */
@@ -47,7 +52,7 @@ function inTypeScript(call: SampledCall): string {
   const { result = '', prints = [], items, idempotencyKey: key } = call
   const options = call.ownKey === true ? [write({ idempotencyKey: key }, typeScript)] : []
   const asked = (before: string, after = '') =>
-    invoke([`${before}referrals.${call.call}`, after], call, options, typeScript)
+    invoke([`${before}referrals.${call.call}`, after], argumentsOf(call, options, typeScript), typeScript)
   const print = `console.log(${prints.map((field) => `${result}.${camelCase(field)}`).join(', ')})`
   const each = `  ${print}\n}`
   const statements = {
@@ -68,7 +73,7 @@ function inPython(call: SampledCall): string {
   const { result = '', prints = [], items, idempotencyKey: key } = call
   const options = call.ownKey === true ? [`idempotency_key=${write(key, python)}`] : []
   const asked = (before: string, after = '') =>
-    invoke([`${before}referrals.${snakeCase(call.call)}`, after], call, options, python)
+    invoke([`${before}referrals.${snakeCase(call.call)}`, after], argumentsOf(call, options, python), python)
   const print = `print(${prints.map((field) => `${result}.${field}`).join(', ')})`
   const loop = [asked(`for ${result} in `, ':'), `    ${print}`]
   const statements = {
@@ -102,21 +107,38 @@ function inShell({ method, path, body = {}, idempotencyKey }: SampledCall): stri
 
 const kindOf = (result: string, items: ClientCall['items']) => items ?? (result === '' ? 'nothing' : 'one')
 
+interface Arguments {
+  first: readonly string[]
+  /** The other fields, if they are one object. */
+  object: object | undefined
+  last: readonly string[]
+}
+
+function argumentsOf(
+  { positional = [], body = {}, open = false }: SampledCall,
+  options: readonly string[],
+  notation: Notation,
+): Arguments {
+  const fields = Object.entries(body)
+  const first = positional.map((field) => write(new Map<string, unknown>(fields).get(field), notation))
+  const others = fields.filter(([field]) => !positional.includes(field))
+  if (others.length === 0) return { first, object: undefined, last: options }
+  if (notation === typeScript || open) return { first, object: Object.fromEntries(others), last: options }
+  const named = others.map(([field, value]) => `${field}=${write(value, notation)}`)
+  return { first, object: undefined, last: [...named, ...options] }
+}
+
 /** A call with its arguments, over several lines if one is too short. */
 function invoke(
   [name, after]: readonly [string, string],
-  { positional = [], body = {} }: SampledCall,
-  options: readonly string[],
+  { first, object, last }: Arguments,
   notation: Notation,
 ): string {
-  const fields = Object.entries(body)
-  const first = positional.map((field) => write(new Map<string, unknown>(fields).get(field), notation))
-  const others = Object.fromEntries(fields.filter(([field]) => !positional.includes(field)))
-  const written = Object.keys(others).length === 0 ? [] : [others]
+  const given = (written: readonly string[]) => [...first, ...written, ...last]
   const end = `)${after}`
-  const line = `${name}(${[...first, ...written.map((one) => write(one, notation)), ...options].join(', ')}${end}`
+  const line = `${name}(${given(object ? [write(object, notation)] : []).join(', ')}${end}`
   if (line.length <= WIDTH) return line
-  const last = [...first, ...written.map((one) => writeLines(one, notation)), ...options]
-  if (options.length === 0) return `${name}(${last.join(', ')}${end}`
-  return `${name}(\n${linesOf(last, notation)}\n${end}`
+  const lines = given(object ? [writeLines(object, notation)] : [])
+  if (object && last.length === 0) return `${name}(${lines.join(', ')}${end}`
+  return `${name}(\n${linesOf(lines, notation)}\n${end}`
 }

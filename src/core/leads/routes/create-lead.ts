@@ -43,7 +43,7 @@ const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@ex
 
 const schema = operation({
   operationId: 'createLead',
-  client: { call: 'leads.create', result: 'lead', prints: ['lead_id'], ownKey: true },
+  client: { call: 'leads.create', open: true, result: 'lead', prints: ['lead_id'], ownKey: true },
   tags: ['Leads'],
   summary: 'Refer a borrower',
   description:
