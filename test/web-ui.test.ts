@@ -91,9 +91,9 @@ describeWithNginx('docs/deploy/web-ui/nginx.conf', () => {
         response.end(name)
       })
     const signIn = await startServer((request, response) => {
-      if (request.url !== '/oauth2/auth') return void response.end('sign in here')
       const person = people[/person=(\w+)/.exec(request.headers.cookie ?? '')?.[1] ?? '']
-      response.writeHead(person === undefined ? 401 : 202, person).end()
+      if (request.url !== '/oauth2/auth') response.end('sign in here')
+      else response.writeHead(person === undefined ? 401 : 202, person).end()
     })
     const port = await anyPort()
     origin = `https://127.0.0.1:${port}`
