@@ -1,7 +1,7 @@
 import { write as writeTo, writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 
-/** Lines are written once there are so many characters of them, or after `FLUSH_MS`. */
+/** Where lines are gathered, they are written once there are so many characters of them, or after `FLUSH_MS`. */
 const CHUNK = 4096
 const FLUSH_MS = 250
 /** What is kept while nobody takes it, in characters: about 20,000 lines. */
@@ -13,6 +13,8 @@ const END_MS = 1000
 
 interface Options {
   fd?: number
+  /** Whether to write many lines in one go; otherwise at once, and together those that come while others are written. */
+  isGathering: boolean
   mostKept?: number
   /** Called once lines are written again, with how many were lost. */
   onLost: (lines: number) => void
@@ -23,7 +25,8 @@ interface Options {
  * nothing, because its disk is full or its reader has stopped, lines are kept up to `mostKept`, and those after it are
  * lost and counted. pino's own destination ends the process on a full disk, and never ends one at its exit.
  */
-export function logOutput({ fd = 1, mostKept = MOST_KEPT, onLost }: Options): DestinationStream {
+export function logOutput({ fd = 1, isGathering, mostKept = MOST_KEPT, onLost }: Options): DestinationStream {
+  const enough = isGathering ? CHUNK : 1
   let waiting: string[] = []
   let kept = 0
   let lost = 0
@@ -42,7 +45,7 @@ export function logOutput({ fd = 1, mostKept = MOST_KEPT, onLost }: Options): De
       if (error) return again(error)
       rest = leftOf(rest, written)
       if (rest === undefined) tellLost()
-      if (rest !== undefined || kept >= CHUNK) begin()
+      if (rest !== undefined || kept >= enough) begin()
     })
   }
 
@@ -104,7 +107,7 @@ export function logOutput({ fd = 1, mostKept = MOST_KEPT, onLost }: Options): De
       }
       waiting.push(line)
       kept += line.length
-      if (kept >= CHUNK) begin()
+      if (kept >= enough) begin()
     },
   }
 }

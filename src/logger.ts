@@ -26,7 +26,9 @@ export function createLogger(
     serializers: { err: withoutRow, error: withoutRow },
   }
   const onLost = (lines: number) => log.warn({ lost: lines }, 'lines of this log are lost: nobody took them')
-  const log: Logger = pino(options, destination ?? logOutput({ onLost }))
+  // a line for each request; the worker’s are fewer, and the last before a crash say more
+  const isGathering = name === 'api'
+  const log: Logger = pino(options, destination ?? logOutput({ isGathering, onLost }))
   return log
 }
 

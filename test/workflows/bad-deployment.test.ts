@@ -92,7 +92,7 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
       const told = worker
         .output()
         .split('\n')
-        .filter((line) => line.includes('"workflow_id":'))
+        .filter((line) => line.includes('a workflow’s task fails'))
       return told.length >= 3 && told.map((line) => JSON.parse(line) as Record<string, unknown>)
     })
     expect(lines.map(({ workflow_id: id }) => String(id)).toSorted()).toEqual(
