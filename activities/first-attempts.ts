@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
 import { LEASE_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import type { Sent } from '../src/core/leads/decisions/referral.ts'
+import { workflowFields } from './log-fields.ts'
 import { type AttemptDependencies, makeAttempt } from './make-attempt.ts'
 
 /** How long an activity waits for the endpoint's answer. The request continues after that. */
@@ -15,7 +16,7 @@ export type FirstAttempts = ReturnType<typeof createFirstAttempts>
  * is taken at once needs no activity of its own. One for all of a process, which knows the requests that are under way.
  */
 export function createFirstAttempts(
-  dependencies: AttemptDependencies & { log: Pick<Logger, 'warn'> },
+  dependencies: AttemptDependencies & { log: Pick<Logger, 'info' | 'warn'> },
   { waitMs = WAIT_MS }: { waitMs?: number } = {},
 ) {
   const underWay = new Map<string, Promise<Sent>>()
@@ -44,7 +45,10 @@ export function createFirstAttempts(
       const key = keyOf(leadId, sequence)
       const making = attempt(started)
         .catch((err: unknown): Sent => {
-          dependencies.log.warn({ err, lead_id: leadId }, 'a first attempt did not come to its end')
+          dependencies.log.warn(
+            { err, lead_id: leadId, ...workflowFields() },
+            'a first attempt did not come to its end',
+          )
           return {}
         })
         .finally(() => underWay.delete(key))

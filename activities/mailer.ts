@@ -10,6 +10,15 @@ export interface Mail {
   messageId: string
   /** Where an answer goes, if not to the sender. */
   replyTo?: string | undefined
+  /** Whom it is about, for its line in the log. */
+  about?: MailSubject
+}
+
+/** Ids only: nobody's address. */
+export interface MailSubject {
+  partner_id?: number
+  lead_id?: number
+  request_id?: string
 }
 
 export interface Mailer {
@@ -38,7 +47,7 @@ export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomai
     allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
   return {
     mayMail,
-    async send({ to, ...mail }) {
+    async send({ to, about: _, ...mail }) {
       if (!mayMail(to)) return 'not_allowed'
       await transport.sendMail({ from, to: { name: '', address: to }, ...mail }).catch(refused)
       return 'sent'

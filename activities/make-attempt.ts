@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../src/core/deliveries/decisions/attempt-outcome.ts'
 import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
 import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
@@ -8,6 +9,7 @@ import { failureReason } from '../src/core/leads/decisions/referral.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { signedHeaders } from '../src/core/deliveries/webhooks/signature.ts'
 import { again } from './again.ts'
+import { workflowFields } from './log-fields.ts'
 import { retryFor } from './retry-for.ts'
 
 export type SendWebhook = (request: {
@@ -22,20 +24,22 @@ export interface AttemptDependencies {
   gate: DeliveryGate
   send: SendWebhook
   observe: Pick<WorkerObserver, 'attempted' | 'noticed'>
+  log: Pick<Logger, 'info'>
 }
 
 /**
- * Makes an attempt that is open: one signed request, and its end in the record.
+ * Makes an attempt that is open: one signed request, its end in the record, and its line in the log.
  *
  * @param asked what the attempt was asked for as: a settled webhook is marked as a repeat.
  * @param until how long to try to write the end down, on the monotonic clock, in milliseconds.
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 export async function makeAttempt(
-  { sql, gate, send, observe }: AttemptDependencies,
-  { eventId: id, partnerId, attemptId, trigger, body, url, secrets, beganAt }: StartedAttempt,
+  { sql, gate, send, observe, log }: AttemptDependencies,
+  started: StartedAttempt,
   { asked, until }: { asked: AttemptTrigger; until: number },
 ): Promise<Finished & { reason: string }> {
+  const { eventId: id, partnerId, attemptId, trigger, body, url, secrets, beganAt } = started
   // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
@@ -46,7 +50,14 @@ export async function makeAttempt(
   observe.attempted(outcome)
   const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
-  const finished = await retryFor(() => gate.finish(partnerId, write), until - performance.now())
+  const finishing = retryFor(() => gate.finish(partnerId, write), until - performance.now())
+  const tell = (end: Pick<Finished, 'end' | 'retry'> | undefined) =>
+    log.info(fieldsOf(started, asked, outcome, end), 'attempt')
+  const finished = await finishing.catch((error: unknown) => {
+    tell(undefined)
+    throw error
+  })
+  tell(finished)
   for (const notice of finished.notices) observe.noticed(notice)
   return { ...finished, reason: failureReason(outcome.status, outcome.errorCode) }
 }
@@ -54,4 +65,28 @@ export async function makeAttempt(
 /** Tells a receiver that keeps no ids that this event is not news. */
 function markReplay(asked: AttemptTrigger): Record<string, string> {
   return asked === 'resend' || asked === 'replay' ? { 'webhook-replay': 'true' } : {}
+}
+
+/** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */
+function fieldsOf(
+  { partnerId, leadId, eventId, sequence, attemptId, requestId }: StartedAttempt,
+  trigger: AttemptTrigger,
+  { status, errorCode, durationMs }: AttemptOutcome,
+  end: Pick<Finished, 'end' | 'retry'> | undefined,
+) {
+  return {
+    partner_id: partnerId,
+    lead_id: leadId,
+    event_id: eventId,
+    sequence,
+    attempt_id: attemptId,
+    trigger,
+    outcome: end?.end ?? 'not_written',
+    status,
+    error_code: errorCode,
+    duration_ms: durationMs,
+    ...(end?.retry && { failures: end.retry.failures, retry_in_ms: end.retry.afterMs }),
+    ...(requestId !== null && { request_id: requestId }),
+    ...workflowFields(),
+  }
 }

@@ -30,7 +30,12 @@ export function notifyActivity({ sql, environment, mailer, staffEmail, log }: De
     const facts = await noticeFacts(sql, partnerId, notice.eventId)
     const texts = describeNotice(partnerId, notice.kind, facts, environment)
     const id = `notice-${partnerId}-${notice.kind}-${notice.owedAt.getTime()}`
-    const mail = await mailBoth(mailer, id, { partner: facts.contact_email, staff: staffEmail }, texts)
+    const mail = await mailBoth(
+      mailer,
+      { id, partner_id: partnerId },
+      { partner: facts.contact_email, staff: staffEmail },
+      texts,
+    )
     await markSent(sql, partnerId, notice)
     log.warn({ notice: notice.kind, partner_id: partnerId, event_id: notice.eventId, mail }, texts.subject)
   }

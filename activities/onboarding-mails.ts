@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { MailRefusal } from '../src/core/leads/tables/onboarding-mail.ts'
 import { onboardingRecipient } from '../src/core/leads/statements/lifecycle.ts'
 import {
@@ -11,7 +12,8 @@ import { createTurns } from '../src/core/database/locks/turns.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from './address-hash.ts'
 import { again } from './again.ts'
-import type { Mail, Mailer } from './mailer.ts'
+import { mailFields } from './logged-mailer.ts'
+import type { Mail, Mailer, MailSubject } from './mailer.ts'
 import { retryFor } from './retry-for.ts'
 
 interface Dependencies {
@@ -20,6 +22,7 @@ interface Dependencies {
   mailLimits: MailLimits
   letterhead?: Letterhead
   encryptionKeys: readonly Buffer[]
+  log?: Pick<Logger, 'info'>
 }
 
 /** What a borrower is told of who writes. */
@@ -48,7 +51,7 @@ export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 
 /** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
 export function createOnboardingMails(dependencies: Dependencies) {
-  const { sql, mailer, mailLimits, encryptionKeys, letterhead = {} } = dependencies
+  const { sql, mailer, mailLimits, encryptionKeys, log, letterhead = {} } = dependencies
   const inTurn = createTurns(TURN_MS)
   const underWay = new Set<Promise<unknown>>()
 
@@ -56,7 +59,12 @@ export function createOnboardingMails(dependencies: Dependencies) {
     const recipient = await onboardingRecipient(sql, leadId, encryptionKeys)
     if (recipient === undefined) return 'already_sent'
     const { partner_id: partnerId, email } = recipient
-    if (!mailer.mayMail(email)) return 'not_allowed'
+    const leaveOut = (outcome: 'not_allowed' | MailRefusal) => {
+      const mail = { messageId: messageIdOf(leadId), about: aboutOf(leadId, recipient) }
+      log?.info(mailFields(mail, { outcome }), 'mail')
+      return outcome
+    }
+    if (!mailer.mayMail(email)) return leaveOut('not_allowed')
     const claim = { leadId, partnerId, addressHashes: addressHashes(email, encryptionKeys) }
     const claimIt = () => claimOnboardingMail(sql, claim, mailLimits)
     const claimed = await inTurn(partnerId, claimIt, comeBack)
@@ -64,7 +72,7 @@ export function createOnboardingMails(dependencies: Dependencies) {
       case 'settled':
         return 'already_sent'
       case 'refused':
-        return claimed.refused
+        return leaveOut(claimed.refused)
       case 'not_due':
         throw again('the partner has used up the mails of this hour', claimed.forMs)
       case 'under_way':
@@ -118,13 +126,23 @@ interface Recipient {
   first_name: string
   email: string
   partner_name: string
+  partner_id: number
+  request_id: string | null
+}
+
+const messageIdOf = (leadId: number) => `<onboarding-${leadId}@partner-referral-service>`
+
+/** Whom the log names. */
+function aboutOf(leadId: number, { partner_id, request_id }: Recipient): MailSubject {
+  return { partner_id, lead_id: leadId, ...(request_id !== null && { request_id }) }
 }
 
 function welcome(leadId: number, recipient: Recipient, { replyTo, footer }: Letterhead): Mail {
   return {
     to: recipient.email,
     subject: 'Your path to a mortgage starts here',
-    messageId: `<onboarding-${leadId}@partner-referral-service>`,
+    messageId: messageIdOf(leadId),
+    about: aboutOf(leadId, recipient),
     ...(replyTo !== undefined && { replyTo }),
     text: [
       `Hello ${nameInMail(recipient.first_name, 'there')},`,

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
 import type { Sql } from '../src/core/database/orm.ts'
@@ -11,6 +12,7 @@ import type {
   SettledUpTo,
 } from '../src/core/leads/decisions/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
+import { millisecondsSince, workflowFields } from './log-fields.ts'
 
 export interface RecordingDependencies {
   sql: Sql
@@ -21,16 +23,17 @@ export interface RecordingDependencies {
   environment: Environment
   firstAttempts: FirstAttempts
   observe: Pick<WorkerObserver, 'recorded'>
+  log: Pick<Logger, 'info'>
 }
 
 /**
- * Records milestones, and makes the first attempt at the next webhook when it is told that all before it are `settled`.
+ * Records milestones, with a line in the log for each, and makes the first attempt at the next webhook when it is told that all before it are `settled`.
  * In another record than the `known` one, it records nothing.
  *
  * @returns `null` when the lead is not in the record.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
-  const { sql, gate, encryptionKeys, webhookBody, environment, firstAttempts, observe } = dependencies
+  const { sql, gate, encryptionKeys, webhookBody, environment, firstAttempts, observe, log } = dependencies
   const isSandbox = environment === 'sandbox'
   return async (
     leadId: number,
@@ -38,8 +41,13 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     settled?: SettledUpTo,
     known?: KnownRecord,
   ): Promise<Recording | null> => {
-    const record = (opening?: Opening) =>
-      recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known })
+    const record = async (opening?: Opening) => {
+      const began = performance.now()
+      const recorded = await recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known })
+      for (const line of linesOf(leadId, items, recorded, millisecondsSince(began)))
+        log.info(line, 'recording')
+      return recorded
+    }
     const recordAndSend = async ({ partnerId, after }: SettledUpTo) => {
       const recorded = await gate.record(partnerId, () => record({ after, encryptionKeys }), record)
       if (recorded?.started === undefined) return recorded
@@ -52,4 +60,25 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
       if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)
     return recording
   }
+}
+
+type Recorded = Awaited<ReturnType<typeof recordMilestones>>
+
+/** What the log says of each milestone. */
+function linesOf(leadId: number, items: readonly MilestoneItem[], recorded: Recorded, durationMs: number) {
+  const otherwise = recorded === undefined ? 'missing' : 'other_record'
+  return items.map(({ name, requestId }, index) => {
+    const { outcome = otherwise, eventId, sequence } = recorded?.recording.outcomes[index] ?? {}
+    return {
+      ...(recorded && { partner_id: recorded.partnerId }),
+      lead_id: leadId,
+      event: name,
+      ...(eventId !== undefined && { event_id: eventId }),
+      ...(sequence !== undefined && { sequence }),
+      outcome,
+      duration_ms: durationMs,
+      ...(requestId !== undefined && { request_id: requestId }),
+      ...workflowFields(),
+    }
+  })
 }

@@ -1,31 +1,35 @@
+import { hostname } from 'node:os'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { logOutput } from './log-output.ts'
 
-/**
- * The API writes a line for each request: many in one go, after a quarter of a second at the latest, and when the process
- * exits. What the worker logs is rare, and written at once.
- */
-const destinations = {
-  api: { dest: 1, sync: false, minLength: 4096, periodicFlush: 250 },
-  worker: { dest: 1, sync: true },
+interface Options {
+  /** Which code runs, so that a line of before a deployment is told from one after it. */
+  build?: string
+  /** Stdout, unless a test reads the lines. */
+  destination?: DestinationStream
 }
 
 /**
- * The process's log, as JSON lines on stdout. Only the type, message, stack and code of an error are logged: a database
- * driver's error has the row in its other fields, and rows are personal data.
+ * The process's log, as JSON lines on stdout: docs/operations/log.md lists them. Only the type, message, stack and code of
+ * an error are logged: a database driver's error has the row in its other fields, and rows are personal data.
  */
 export function createLogger(
   level: string,
   name: 'api' | 'worker',
-  destination: DestinationStream = pino.destination(destinations[name]),
+  { build = 'unknown', destination }: Options = {},
 ): Logger {
   const options = {
     level,
-    base: { process: name },
+    base: { process: name, build, host: hostname(), pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     // we log errors as `err`, and Temporal's SDK logs those of activities as `error`
     serializers: { err: withoutRow, error: withoutRow },
   }
-  return pino(options, destination)
+  const onLost = (lines: number) => log.warn({ lost: lines }, 'lines of this log are lost: nobody took them')
+  // a line for each request; the worker’s are fewer, and the last before a crash say more
+  const isGathering = name === 'api'
+  const log: Logger = pino(options, destination ?? logOutput({ isGathering, onLost }))
+  return log
 }
 
 function withoutRow(error: Error) {

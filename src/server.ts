@@ -9,6 +9,7 @@ import { forRequests } from './capabilities/requests/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
 import { createReadLog } from './core/audit/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
+import { readBuild } from './config/build.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { remembered, requireDeployment } from './core/record/statements/deployment.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
@@ -25,6 +26,7 @@ import { createApiMetrics } from './metrics/api.ts'
 import { boundedStarts } from './core/leads/workflows/bounded-starts.ts'
 import { createTemporalClient } from './core/temporal/client.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
+import { referralId } from './core/temporal/names.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createResender } from './core/deliveries/workflows/resend.ts'
@@ -32,7 +34,8 @@ import { requireServiceLogin } from './service-login.ts'
 
 const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))
-const log = createLogger(config.LOG_LEVEL, 'api')
+const { build } = readBuild(config)
+const log = createLogger(config.LOG_LEVEL, 'api', { build })
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const orm = await connect(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
@@ -56,7 +59,10 @@ const referrals = createReferrals({ client, sql })
 const starts = boundedStarts(referrals, config.STARTS_IN_FLIGHT, (err, leadId) => {
   // logged once, not for each lead
   if (err instanceof OtherDeployment) return
-  log.warn({ err, lead_id: leadId }, 'workflow not started yet: the sweep starts it')
+  log.warn(
+    { err, lead_id: leadId, workflow_id: referralId(leadId) },
+    'workflow not started yet: the sweep starts it',
+  )
 })
 const startEndpoint = createEndpointStarter(client)
 const leftToSweep = (starting: Promise<void>) =>

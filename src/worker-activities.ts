@@ -56,9 +56,10 @@ export function workerActivities(options: Options) {
     send: options.sender.send,
     encryptionKeys: config.ENCRYPTION_KEY,
     observe,
+    log,
   }
-  const firstAttempts = createFirstAttempts({ ...attempting, log })
-  const mailer = mailerOf(config)
+  const firstAttempts = createFirstAttempts(attempting)
+  const mailer = mailerOf(config, log)
   const mailLimits = {
     perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
     perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
@@ -80,7 +81,6 @@ export function workerActivities(options: Options) {
     ...attempting,
     environment,
     firstAttempts,
-    log,
     startEndpoint,
     closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
@@ -113,6 +113,8 @@ function scoreProviderOf({ SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token 
 function failureTeller(client: Client, log: Logger): TellFailure {
   return (leadId, failure) => {
     const telling = client.workflow.getHandle(referralId(leadId)).signal(deliveryFailedSignal, failure)
-    telling.catch((error: unknown) => log.debug({ err: error, lead_id: leadId }, 'lead was not told'))
+    telling.catch((error: unknown) =>
+      log.debug({ err: error, lead_id: leadId, workflow_id: referralId(leadId) }, 'lead was not told'),
+    )
   }
 }

@@ -47,7 +47,7 @@ interface Options {
 /** What runs beside the workflows, until `signal` aborts. */
 export async function runJobs(options: Options): Promise<void> {
   const { config, log } = options
-  const mailing = { mailer: mailerOf(config), staffEmail: config.STAFF_EMAIL, log }
+  const mailing = { mailer: mailerOf(config, log), staffEmail: config.STAFF_EMAIL, log }
   const jobs: Promise<void>[] = [
     keepSwept(options),
     keepReconciled(options),

@@ -1,6 +1,7 @@
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { overdueErasures, requireJournal } from './capabilities/erasure/worker.ts'
+import { readBuild } from './config/build.ts'
 import {
   type Config,
   misspeltSettings,
@@ -28,6 +29,7 @@ import { createLogger } from './logger.ts'
 import { registerWorkerDatabase } from './metrics/database.ts'
 import { registerWaiting } from './metrics/waiting.ts'
 import { createWorkerMetrics } from './metrics/worker.ts'
+import { sdkLines } from './sdk-log.ts'
 import { workerActivities } from './worker-activities.ts'
 import { runJobs } from './worker-jobs.ts'
 import { workerReadiness } from './worker-readiness.ts'
@@ -68,7 +70,9 @@ async function main(): Promise<void> {
   stopOnSignals(workers, log)
   const running = run(workers)
   await readiness.untilPolling()
-  log.info({ task_queue: TASK_QUEUE, namespace: temporal.namespace, build }, 'worker is polling')
+  // as `failed_on` of a failing workflow has it
+  const polling = { task_queue: TASK_QUEUE, namespace: temporal.namespace, temporal_build: build }
+  log.info(polling, 'worker is polling')
   await readiness.findIdleVersion()
   process.send?.({ type: 'ready', metricsPort: health.port })
   await running
@@ -95,7 +99,8 @@ interface Settings {
 function readSettings(): Settings {
   const config = orFail(() => readConfig('worker'))
   const temporal = orFail(() => readTemporal(config))
-  const log = createLogger(config.LOG_LEVEL, 'worker')
+  const { build } = readBuild(config)
+  const log = createLogger(config.LOG_LEVEL, 'worker', { build })
   misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
   installLogger(log)
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
@@ -186,12 +191,8 @@ function stopOnLoss(workers: Workers): void {
 }
 
 function installLogger(logger: Logger): void {
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
   Runtime.install({
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
-      // the one that waits for the other has none by design
-      logger[message.startsWith('No workflows registered') ? 'debug' : levels[level]](meta ?? {}, message),
-    ),
+    logger: new DefaultLogger('INFO', sdkLines(logger)),
     // else the native part of the SDK writes to the terminal, in colours
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
     // signals are handled below

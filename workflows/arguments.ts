@@ -9,6 +9,7 @@ import { MOST_SIMULATED } from '../src/core/leads/decisions/milestone-keys.ts'
 import { type MilestoneName, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { listOf } from '../src/core/leads/decisions/showable-names.ts'
+import { REQUEST_ID } from '../src/core/values/request-ids.ts'
 import { MOST_AHEAD_MS } from '../src/core/leads/decisions/clock.ts'
 import { type AnyCloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
@@ -98,9 +99,10 @@ export function readOffset(argument: unknown): number | undefined {
 /** Whether an argument is what a simulation asks for, in every part. */
 export function isSimulation(request: unknown): request is SimulateRequest {
   if (!isRecord(request) || !Array.isArray(request.events)) return false
-  const { key, events } = request
+  const { key, request_id: requestId, events } = request
   // it becomes part of keys in the record
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) return false
+  if (requestId !== undefined && !(typeof requestId === 'string' && REQUEST_ID.test(requestId))) return false
   return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isMilestone)
 }
 

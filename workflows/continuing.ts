@@ -6,8 +6,8 @@ import type { Journey } from './journey.ts'
 const MESSAGES_PER_RUN = 2000
 /** A run's input may have 2 MB: this leaves room for the score updates that wait for their gains. */
 const INBOX_BYTES = 1_200_000
-/** An item's name, gains and punctuation, at most. */
-const ITEM_BYTES = 300
+/** An item's name, gains, request and punctuation, at most. */
+const ITEM_BYTES = 360
 
 /**
  * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox

@@ -54,6 +54,8 @@ export const milestoneUpdate = defineUpdate<MilestoneAnswer, [MilestoneRequest]>
 export interface SimulateRequest {
   /** The same key counts once for each of its milestones. */
   key: string
+  /** Of simulate-event. */
+  request_id?: string
   /** A score update without gains gets mock ones. */
   events: { name: SignalledMilestone; gains?: ScoreGains }[]
 }

@@ -57,9 +57,10 @@ export function closingActivities({ sql, askToClose, mailer, staffEmail, log }: 
       const facts = await closingToTell(sql, leadId)
       if (facts === undefined) return
       const texts = describeClosing(facts)
+      const about = { partner_id: facts.partnerId, lead_id: leadId }
       const to = { partner: facts.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, `closing-${facts.id}`, to, texts)
-      log.warn({ notice: 'closing', lead_id: leadId, partner_id: facts.partnerId, mail }, texts.subject)
+      const mail = await mailBoth(mailer, { id: `closing-${facts.id}`, ...about }, to, texts)
+      log.warn({ notice: 'closing', ...about, mail }, texts.subject)
       if (!hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)
     },

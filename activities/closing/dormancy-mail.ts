@@ -20,9 +20,12 @@ export function dormancyTeller({ mailer, staffEmail, log }: Dependencies) {
     const texts = describeDormancy(digest)
     const id = `dormancy-${partnerId}-${month}`
     // one that cannot be told must not keep the others from their emails
-    const mail = await mailBoth(mailer, id, { partner: contactEmail, staff: staffEmail }, texts).catch(
-      () => ({ partner: 'failed' as const, staff: 'failed' as const }),
-    )
+    const mail = await mailBoth(
+      mailer,
+      { id, partner_id: partnerId },
+      { partner: contactEmail, staff: staffEmail },
+      texts,
+    ).catch(() => ({ partner: 'failed' as const, staff: 'failed' as const }))
     log.warn({ notice: 'dormancy', partner_id: partnerId, leads: leadIds.length, mail }, texts.subject)
     return hasTold(mail)
   }

@@ -59,9 +59,10 @@ export function erasureActivities(dependencies: Dependencies) {
       const facts = await erasureToTell(sql, leadId)
       if (facts === undefined) return
       const texts = describeErasure(facts)
+      const about = { partner_id: facts.partnerId, lead_id: leadId }
       const to = { partner: facts.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, `erasure-${facts.id}`, to, texts)
-      log.warn({ notice: 'erasure', lead_id: leadId, partner_id: facts.partnerId, mail }, texts.subject)
+      const mail = await mailBoth(mailer, { id: `erasure-${facts.id}`, ...about }, to, texts)
+      log.warn({ notice: 'erasure', ...about, mail }, texts.subject)
       if (facts.isAnnounced && !hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)
     },

@@ -10,6 +10,7 @@ import {
   readRestore,
   restoredUntil,
 } from '../../src/capabilities/restore/statements/restores.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
 import { again } from '../again.ts'
 import { mailBoth } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
@@ -78,7 +79,8 @@ export function restoreActivities({
           seen.add(lead.leadId)
           await takeOverOne(lead).catch((err: unknown) => {
             unanswered += 1
-            log.error({ err, lead_id: lead.leadId }, 'a lead has not taken over the restored record yet')
+            const facts = { err, lead_id: lead.leadId, workflow_id: referralId(lead.leadId) }
+            log.error(facts, 'a lead has not taken over the restored record yet')
           })
         }
       }
@@ -95,7 +97,12 @@ export function restoreActivities({
         const losses = await lossesOf(sql, generation, partner.id)
         const to = { partner: partner.contact_email, staff: staffEmail }
         const texts = describeRestore(partner, restore, losses)
-        const mail = await mailBoth(mailer, `restored-${generation}-${partner.id}`, to, texts)
+        const mail = await mailBoth(
+          mailer,
+          { id: `restored-${generation}-${partner.id}`, partner_id: partner.id },
+          to,
+          texts,
+        )
         log.warn({ notice: 'restored', partner_id: partner.id, losses: losses.length, mail }, texts.subject)
         after = partner.id
         told += 1

@@ -41,7 +41,12 @@ export function endpointChangeActivities(dependencies: Dependencies) {
       if (change === undefined) return
       const texts = describeChange(change)
       const to = { partner: change.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, `endpoint-change-${changeId}`, to, texts)
+      const mail = await mailBoth(
+        mailer,
+        { id: `endpoint-change-${changeId}`, partner_id: change.partnerId },
+        to,
+        texts,
+      )
       log.warn({ change_id: changeId, partner_id: change.partnerId, mail }, texts.subject)
       if (mail.partner !== 'sent')
         throw again('the partner’s contact could not be told by email', UNMAILED_MS)

@@ -35,7 +35,7 @@ describe('telling a partner and staff of an endpoint', () => {
       from: 'service@service.example',
       allowDomains: [],
     })
-    const log = createLogger('info', 'worker', { write: (line) => void logged.push(line) })
+    const log = createLogger('info', 'worker', { destination: { write: (line) => void logged.push(line) } })
     notify = notifyActivity({
       sql,
       environment: 'production',

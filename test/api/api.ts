@@ -64,7 +64,7 @@ export async function prepareApi({
   const resent: string[] = []
   /** Workflows that would be started for an endpoint. */
   const requested: string[] = []
-  const log = createLogger('trace', 'api', { write: (line) => void logged.push(line) })
+  const log = createLogger('trace', 'api', { destination: { write: (line) => void logged.push(line) } })
   const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
   const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
   const hasNoFault = watchReadiness(findFault, (remedy) => void logged.push(remedy))

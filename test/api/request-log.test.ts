@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
@@ -22,10 +23,14 @@ describe('the request log', () => {
         level: 30,
         time: expect.any(String),
         process: 'api',
+        build: 'unknown',
+        host: hostname(),
+        pid: process.pid,
         msg: 'request',
         request_id: headers['x-request-id'],
         partner_id: partner.id,
         lead_id: leadId,
+        workflow_id: `lead-${leadId}`,
         method: 'POST',
         route: '/v1/get-lead',
         status: 200,

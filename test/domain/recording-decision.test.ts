@@ -190,6 +190,17 @@ describe('what becomes of milestones', () => {
     })
   })
 
+  test('a request is kept as what the service gives one, and nothing else', () => {
+    const requestId = '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
+    const given = [requestId, 'Ada Miller', `${requestId} `, '']
+    const items = given.map((id, index) => ({
+      ...item('client_engaged_in_chat', `chat:${index}`),
+      requestId: id,
+    }))
+    const { events } = decide({}, [...items, item('contract_signed')])
+    expect(events.map((event) => event.requestId)).toEqual([requestId, null, null, null, null])
+  })
+
   test('only a score update carries its gains', () => {
     const sent = [
       { ...item('score_update', 'a'), gains },

@@ -32,7 +32,8 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
   }
 
   /** As the worker that runs now logs it. */
-  const runningBuild = () => /"build":"([^"]+)","msg":"worker is polling"/.exec(running.worker.output())?.[1]
+  const runningBuild = () =>
+    /"temporal_build":"([^"]+)","msg":"worker is polling"/.exec(running.worker.output())?.[1]
 
   /** The alert fires after a minute; the command lists what fails sooner, and which build is to blame. */
   async function untilListed(): Promise<string> {

@@ -11,6 +11,7 @@ import type { WebhookFacts } from '../../src/core/deliveries/decisions/webhook-f
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { createLogger } from '../../src/logger.ts'
 import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
 import { atEnd } from './at-end.ts'
 import { LEAD } from './leads.ts'
@@ -34,11 +35,19 @@ export async function prepareDelivering() {
     unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
+  const log = createLogger('silent', 'worker')
   const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   /** As the activities of one process. */
   const startProcess = (options: { places: number; waitMs?: number } = { places: 1 }) => {
-    const attempting = { sql, gate: createDeliveryGate(options), send, encryptionKeys: testKeys, observe }
-    const firstAttempts = createFirstAttempts({ ...attempting, log: { warn: () => {} } }, options)
+    const attempting = {
+      sql,
+      gate: createDeliveryGate(options),
+      send,
+      encryptionKeys: testKeys,
+      observe,
+      log,
+    }
+    const firstAttempts = createFirstAttempts(attempting, options)
     return {
       deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
       record: recordMilestonesActivity({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { closeReasonNames } from '../../src/core/leads/decisions/reasons.ts'
-import { readCloseArgument, readMilestoneArgument } from '../../workflows/arguments.ts'
+import { isSimulation, readCloseArgument, readMilestoneArgument } from '../../workflows/arguments.ts'
 
 const gains = {
   experian_gain: 12,
@@ -83,5 +83,17 @@ describe('the argument of the signal that closes a lead', () => {
         expect(faults.filter((fault) => !known.has(fault))).toEqual([])
       }),
     )
+  })
+})
+
+describe('what a simulation asks for', () => {
+  const simulation = { key: 'a-1', events: [{ name: 'contract_signed' }] }
+  const requestId = '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
+
+  it('may name the request that asks for it, as the service gives one', () => {
+    expect(isSimulation(simulation)).toBe(true)
+    expect(isSimulation({ ...simulation, request_id: requestId })).toBe(true)
+    for (const id of [null, 1, '', 'Ada Miller', `${requestId}\n`, requestId.toUpperCase()])
+      expect(isSimulation({ ...simulation, request_id: id })).toBe(false)
   })
 })

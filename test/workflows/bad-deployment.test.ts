@@ -92,7 +92,7 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
       const told = worker
         .output()
         .split('\n')
-        .filter((line) => line.includes('"workflow_id":'))
+        .filter((line) => line.includes('a workflow’s task fails'))
       return told.length >= 3 && told.map((line) => JSON.parse(line) as Record<string, unknown>)
     })
     expect(lines.map(({ workflow_id: id }) => String(id)).toSorted()).toEqual(
@@ -108,7 +108,7 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
     const { json, text } = await preview(context)
     expect(json).toMatchObject({ dry_run: true, to_reset: 3, failing: [{ type: 'referral', workflows: 3 }] })
     expect(text).toContain('To reset 3, add --yes')
-    const [, good] = /"build":"([^"]+)","msg":"worker is polling"/.exec(worker.output()) ?? []
+    const [, good] = /"temporal_build":"([^"]+)","msg":"worker is polling"/.exec(worker.output()) ?? []
     expect(json.builds).toEqual([{ failing_on: good, worked_on_by: expect.any(String), workflows: 3 }])
     const [{ worked_on_by: bad } = { worked_on_by: '' }] = json.builds
     expect(bad).not.toBe(good)

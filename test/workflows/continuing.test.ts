@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
@@ -208,6 +209,19 @@ describe('a run that continues as new', () => {
       close_reason: 'withdrew',
     })
     expect(await recorded(leadId)).toEqual({ names: ['lead_received'], chats: [] })
+  })
+
+  it('keeps the request that created the lead, in its state and in its memo', async () => {
+    const leadId = await fixture.leads.commit()
+    const requestId = uuidv7()
+    const { sql, referrals } = fixture.service
+    await sql.updateTable('deliveries').set({ request_id: requestId }).where('lead_id', '=', leadId).execute()
+    await referrals.startFromRecord(leadId)
+    const runId = await runOf(leadId)
+    await chat(leadId, 0, ENOUGH)
+    await continued(leadId, runId)
+    expect(await view(leadId)).toMatchObject({ requestId })
+    expect((await handleOf(leadId).describe()).memo).toEqual({ request_id: requestId })
   })
 
   it('shows operators the same texts as before, and the lead is found as before', async () => {

@@ -1,5 +1,6 @@
 import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { openChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
@@ -391,7 +392,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   },
   async 'record-restored-without-the-lead'(service) {
     const { id: partnerId } = await service.addPartner()
-    const facts = { generation: 1, now: Date.now(), isSandbox: true }
+    const facts = { requestId: uuidv7(), generation: 1, now: Date.now(), isSandbox: true }
     await service.referrals.start(newReferralState(999_999, partnerId, facts))
     const handle = service.client.workflow.getHandle(referralId(999_999))
     await handle.signal('contract_signed')

@@ -80,9 +80,11 @@ describe('the sweep', () => {
       ],
       chores: [],
       log: createLogger('info', 'worker', {
-        write: (line) => {
-          lines.push(line)
-          stopping.abort()
+        destination: {
+          write: (line) => {
+            lines.push(line)
+            stopping.abort()
+          },
         },
       }),
       signal: stopping.signal,

@@ -5,7 +5,7 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow'
-import { simulatedItem } from '../../src/core/leads/decisions/milestone-keys.ts'
+import { simulatedItems } from '../../src/core/leads/decisions/milestone-keys.ts'
 import { scenarioId } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { isSimulation } from '../arguments.ts'
 import type { SignalHandler } from '../inbox.ts'
@@ -72,12 +72,12 @@ async function tellScenario(leadId: number, played: Played): Promise<void> {
   await CancellationScope.nonCancellable(() => scenario.signal(playedSignal, played)).catch(() => undefined)
 }
 
-async function simulate(journey: Journey, { key, events }: SimulateRequest): Promise<MilestoneAnswer[]> {
+async function simulate(journey: Journey, request: SimulateRequest): Promise<MilestoneAnswer[]> {
   const { awaited, inbox } = journey
+  const items = simulatedItems(request)
   // the server allows a run 2,000 updates and 10,000 signals
   journey.messages += 2
-  journey.counts.received += events.length
-  const items = events.map((event, index) => simulatedItem(event, key, index))
+  journey.counts.received += items.length
   for (const item of items) awaited.set(item, undefined)
   inbox.push(...items)
   publishSoon(journey)

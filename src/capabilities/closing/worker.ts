@@ -4,6 +4,7 @@ import type { Sql } from '../../core/database/orm.ts'
 import type { AnyCloseReason } from '../../core/leads/decisions/reasons.ts'
 import type { Referrals } from '../../core/leads/workflows/referrals.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
+import { closingId } from './decisions/closing.ts'
 import { closingsToStart } from './statements/carry-out.ts'
 import { createClosingStarter } from './workflows/closings.ts'
 
@@ -13,6 +14,7 @@ export function closingsLeftOut(dependencies: { client: Client; sql: Sql }): Swe
   return {
     failure: 'cannot start a lead’s closing; trying again every minute',
     idName: 'lead_id',
+    workflowId: closingId,
     find: closingsToStart,
     start: (leadId) => start(leadId, { quietly: true }),
   }

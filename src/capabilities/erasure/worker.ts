@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import type { Sql } from '../../core/database/orm.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
 import type { Waiting } from '../../metrics/waiting.ts'
+import { erasureId } from './decisions/erasure.ts'
 import { applyJournal } from './statements/apply-journal.ts'
 import { type ErasureSettings, erasureTools } from './statements/journal.ts'
 import { lackingLines } from './statements/journal-lines.ts'
@@ -40,6 +41,7 @@ export function erasuresLeftOut(dependencies: { client: Client; sql: Sql }): Swe
   return {
     failure: 'cannot start a lead’s erasure; trying again every minute',
     idName: 'lead_id',
+    workflowId: erasureId,
     find: erasuresToStart,
     start: (leadId) => start(leadId, { quietly: true }),
   }

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { restoreId } from '../../core/temporal/names.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
 import type { Referrals } from '../../core/leads/workflows/referrals.ts'
 import { openRestores } from './statements/restores.ts'
@@ -9,6 +10,7 @@ import { createRestoreStarter } from './workflows/restores.ts'
 export const restoresLeftOut = (client: Client): Swept => ({
   failure: 'cannot start what follows a restore; trying again every minute',
   idName: 'generation',
+  workflowId: restoreId,
   find: openRestores,
   start: createRestoreStarter(client),
 })

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { certificationId, endpointChangeId, endpointPingId } from '../../core/temporal/names.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
 import { announcedChanges } from './statements/announced-changes.ts'
 import { runningCertifications } from './statements/certifications.ts'
@@ -12,18 +13,21 @@ export function requestsLeftOut(client: Client): Swept[] {
     {
       failure: 'cannot start a certification; trying again every minute',
       idName: 'certification_id',
+      workflowId: certificationId,
       find: runningCertifications,
       start: certify,
     },
     {
       failure: 'cannot start an endpoint’s change; trying again every minute',
       idName: 'change_id',
+      workflowId: endpointChangeId,
       find: announcedChanges,
       start: (id) => change(id, { quietly: true }),
     },
     {
       failure: 'cannot start a test request; trying again every minute',
       idName: 'ping_id',
+      workflowId: endpointPingId,
       find: openPings,
       start: ping,
     },

@@ -1,3 +1,4 @@
+import { resendId } from '../temporal/names.ts'
 import type { Swept } from '../temporal/sweep.ts'
 import { partnersWithResends } from './statements/resend-marks.ts'
 import type { StartResends } from './workflows/resend.ts'
@@ -6,6 +7,7 @@ import type { StartResends } from './workflows/resend.ts'
 export const resendsLeftOut = (startResends: StartResends): Swept => ({
   failure: 'cannot start a partner’s resends; trying again every minute',
   idName: 'partner_id',
+  workflowId: resendId,
   find: partnersWithResends,
   start: (partnerId) => startResends(partnerId, { quietly: true }),
 })

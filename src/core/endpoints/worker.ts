@@ -1,5 +1,6 @@
 import type { Sql } from '../database/orm.ts'
 import type { WorkerObserver } from '../../metrics/worker.ts'
+import { endpointWorkflowId } from '../temporal/names.ts'
 import type { Chore, Swept } from '../temporal/sweep.ts'
 import { turnIncidents } from './statements/incidents.ts'
 import { endpointsAtWork } from './statements/states.ts'
@@ -11,6 +12,7 @@ export function endpointsLeftOut(startEndpoint: StartEndpoint): Swept {
   return {
     failure: 'cannot start an endpoint’s workflow; trying again every minute',
     idName: 'endpoint_id',
+    workflowId: endpointWorkflowId,
     async find(sql, limit) {
       const found = await endpointsAtWork(sql, limit)
       draining = new Set(found.flatMap(({ id, isDraining }) => (isDraining ? id : [])))

@@ -1,5 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
+import type { Logger } from 'pino'
 import type { TemporalSettings } from '../../config.ts'
+import { loggedStarts } from './logged-starts.ts'
 import {
   createNamespaceGuard,
   guardedCalls,
@@ -10,13 +12,16 @@ import {
 /**
  * A client that connects at the first call, and again whenever Temporal comes back. It touches no workflow of
  * another deployment.
+ *
+ * @param options with `log`, each start has a line there.
  */
 export function createTemporalClient(
   { connectionOptions, namespace }: TemporalSettings,
-  options: GuardOptions,
+  options: GuardOptions & { log?: Pick<Logger, 'info' | 'warn' | 'error'> },
 ): { client: Client; guard: NamespaceGuard } {
   const connection = Connection.lazy(connectionOptions)
   const guard = createNamespaceGuard(connection, namespace, options)
-  const interceptors = { workflow: [guardedCalls(guard)] }
+  const logged = options.log === undefined ? [] : [loggedStarts(options.log)]
+  const interceptors = { workflow: [guardedCalls(guard), ...logged] }
   return { client: new Client({ connection, namespace, interceptors }), guard }
 }

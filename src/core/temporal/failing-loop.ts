@@ -13,6 +13,7 @@ import {
 import type { Sql } from '../database/orm.ts'
 import { findRuns, isTaskFailing } from './failing-tasks.ts'
 import type { FailedTasks } from './failed-tasks.ts'
+import { leadOf } from './names.ts'
 import { forEachInFlight } from './in-flight.ts'
 
 const INTERVAL_MS = 5000
@@ -81,7 +82,9 @@ async function check({ sql, client, log, signal }: Options): Promise<number> {
   await forEachInFlight(runs, look, { signal })
   await noteStillFailing(sql, still)
   for (const { workflowId, runId, type, failure, since } of await tellFailing(sql, TOLD_PER_TURN)) {
-    const facts = { workflow_id: workflowId, run_id: runId, workflow_type: type, since, failure }
+    const leadId = leadOf(workflowId)
+    const lead = leadId === undefined ? {} : { lead_id: leadId }
+    const facts = { ...lead, workflow_id: workflowId, run_id: runId, workflow_type: type, since, failure }
     log.error(
       facts,
       'a workflow’s task fails, and nothing happens to it meanwhile: see staff workflow repair',

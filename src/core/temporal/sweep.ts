@@ -16,6 +16,8 @@ export interface Swept {
   failure: string
   /** What the log calls its id. */
   idName: string
+  /** The workflow that is started; absent where an id stands for several. */
+  workflowId?: (id: number) => string
   /** At most `limit` of those that need a workflow, apart from those in `but`, which may be among them nonetheless. */
   find: (sql: Sql, limit: number, but: readonly number[]) => Promise<number[]>
   start: (id: number) => Promise<unknown>
@@ -71,10 +73,13 @@ export async function sweep({ sql, swept, chores, log, signal }: SweepOptions): 
 
 /** Starts what a row finds, apart from those that failed a moment ago. Answers how many. */
 function turnOf(
-  { failure, idName, find, start, urgent }: Swept,
+  { failure, idName, workflowId, find, start, urgent }: Swept,
   { sql, log, signal }: Pick<SweepOptions, 'sql' | 'log' | 'signal'>,
 ): () => Promise<number> {
-  const failures = rememberFailures((err, id) => log.error({ err, [idName]: id }, failure))
+  const failures = rememberFailures((err, id) => {
+    const workflow = workflowId && { workflow_id: workflowId(id) }
+    log.error({ err, [idName]: id, ...workflow }, failure)
+  })
   return async () => {
     const resting = failures.resting()
     const but = new Set(resting)

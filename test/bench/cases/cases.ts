@@ -3,6 +3,7 @@ import type { Row } from '../rows.ts'
 import { createLead } from './create-lead.ts'
 import { growth } from './growth.ts'
 import { isolation } from './isolation.ts'
+import { logging } from './log.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
 import { leadCalls } from './reads.ts'
@@ -42,6 +43,7 @@ export const cases: Case[] = [
     byNameOnly: true,
     run: growth,
   },
+  { name: 'log', about: 'the lines of a milestone, off and on', byNameOnly: true, run: logging },
   { name: 'memory', about: 'of API and worker, up to 50,000 open workflows', byNameOnly: true, run: memory },
   {
     name: 'isolation',

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { listRequests as find } from '../statements/request-list.ts'
 import { cameAt, KEPT_DAYS, MOST_KEPT } from '../decisions/request-age.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import { REQUEST_ID } from '../../../core/values/request-ids.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { invalidPayload } from '../../../core/http/errors.ts'
 import { id, leadId, timestamp } from '../../../core/http/fields.ts'
@@ -10,7 +11,6 @@ import { operation } from '../../../core/http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../../core/http/schemas.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
-const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** No request has it. */
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const STATUS = /^[1-5](?:\d\d|xx)$/

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { leadIds } from '../../../core/leads/statements/ids.ts'
 import { insertLead } from '../../../core/leads/statements/new-lead.ts'
@@ -107,18 +108,23 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
   const { sql, encryptionKeys, webhookBody, startReferral, scenarios } = options
 
   /** Creates a lead that plays the scenario, in one transaction. @throws {ApiError} RATE_LIMITED */
-  async function newLead(partnerId: number, scenario: ScenarioName): Promise<number> {
+  async function newLead(
+    { partnerId, id: requestId }: FastifyRequest,
+    scenario: ScenarioName,
+  ): Promise<number> {
     const made = await withRoom(sql, partnerId, 'scenario', async (trx) => {
       // on the same connection: the holder of the lock must not wait for another one
       const reserved = await leadIds(trx)()
       await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, {
         also: playing(scenario),
+        requestId,
       })
       return reserved
     })
     if (made === 'too_many') throw tooManyScenarios()
     const { leadId: lead, generation } = made
-    startReferral(newReferralState(lead, partnerId, { generation, now: Date.now(), isSandbox: true }))
+    const facts = { requestId, generation, now: Date.now(), isSandbox: true }
+    startReferral(newReferralState(lead, partnerId, facts))
     return lead
   }
 
@@ -139,7 +145,7 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       const { partnerId } = request
       const { scenario, lead_id: named } = request.body
       if (named !== undefined) await ask(partnerId, named, scenario)
-      const lead = named ?? (await newLead(partnerId, scenario))
+      const lead = named ?? (await newLead(request, scenario))
       request.leadId = lead
       const state = await scenarios.run(partnerId, lead).catch((err: unknown) => {
         request.log.warn({ err }, 'scenario not played to its end')

@@ -127,7 +127,7 @@ export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const events = eventsOf(request.body)
       const key = keyOf(idempotencyKeyOf(request), events)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      const answers = await simulate(lead, { key, events }).catch((err: unknown) => {
+      const answers = await simulate(lead, { key, request_id: request.id, events }).catch((err: unknown) => {
         request.log.warn({ err }, 'not simulated')
         throw unavailable()
       })

@@ -59,7 +59,7 @@ async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
     .selectFrom('deliveries')
     .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'failures', 'body'])
     .select(['next_attempt_at as nextAttemptAt', 'leased_until as leasedUntil'])
-    .select('resend_requested_at as resendRequestedAt')
+    .select(['resend_requested_at as resendRequestedAt', 'request_id as requestId'])
     .select(
       raw<boolean>`exists (select from leads where id = lead_id and erased_at is not null)`.as('isErased'),
     )

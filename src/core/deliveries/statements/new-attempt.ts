@@ -22,6 +22,8 @@ interface Delivery {
   sequence: number
   partnerId: number
   body: string
+  /** The request that caused the event. */
+  requestId: string | null
 }
 
 /** Locks a partner's endpoint: what an attempt needs to know of its row. */
@@ -42,7 +44,7 @@ interface Endpoint {
 
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  { eventId, leadId, sequence, partnerId, body }: Delivery,
+  { eventId, leadId, sequence, partnerId, body, requestId }: Delivery,
   { url, revision, secrets: stored }: Endpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
@@ -53,7 +55,7 @@ export function newAttempt(
   const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
   const row = { ...ids, trigger, endpoint_revision: revision }
   const beganAt = performance.now()
-  const delivery = { eventId, leadId, sequence, partnerId, body }
+  const delivery = { eventId, leadId, sequence, partnerId, body, requestId }
   const request = { trigger, url: url ?? '', secrets: read.secrets, beganAt }
   const started: StartedAttempt = { kind: 'send', attemptId, ...delivery, ...request }
   return { row, started }

@@ -25,6 +25,7 @@ interface NewDelivery {
   sequence: number
   partner_id: number
   body: string
+  request_id: string | null
 }
 
 /**
@@ -33,7 +34,14 @@ interface NewDelivery {
  */
 export async function openFirst(
   trx: Sql,
-  { event_id: eventId, lead_id: leadId, partner_id: partnerId, sequence, body }: NewDelivery,
+  {
+    event_id: eventId,
+    lead_id: leadId,
+    partner_id: partnerId,
+    sequence,
+    body,
+    request_id: requestId,
+  }: NewDelivery,
   encryptionKeys: readonly Buffer[],
 ): Promise<OpenedFirst | undefined> {
   const endpoint = await endpointOf(trx, partnerId)
@@ -47,7 +55,7 @@ export async function openFirst(
   const facts = { ...NEW, nextAttemptAt: now }
   const decision = decideAttempt(facts, locked, 'scheduled', { now, random: Math.random })
   if (decision.kind !== 'send') return undefined
-  const delivery = { eventId, leadId, sequence, partnerId, body }
+  const delivery = { eventId, leadId, sequence, partnerId, body, requestId }
   const opened = newAttempt(delivery, locked, 'scheduled', encryptionKeys)
   if ('unreadable' in opened) return undefined
   return { attempt: { ...opened.row, number: 1 }, started: opened.started }

@@ -28,6 +28,8 @@ export const Delivery = defineEntity({
     settledAt: instant().nullable(),
     /** Since when a settled delivery waits to be sent once more. */
     resendRequestedAt: instant().nullable(),
+    /** The partner's request that caused the event; null for what happened without one. */
+    requestId: p.uuid().nullable(),
   },
   checks: [
     { name: 'deliveries_state_check', expression: oneOf('state', deliveryStates) },

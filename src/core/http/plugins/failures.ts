@@ -11,6 +11,7 @@ import {
   unavailable,
   invalidRequest,
 } from '../errors.ts'
+import { leadFields } from './request-log.ts'
 import { helpLink } from '../error-help.ts'
 import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
@@ -42,8 +43,8 @@ export const failures = plugin(async (app) => {
     const { status, code, message, headers, details } = toApiError(error, request)
     request.failure = { code, fields: ownFields(details.fields ?? [], request) }
     // operators need the line, not where in the code it came from
-    if (error instanceof SealError) request.log.error({ lead_id: request.leadId }, error.message)
-    else if (status >= 500) request.log.error({ err: error }, 'request failed')
+    if (error instanceof SealError) request.log.error(leadFields(request), error.message)
+    else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')
     return reply
       .code(status)
       .headers(headers)

@@ -1,10 +1,14 @@
+import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { ObserveRequest } from '../../../metrics/api.ts'
+import { referralId } from '../../temporal/names.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The lead that the request is about, for its log line. */
     leadId: number | undefined
+    /** The event that the request recorded itself. */
+    eventId: string | undefined
     /** Why authentication failed: for the log only, never for the response. */
     refusal: string | undefined
   }
@@ -16,18 +20,20 @@ declare module 'fastify' {
  */
 export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app, { observeRequest }) => {
   app.decorateRequest('leadId', undefined)
+  app.decorateRequest('eventId', undefined)
   app.decorateRequest('refusal', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
   app.addHook('onResponse', async (request, reply) => {
-    const { partnerId, leadId, refusal, method } = request
+    const { partnerId, eventId, refusal, method } = request
     const { statusCode: status, elapsedTime: elapsedMs } = reply
     const { url: route } = request.routeOptions
     request.log.info(
       {
         ...(partnerId > 0 && { partner_id: partnerId }),
-        ...(leadId !== undefined && { lead_id: leadId }),
+        ...leadFields(request),
+        ...(eventId !== undefined && { event_id: eventId }),
         ...(refusal !== undefined && { authentication: refusal }),
         method,
         route: route ?? 'none',
@@ -45,3 +51,7 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
     })
   })
 })
+
+/** The lead that a line is about, and the workflow to look at in the Web UI. */
+export const leadFields = ({ leadId }: FastifyRequest) =>
+  leadId === undefined ? {} : { lead_id: leadId, workflow_id: referralId(leadId) }

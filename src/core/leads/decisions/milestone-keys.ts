@@ -20,13 +20,19 @@ export function numberedKey(name: SignalledMilestone, firstRunId: string, number
   return `${name}@${firstRunId}:${number}`
 }
 
-/** A simulated milestone. A signal's own id has no space, so its key is no other's. */
-export function simulatedItem(
-  { name, gains }: { name: SignalledMilestone; gains?: ScoreGains },
-  key: string,
-  index: number,
-): MilestoneItem {
-  const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
-  if (name !== 'score_update') return { name, dedupeKey }
-  return gains === undefined ? { name, dedupeKey, mock: true } : { name, dedupeKey, gains }
+interface Simulation {
+  key: string
+  /** The request that asked for it; none for a scenario. */
+  request_id?: string
+  events: { name: SignalledMilestone; gains?: ScoreGains }[]
+}
+
+/** Simulated milestones. A signal's own id has no space, so their keys are no other's. */
+export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
+  return events.map(({ name, gains }, index) => {
+    const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
+    const item = { name, dedupeKey, ...(requestId !== undefined && { requestId }) }
+    if (name !== 'score_update') return item
+    return gains === undefined ? { ...item, mock: true } : { ...item, gains }
+  })
 }

@@ -1,3 +1,4 @@
+import { REQUEST_ID } from '../../values/request-ids.ts'
 import { type EventPayload, parseScoreGains, takesPayload } from './event-payloads.ts'
 import { furthest, type MilestoneName, milestones } from './milestones.ts'
 import { simulatedGains } from './mock-gains.ts'
@@ -45,6 +46,7 @@ export interface NewEvent {
   position: number
   /** Its place among the lead's webhooks; `undefined` for an event that is none. */
   sequence: number | undefined
+  requestId: string | null
 }
 
 export interface RecordingDecision {
@@ -157,7 +159,7 @@ function inGeneration(lead: LeadStanding, generation: number): LeadStanding {
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */
 function place(
   lead: LeadStanding,
-  { name, dedupeKey, gains, at }: MilestoneItem,
+  { name, dedupeKey, gains, at, requestId }: MilestoneItem,
   { now, eventId, sequence }: { now: Date; eventId: string; sequence?: number },
 ): NewEvent {
   return {
@@ -170,6 +172,8 @@ function place(
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
     position: lead.nextPosition,
     sequence: milestones[name].webhook ? (sequence ?? lead.nextSequence) : undefined,
+    // carried from run to run, through histories that people can write to
+    requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : null,
   }
 }
 

@@ -8,6 +8,8 @@ import type { ScoreGains } from './event-payloads.ts'
 export interface ReferralState {
   leadId: number
   partnerId: number
+  /** The create-lead that made it, for operators; absent in states of an older version. */
+  requestId?: string
   /** The generation of the record that this comes from. */
   generation: number
   /** Milestones that are recorded, `lead_received` among them. */
@@ -51,15 +53,24 @@ export function failureReason(status: number | null, errorCode: string | null): 
   return status === null ? (errorCode ?? 'unknown') : `the endpoint answered ${status}`
 }
 
-/** A lead that was just created; `now` in milliseconds. */
+interface NewLeadFacts {
+  requestId: string
+  generation: number
+  /** In milliseconds. */
+  now: number
+  isSandbox: boolean
+}
+
+/** A lead that was just created. */
 export function newReferralState(
   leadId: number,
   partnerId: number,
-  { generation, now, isSandbox }: { generation: number; now: number; isSandbox: boolean },
+  { requestId, generation, now, isSandbox }: NewLeadFacts,
 ): ReferralState {
   return {
     leadId,
     partnerId,
+    requestId,
     generation,
     seen: ['lead_received'],
     lastEvent: 'lead_received',
@@ -88,6 +99,8 @@ export interface MilestoneItem {
   at?: number
   /** What the record gave it before it went back: recorded again, it is the same event and the same webhook. */
   as?: { eventId: string; sequence?: number }
+  /** The request that simulated it. Sandbox only. */
+  requestId?: string
 }
 
 const TIMED_KEY = 'score_update#'

@@ -138,14 +138,16 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
           ignored_fields: ignoredFields,
           duplicate_of: duplicateOf,
         }),
-        { keyed, also },
+        { keyed, also, requestId: request.id },
       )
       if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
       if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
       if (result.kind === 'created') {
-        const { leadId, generation } = result
-        startReferral(newReferralState(leadId, partner, { generation, now: Date.now(), isSandbox }))
+        const { leadId, eventId, generation } = result
+        request.eventId = eventId
+        const facts = { requestId: request.id, generation, now: Date.now(), isSandbox }
+        startReferral(newReferralState(leadId, partner, facts))
       }
       if (also !== undefined) companion?.start(partner)
       return result.answer

@@ -1,5 +1,5 @@
 import type { ReservedLeadId } from './ids.ts'
-import { insertLead, type NewLead, type WebhookBody, type WithLead } from './new-lead.ts'
+import { insertLead, type LeadExtras, type NewLead, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 import { findAnswer as find, type KeyedRequest } from '../../idempotency/statements/answers.ts'
 
@@ -15,7 +15,8 @@ interface Made<Answer> {
 }
 
 /** `created`: in that generation of the record. */
-export type Created<Answer> = Made<Answer> & ({ kind: 'created'; generation: number } | { kind: 'replayed' })
+export type Created<Answer> = Made<Answer> &
+  ({ kind: 'created'; eventId: string; generation: number } | { kind: 'replayed' })
 
 /**
  * Creates a lead in one statement, which also inserts the `Idempotency-Key`, if there is one: a concurrent repeat waits
@@ -27,7 +28,7 @@ export async function createLead<Answer>(
   lead: NewLead,
   toBody: WebhookBody,
   toAnswer: (leadId: number, duplicateOf?: number) => Answer,
-  { keyed, also }: { keyed?: KeyedRequest | undefined; also?: WithLead | undefined } = {},
+  { keyed, ...extras }: LeadExtras & { keyed?: KeyedRequest | undefined } = {},
 ): Promise<Created<Answer> | { kind: 'conflict' }> {
   if (keyed !== undefined) {
     const earlier = await findAnswer<Answer>(creation, keyed)
@@ -36,10 +37,10 @@ export async function createLead<Answer>(
   const reserved = await creation.takeLeadId()
   const { leadId, generation } = reserved
   const kept = keyed && { ...keyed, response: JSON.stringify(toAnswer(leadId)) }
-  const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, also })
+  const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, ...extras })
   if (inserted !== undefined) {
     const answer = toAnswer(leadId, inserted.duplicateOf ?? undefined)
-    return { kind: 'created', answer, leadId, generation }
+    return { kind: 'created', answer, leadId, eventId: inserted.eventId, generation }
   }
   const twin = keyed && (await findAnswer<Answer>(creation, keyed))
   if (twin === undefined) throw new Error('a key was taken and is not there')

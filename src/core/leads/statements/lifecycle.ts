@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/orm.ts'
+import { leadRequest } from './lead-request.ts'
 import { openBorrower } from './sealed-lead.ts'
 
 /**
@@ -11,6 +12,7 @@ export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKe
     .selectFrom('leads')
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
     .select(['personal', 'partner_id', 'partners.name as partner_name'])
+    .select(leadRequest.as('request_id'))
     .where('leads.id', '=', leadId)
     .where('leads.onboarding_sent_at', 'is', null)
     .where('leads.erased_at', 'is', null)

@@ -31,6 +31,13 @@ export const recordedAt = (eventId: string) =>
  */
 export type WithLead = (ids: RawBuilder<unknown>) => RawBuilder<unknown>
 
+/** What comes with some leads. */
+export interface LeadExtras {
+  also?: WithLead | undefined
+  /** The request that creates it. */
+  requestId?: string | undefined
+}
+
 /** A request's key, with the answer that a repeat of it gets. */
 interface KeptKey extends KeyedRequest {
   response: string
@@ -52,7 +59,7 @@ const duplicateOf = (partnerId: number, partnerLeadId: string) => raw`(
  * a capability adds: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
- * @returns `undefined` if the key is taken; else the open lead that has the same `partner_lead_id`, if there is one. Waits
+ * @returns `undefined` if the key is taken; else the event’s id, and the open lead that has the same `partner_lead_id`, if there is one. Waits
  *   for the commit of a concurrent request with the same key.
  */
 export async function insertLead(
@@ -61,8 +68,8 @@ export async function insertLead(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  { kept, also }: { kept?: KeptKey | undefined; also?: WithLead | undefined } = {},
-): Promise<{ duplicateOf: number | null } | undefined> {
+  { kept, also, requestId }: LeadExtras & { kept?: KeptKey | undefined } = {},
+): Promise<{ eventId: string; duplicateOf: number | null } | undefined> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
   const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
@@ -100,10 +107,12 @@ export async function insertLead(
         ${currentGeneration}
       from key
     )${also === undefined ? raw`` : also(ids)}
-    insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at)
-    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz from key
+    insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at, request_id)
+    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz,
+      ${requestId ?? null}::uuid
+    from key
     returning ${earlierId} as duplicate_of`.execute(sql)
-  return rows[0] && { duplicateOf: rows[0].duplicate_of }
+  return rows[0] && { eventId, duplicateOf: rows[0].duplicate_of }
 }
 
 /** The stored answer, which is an object, with what only the statement itself finds: last, as a first answer has it. */

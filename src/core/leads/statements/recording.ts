@@ -25,6 +25,7 @@ export interface Opening {
 }
 
 interface Recorded {
+  partnerId: number
   recording: Recording
   /** An attempt that was opened with it: make it now. */
   started?: StartedAttempt
@@ -59,13 +60,14 @@ export async function recordMilestones(
     const tools = { now: lead.now, generation: lead.current, newEventId, mock, isSandbox }
     const decision = decideMilestones(lead, known, isMeant ? items : [], tools)
     const recording = answerOf(lead, decision)
-    if (decision.events.length === 0) return { recording }
+    const { partnerId } = lead
+    if (decision.events.length === 0) return { partnerId, recording }
     const rows = rowsOf(lead, decision, toBody)
     const isNext = lead.nextSequence - 1 === opening?.after
     const next = isNext ? rows.deliveries[0] : undefined
     const opened = next && opening && (await openFirst(trx, next, opening.encryptionKeys))
     await append(trx, lead.id, decision, rows, opened)
-    return { recording, ...(opened && { started: opened.started }) }
+    return { partnerId, recording, ...(opened && { started: opened.started }) }
   })
 }
 
@@ -100,10 +102,11 @@ function rowsOf(
       created_at: event.createdAt,
       generation,
     })),
-    deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence }) => {
+    deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence, requestId }) => {
       if (sequence === undefined) return []
       const facts = { eventId, eventName: name, eventPayload: payload, createdAt, sequence }
-      return { ...ids, event_id: eventId, sequence, body: toBody({ ...facts, leadId, partnerLeadId }) }
+      const body = toBody({ ...facts, leadId, partnerLeadId })
+      return { ...ids, event_id: eventId, sequence, body, request_id: requestId }
     }),
   }
 }

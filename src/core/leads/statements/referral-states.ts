@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { type DeliveryFailure, failureReason, type ReferralState } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
+import { leadRequest } from './lead-request.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -12,6 +13,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
     .select(raw<number>`next_sequence - 1`.as('last'))
     .select(currentGeneration.as('generation'))
+    .select(leadRequest.as('requestId'))
     .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
     .where('id', '=', leadId)
     .executeTakeFirst()
@@ -31,6 +33,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
   return {
     leadId,
     partnerId: lead.partner_id,
+    ...(lead.requestId !== null && { requestId: lead.requestId }),
     generation: lead.generation,
     seen: facts.seen,
     lastEvent: facts.lastEvent,

@@ -5,6 +5,7 @@ import type { Sql } from '../../database/orm.ts'
 import { alone } from '../../database/locks/alone.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/durations.ts'
 import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
+import { referralId } from '../../temporal/names.ts'
 import type { Referrals } from './referrals.ts'
 
 const INTERVAL_MS = 5 * MINUTE_MS
@@ -60,7 +61,8 @@ async function repair({ log, ...options }: Options, isFull: boolean): Promise<Re
   let failed = 0
   const onFailure = (err: unknown, leadId: number) => {
     failed += 1
-    log.error({ err, lead_id: leadId }, 'cannot bring a lead’s workflow to what the record says')
+    const facts = { err, lead_id: leadId, workflow_id: referralId(leadId) }
+    log.error(facts, 'cannot bring a lead’s workflow to what the record says')
   }
   const dependencies = { ...options, onFailure }
   const compared = isFull ? await reconcile(dependencies) : undefined

@@ -210,6 +210,8 @@ function optionsOf({ state, carried }: StartState) {
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,
     staticDetails: DETAILS,
+    // kept by the workflow’s further runs, and shown in the Web UI
+    ...(state.requestId !== undefined && { memo: { request_id: state.requestId } }),
     typedSearchAttributes: startAttributes(state),
   }
 }

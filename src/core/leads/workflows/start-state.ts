@@ -4,6 +4,7 @@ import { recordedAmong } from '../statements/recorded-among.ts'
 import { loadReferralState } from '../statements/referral-states.ts'
 import type { Sql } from '../../database/orm.ts'
 import type { ReferralState } from '../decisions/referral.ts'
+import { referralId } from '../../temporal/names.ts'
 import { type Unrecorded, unrecordedBefore } from './unrecorded.ts'
 
 /** The arguments with which a lead’s workflow starts again. */
@@ -33,7 +34,12 @@ export async function startStateOf(
   const cutOff = await unrecordedBefore(client, leadId)
   if (cutOff === undefined) return { state }
   const { inbox, unscored, closeReason, left } = await unknownOf(sql, leadId, cutOff)
-  const facts = { lead_id: leadId, run_id: cutOff.runId, ended_by: cutOff.endedBy }
+  const facts = {
+    lead_id: leadId,
+    workflow_id: referralId(leadId),
+    run_id: cutOff.runId,
+    ended_by: cutOff.endedBy,
+  }
   const names = [...inbox, ...unscored].map(({ name }) => name)
   onCutOff?.({ ...facts, recorded_now: names, closing: closeReason !== null, ...(left > 0 && { left }) })
   if (names.length === 0 && closeReason === null) return { state }

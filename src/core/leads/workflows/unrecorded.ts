@@ -6,7 +6,7 @@ import {
   readMilestoneArgument,
 } from '../../../../workflows/arguments.ts'
 import { closeSignal, milestoneUpdate, playSignal, simulateUpdate } from '../../../../workflows/messages.ts'
-import { milestoneKey, numberedKey, simulatedItem } from '../decisions/milestone-keys.ts'
+import { milestoneKey, numberedKey, simulatedItems } from '../decisions/milestone-keys.ts'
 import { signalledMilestones, type SignalledMilestone } from '../decisions/milestones.ts'
 import { type AnyCloseReason, closeReasonOf } from '../decisions/reasons.ts'
 import type { MilestoneItem } from '../decisions/referral.ts'
@@ -100,7 +100,7 @@ function createInbox(runId: string, first: HistoryEvent | undefined) {
 
   function simulate(request: unknown): void {
     if (!isSimulation(request)) return
-    inbox.push(...request.events.map((event, index) => simulatedItem(event, request.key, index)))
+    inbox.push(...simulatedItems(request))
   }
 
   return {
