@@ -11,7 +11,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     -not -name "$(uname -m)-*" -exec rm -rf {} +
 
 FROM node:24.21.0-bookworm-slim
-ENV NODE_ENV=production
+ARG GIT_COMMIT=
+ENV NODE_ENV=production GIT_COMMIT=${GIT_COMMIT}
 WORKDIR /service
 COPY --from=dependencies /service/node_modules ./node_modules
 COPY package.json ./

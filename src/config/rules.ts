@@ -16,7 +16,7 @@ export function faultsIn(program: Program, settings: Settings): Fault[] {
   return [
     ...addressFaults(program, settings),
     ...metricsFaults(settings),
-    ...pairFaults(settings),
+    ...pairFaults(program, settings),
     ...(settings.ENVIRONMENT === 'production' ? productionFaults(program, settings) : []),
   ]
 }
@@ -57,14 +57,21 @@ function metricsFaults({
 }
 
 const PAIRS = [
-  ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'set both or neither'],
-  ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID', 'set both for Worker Versioning, or neither'],
+  ['api', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'set both or neither'],
+  // the API only shows which build it is
+  [
+    'worker',
+    'TEMPORAL_DEPLOYMENT_NAME',
+    'TEMPORAL_WORKER_BUILD_ID',
+    'set both for Worker Versioning, or neither',
+  ],
 ] as const
 
-function pairFaults(settings: Settings): Fault[] {
+function pairFaults(program: Program, settings: Settings): Fault[] {
   return PAIRS.filter(
-    ([one, other]) => (settings[one] === undefined) !== (settings[other] === undefined),
-  ).map(([name, other, remedy]) => ({ name, message: `and ${other} go together: ${remedy}` }))
+    ([reader, one, other]) =>
+      reader === program && (settings[one] === undefined) !== (settings[other] === undefined),
+  ).map(([, name, other, remedy]) => ({ name, message: `and ${other} go together: ${remedy}` }))
 }
 
 /** Top-level domains that no reply reaches. */

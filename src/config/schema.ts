@@ -74,6 +74,8 @@ const processes = {
   METRICS_HOST: text.optional(),
   STARTS_IN_FLIGHT: wholeNumber(1, 1000, 'must be a whole number from 1 to 1000').default(8),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  TEMPORAL_WORKER_BUILD_ID: text.optional(),
+  GIT_COMMIT: text.optional(),
 }
 
 /** One key or more, the newest first. */
@@ -188,7 +190,7 @@ export const programs = {
     WORKER_ACTIVITIES: wholeNumber(1, 10_000, 'must be a whole number from 1 to 10000').default(100),
     WORKER_CACHED_WORKFLOWS: wholeNumber(0, 100_000, 'must be a whole number from 0 to 100000').default(500),
     TEMPORAL_DEPLOYMENT_NAME: text.optional(),
-    TEMPORAL_WORKER_BUILD_ID: text.optional(),
+    TEMPORAL_METRICS_PORT: port.optional(),
   }),
   staff: z.object({
     ...everywhere,
