@@ -1,13 +1,15 @@
-import { createMailer } from '../activities/mailer.ts'
+import { countedMailer, createMailer, type Mailer } from '../activities/mailer.ts'
 import type { Config } from './config.ts'
+import type { WorkerObserver } from './metrics/worker.ts'
 
 /** What a worker sends emails with. */
-export function mailerOf(config: Config<'worker'>) {
-  return createMailer({
+export function mailerOf(config: Config<'worker'>, observe: Pick<WorkerObserver, 'mailed'>): Mailer {
+  const mailer = createMailer({
     environment: config.ENVIRONMENT,
     smtpUrl: config.SMTP_URL,
     isCatcher: config.SMTP_CATCHER,
     from: config.MAIL_FROM,
     allowDomains: config.MAIL_ALLOW_DOMAINS,
   })
+  return countedMailer(mailer, observe)
 }
