@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
+import { promises } from './chaos/alerts/promises.ts'
+import { brokenIn } from './chaos/alerts/rehearse.ts'
 import { scaledRules } from './prometheus/scaled-rules.ts'
 
 interface Rule {
@@ -77,6 +79,33 @@ describe('the alerts', () => {
 })
 
 describe('rehearsed alerts', () => {
+  it('are those of the table in reliability.md', () => {
+    const [, table = ''] = reliability.split('\n### What each fault fires\n')
+    const rows = Array.from(table.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\| [^|]*\d[^|]*\| \d+ s +\|$/gm)).map(
+      ([, fault = '', cell = '']) => {
+        const named = Array.from(cell.matchAll(/`(\w+)` (\d+)/g), ([, name = '', minutes]) => [
+          name,
+          Number(minutes),
+        ])
+        return [fault, Object.fromEntries(named)]
+      },
+    )
+    expect(Object.fromEntries(rows)).toEqual(promises)
+  })
+
+  it('are broken when one is missing, late or not promised, or does not end', () => {
+    const facts = { promised: { ApiIsGone: 5 }, fired: { ApiIsGone: 14_000 }, isClear: true }
+    const limitOf = (minutes: number) => minutes * 3000
+    const brokenWith = (change: object) => brokenIn({ ...facts, limitOf, ...change })
+    expect(brokenWith({})).toEqual([])
+    expect(brokenWith({ fired: {} })).toEqual(['ApiIsGone did not fire'])
+    expect(brokenWith({ fired: { ApiIsGone: 16_000 } })).toEqual(['ApiIsGone fired late'])
+    expect(brokenWith({ fired: { ApiIsGone: 9000, ApiFails: 1 } })).toEqual([
+      'ApiFails fired, and is not promised',
+    ])
+    expect(brokenWith({ isClear: false })).toEqual(['something still fires'])
+  })
+
   const scaled = rulesIn(scaledRules(text, 20))
   const scaledOf = (name: string) => scaled.find(({ alert }) => alert === name)
 

@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { sdkMetrics } from '../src/metrics/sdk.ts'
@@ -8,14 +6,13 @@ import { readBuild } from '../src/config/build.ts'
 import { registerProcess } from '../src/metrics/process.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { anyPort } from './support/any-port.ts'
-import { atEnd } from './support/at-end.ts'
+import { certificateFiles } from './support/certificate-files.ts'
 import { leadsOf } from './support/leads.ts'
 import { startMailServer } from './support/mail-server.ts'
 import { runToEnd, type ServiceProcess } from './support/processes.ts'
 import { scrape } from './support/scrape.ts'
 import { partnerCalls, prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
-import { makeCertificate } from './webhooks/certificate.ts'
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 
@@ -65,7 +62,7 @@ describe('each process', () => {
   })
 
   it('tells when a certificate and a key in use end', async () => {
-    const left = (await scrape(await service.startApi(certificateFiles()))).value(
+    const left = (await scrape(await service.startApi(certificateFiles(20)))).value(
       'referrals_certificate_days_left',
       { certificate: 'api' },
     )
@@ -161,16 +158,6 @@ describe('each process', () => {
       /^The metrics of Temporal’s SDK cannot listen on 127\.0\.0\.1:\d+: .*in use.*Free the port, or set TEMPORAL_METRICS_PORT\.\n$/,
     )
   })
-
-  function certificateFiles() {
-    const folder = mkdtempSync(path.join(tmpdir(), 'referrals-metrics-'))
-    atEnd(async () => rmSync(folder, { recursive: true }))
-    const { cert, key } = makeCertificate({ host: 'localhost', until: 20 })
-    const files = { TLS_CERT_FILE: path.join(folder, 'tls.crt'), TLS_KEY_FILE: path.join(folder, 'tls.key') }
-    writeFileSync(files.TLS_CERT_FILE, cert)
-    writeFileSync(files.TLS_KEY_FILE, key)
-    return files
-  }
 })
 
 describe('the metrics of a process', () => {

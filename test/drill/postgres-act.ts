@@ -15,7 +15,8 @@ export function postgresDisasters({ stack }: Ground): Disaster[] {
   const strike = () => postgres.kill()
   let restores = 0
   const verify = (lost: Loss, notes: string[]) => checkAnnounced(stack, lost, (restores += 1), notes)
-  const later = { mayLose: { leads: true, milestones: false }, verify }
+  const alerts = { always: ['ApiFails'] }
+  const later = { mayLose: { leads: true, milestones: false }, verify, alerts }
   return [
     {
       ...later,
