@@ -236,8 +236,9 @@ function installRuntime(config: Config<'worker'>, logger: Logger): void {
   try {
     Runtime.install(options)
   } catch (error) {
+    if (metrics === undefined) throw error
     fail(
-      `The metrics of Temporal’s SDK cannot listen on ${metrics?.bindAddress}: ${reasonOf(error)}. Free the port, or set TEMPORAL_METRICS_PORT.`,
+      `The metrics of Temporal’s SDK cannot listen on ${metrics.bindAddress}: ${reasonOf(error)}. Free the port, or set TEMPORAL_METRICS_PORT.`,
     )
   }
 }

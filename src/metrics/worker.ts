@@ -78,7 +78,8 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
         attempts.inc({ result: ok ? 'delivered' : (failure ?? 'unknown') })
         durations.observe(durationMs / 1000)
       },
-      delivered: (seconds) => delays.observe(seconds),
+      // the clock of whoever recorded it may be ahead
+      delivered: (seconds) => delays.observe(Math.max(0, seconds)),
       recorded: (event) => events.inc({ event }),
       mailed: (outcome) => mails.inc({ outcome }),
       scored: (outcome) => scores.inc({ outcome }),
