@@ -43,6 +43,7 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
   /** What a process runs when it is started next. */
   const build = { folder: product }
   const metricsPorts: Partial<Record<Target, number>> = {}
+  const sdkPorts = { 'worker 1': await anyPort(), 'worker 2': await anyPort() }
 
   async function service(name: Target, variables: Record<string, string>): Promise<Victim> {
     const kind = name.startsWith('api') ? ('api' as const) : ('worker' as const)
@@ -71,8 +72,8 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
   const victims: Record<Target, Victim> = {
     'api 1': await service('api 1', { PORT: String(apiPorts[0]) }),
     'api 2': await service('api 2', { PORT: String(apiPorts[1]) }),
-    'worker 1': await service('worker 1', {}),
-    'worker 2': await service('worker 2', {}),
+    'worker 1': await service('worker 1', { TEMPORAL_METRICS_PORT: String(sdkPorts['worker 1']) }),
+    'worker 2': await service('worker 2', { TEMPORAL_METRICS_PORT: String(sdkPorts['worker 2']) }),
     temporal,
     postgres,
   }
@@ -88,6 +89,7 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
     postgres,
     build,
     metricsPorts,
+    sdkPorts,
     /** For a command of staff, who go by no proxy. */
     staffEnvironment: {
       ENVIRONMENT: 'sandbox',

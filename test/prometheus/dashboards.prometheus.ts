@@ -5,24 +5,10 @@ import { anyPort } from '../support/any-port.ts'
 import { certificateFiles } from '../support/certificate-files.ts'
 import { partnerCalls, prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { type Dashboard, FOLDER } from './dashboards.ts'
 import { type Prometheus, startPrometheus, type Target } from './prometheus.ts'
 
-interface Panel {
-  title: string
-  datasource: { type: string; uid: string }
-  fieldConfig: { defaults: { unit?: string } }
-  targets: { expr: string; legendFormat: string }[]
-}
-
-interface Dashboard {
-  uid: string
-  title: string
-  templating: { list: { name: string; type: string; query: string }[] }
-  panels: Panel[]
-}
-
-const FOLDER = 'docs/deploy/grafana'
-const files = readdirSync(FOLDER)
+const files = readdirSync(FOLDER).filter((file) => file.endsWith('.json'))
 const dashboards = files.map((file) => ({
   file,
   dashboard: JSON.parse(readFileSync(path.join(FOLDER, file), 'utf8')) as Dashboard,

@@ -21,6 +21,19 @@ export interface Target {
   port: number
 }
 
+/** Of a picture. */
+const SAMPLES = 300
+
+/** Unix times in seconds. */
+export interface Range {
+  from: number
+  to: number
+}
+
+interface Sampled<Values> {
+  result: ({ metric: Record<string, string> } & Values)[]
+}
+
 export const hasPrometheus = () => spawnSync('prometheus', ['--version']).error === undefined
 
 /**
@@ -87,11 +100,16 @@ export async function startPrometheus(factor = 1) {
     },
 
     /** The series that an expression has now. @throws {Error} if it is none. */
-    async query(expression: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]> {
-      const { result } = await get<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
-        `query?query=${encodeURIComponent(expression)}`,
-      )
-      return result
+    async query(expression: string) {
+      const call = `query?query=${encodeURIComponent(expression)}`
+      return (await get<Sampled<{ value: [number, string] }>>(call)).result
+    },
+
+    /** The series that it had in a time. */
+    async queryRange(expression: string, { from, to }: Range) {
+      const step = Math.max(SCRAPE_SECONDS, (to - from) / SAMPLES)
+      const call = `query_range?query=${encodeURIComponent(expression)}&start=${from}&end=${to}&step=${step}`
+      return (await get<Sampled<{ values: [number, string][] }>>(call)).result
     },
 
     /** Resolves once each process was read. */

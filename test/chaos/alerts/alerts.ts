@@ -1,4 +1,5 @@
 import { hasPrometheus, startPrometheus, type Target } from '../../prometheus/prometheus.ts'
+import { drawDashboards } from '../../prometheus/pictures.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { addPartnerWithEndpoint } from '../../support/service.ts'
 import { deploy } from '../deployment.ts'
@@ -10,18 +11,25 @@ import { FACTOR, type Fault, promises } from './promises.ts'
 import { rehearse, type Seen } from './rehearse.ts'
 import { moveToSmallDisk } from './small-disk.ts'
 
+interface Options {
+  /** Words of the faults that are staged, comma-separated; all of them without it. */
+  only?: string
+  /** The folder that the dashboards are drawn into. */
+  pictures?: string
+}
+
 /**
  * Stages each fault under load with a real Prometheus and the rules of alerts.yml, and sees whether exactly the promised
  * alerts fire in time and end. The exit code is 1 if not.
  */
-export async function rehearseAlerts(only: string | undefined): Promise<void> {
+export async function rehearseAlerts({ only, pictures }: Options): Promise<void> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
   if (!hasPrometheus()) {
     say('There is no Prometheus here (Debian: apt install prometheus): no alert was proven.')
     return
   }
   const deployment = await deploy(product, () => {})
-  const { orm, sql, postgres, encryptionKey, metricsPorts } = deployment
+  const { orm, sql, postgres, encryptionKey, metricsPorts, sdkPorts } = deployment
   const disk = await moveToSmallDisk(sql, postgres.data)
   if (disk === undefined) say('Only root can mount a small disk: PostgreSQL’s is not filled.')
   await deployment.startServices()
@@ -29,14 +37,16 @@ export async function rehearseAlerts(only: string | undefined): Promise<void> {
   async function partnerOf() {
     return addPartnerWithEndpoint(orm, encryptionKey)
   }
-  const targets = Object.entries(metricsPorts).map(([instance, port]): Target => ({
-    job: instance.startsWith('api') ? 'referrals-api' : 'referrals-worker',
-    instance,
-    port,
-  }))
+  const targets = Object.entries(metricsPorts).map(([instance, port]): Target => {
+    const job = instance.startsWith('api') ? 'referrals-api' : 'referrals-worker'
+    return { job, instance, port }
+  })
+  for (const [instance, port] of Object.entries(sdkPorts))
+    targets.push({ job: 'temporal-sdk', instance, port })
   const prometheus = await startPrometheus(FACTOR)
   prometheus.observe(targets)
   await prometheus.untilRead(targets)
+  const from = Date.now() / 1000
   const over = new AbortController()
   const load = steadyLoad(deployment, [steady, partner], over.signal)
   atEnd(async () => over.abort())
@@ -51,6 +61,8 @@ export async function rehearseAlerts(only: string | undefined): Promise<void> {
     seen.push(await rehearse(fault, act, prometheus))
     for (const line of linesOf(seen.at(-1) as Seen)) say(`  ${line}`)
   }
+  if (pictures !== undefined)
+    await drawDashboards(prometheus, { folder: pictures, range: { from, to: Date.now() / 1000 } })
   over.abort()
   await load
   process.stdout.write(`${tableOf(seen)}\n`)
