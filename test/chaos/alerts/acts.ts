@@ -15,7 +15,7 @@ export interface Act {
   /** Ends the fault, as Operations says. */
   mend: () => Promise<unknown>
   /** Again and again until nothing fires. */
-  repair?: () => Promise<unknown>
+  repair?: () => Promise<void>
 }
 
 interface Scene {
@@ -37,8 +37,10 @@ export function actsOf({ deployment, api, partner, disk }: Scene): Partial<Recor
   const killed = (...names: Target[]): Act => ({ strike: () => kill(names), mend: () => start(names) })
   const rollOut = async (folder: string) => {
     build.folder = folder
-    await kill(processes)
-    await start(processes)
+    for (const name of processes) {
+      await kill([name])
+      await start([name])
+    }
   }
   const answer = (status: number) => {
     partner.endpoint.answer = (_, response) => void response.writeHead(status).end()
@@ -67,15 +69,15 @@ export function actsOf({ deployment, api, partner, disk }: Scene): Partial<Recor
     'a bad version rolled out': {
       strike: () => rollOut(badBuild()),
       mend: () => rollOut(product),
-      repair: () =>
-        runToEnd('src/staff.ts', staffEnvironment, [
+      repair: async () =>
+        void (await runToEnd('src/staff.ts', staffEnvironment, [
           'workflow',
           'repair',
           '--yes',
           '--json',
           '--as',
           'chaos',
-        ]),
+        ])),
     },
   }
 }

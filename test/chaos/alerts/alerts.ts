@@ -7,7 +7,7 @@ import { partnerApi } from '../partner-api.ts'
 import { product } from '../sabotage.ts'
 import { actsOf } from './acts.ts'
 import { steadyLoad } from './load.ts'
-import { FACTOR, type Fault, promises } from './promises.ts'
+import { FACTOR, type Fault, minuteMsOf, promises } from './promises.ts'
 import { rehearse, type Seen } from './rehearse.ts'
 import { moveToSmallDisk } from './small-disk.ts'
 
@@ -69,8 +69,6 @@ export async function rehearseAlerts({ only, pictures }: Options): Promise<void>
   process.exitCode = seen.some(({ broken }) => broken.length > 0) ? 1 : 0
 }
 
-const inMinutes = (ms: number) => ((ms * FACTOR) / 60_000).toFixed(1)
-
 function linesOf({ fired, clearedMs, broken }: Seen): string[] {
   const alerts = Object.entries(fired).map(([name, ms]) => `${name} after ${(ms / 1000).toFixed(1)} s`)
   const cleared = clearedMs === undefined ? 'not cleared' : `cleared after ${(clearedMs / 1000).toFixed(1)} s`
@@ -82,7 +80,9 @@ function tableOf(seen: readonly Seen[]): string {
   const rows = seen.map(({ fault, fired, clearedMs }) => {
     const promised: Record<string, number> = promises[fault]
     const names = Object.entries(promised).map(([name, minutes]) => `\`${name}\` ${minutes}`)
-    const times = Object.keys(promised).map((name) => (name in fired ? inMinutes(fired[name] ?? 0) : 'not'))
+    const times = Object.keys(promised).map((name) =>
+      name in fired ? ((fired[name] ?? 0) / minuteMsOf(fault)).toFixed(1) : 'not',
+    )
     return `| ${fault} | ${names.join(', ') || 'none'} | ${times.join(', ') || 'none'} | ${((clearedMs ?? Number.NaN) / 1000).toFixed(0)} s |`
   })
   return [

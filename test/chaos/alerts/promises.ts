@@ -11,7 +11,10 @@ export const promises = {
   'PostgreSQL killed': { ApiCannotUsePostgres: 3, WorkerCannotUsePostgres: 3, ApiFails: 3 },
   'no room for PostgreSQL’s tables': { ApiFails: 3 },
   'an endpoint answers 503': { EndpointTakesNoWebhooks: 18 },
-  'a bad version rolled out': { WorkflowsFail: 5 },
+  'a bad version rolled out': { WorkflowsFail: 3 },
 } satisfies Record<string, Record<string, number>>
 
 export type Fault = keyof typeof promises
+
+/** Minutes of a deployment in milliseconds of the rehearsal. A workflow counts as failing after a minute of either. */
+export const minuteMsOf = (fault: Fault) => (fault === 'a bad version rolled out' ? 60_000 : 60_000 / FACTOR)

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Prometheus } from '../../prometheus/prometheus.ts'
 import type { Act } from './acts.ts'
-import { FACTOR, type Fault, promises } from './promises.ts'
+import { type Fault, minuteMsOf, promises } from './promises.ts'
 
 const LOOK_MS = 500
-const MINUTE_MS = 60_000
-/** What does not become shorter: two readings, and a minute in which a failing workflow may recover. */
-const SLACK_MS: Partial<Record<Fault, number>> = { 'a bad version rolled out': 90_000 }
-const USUAL_SLACK_MS = 10_000
+/** What does not become shorter: two readings, and what they read for everybody for five seconds. */
+const SLACK_MS = 10_000
 /** How much longer a fault goes on once all has fired that should: nothing else may. */
 const LINGER_MS = 4000
-const QUIET_MS = (60 * MINUTE_MS) / FACTOR
+const QUIET_MS = 60 * minuteMsOf('a quiet hour')
+/** How long nothing may fire until it is over: what is read only now may be as bad. */
+const CLEAR_MS = 12_000
 const CLEAR_LIMIT_MS = 240_000
 
 export interface Seen {
@@ -25,8 +25,7 @@ export interface Seen {
 /** Stages a fault, sees what fires, ends it, and waits until nothing fires any more. */
 export async function rehearse(fault: Fault, act: Act, prometheus: Prometheus): Promise<Seen> {
   const promised: Record<string, number> = promises[fault]
-  const slackMs = SLACK_MS[fault] ?? USUAL_SLACK_MS
-  const limitOf = (minutes: number) => (minutes * MINUTE_MS) / FACTOR + slackMs
+  const limitOf = (minutes: number) => minutes * minuteMsOf(fault) + SLACK_MS
   const fired: Record<string, number> = {}
   const began = performance.now()
   const look = async () => {
@@ -51,18 +50,17 @@ export async function rehearse(fault: Fault, act: Act, prometheus: Prometheus): 
   if (names.length > 0) await lookUntil(() => false, LINGER_MS)
 
   const mendedAt = performance.now()
-  const mending = act.mend()
-  let repairing = Promise.resolve()
+  let isMended = false
+  const mending = act.mend().then(() => (isMended = true))
+  let repairing: Promise<void> | undefined
+  let clearAt = mendedAt
   const isOver = (firing: string[]) => {
-    if (firing.length > 0 && act.repair !== undefined)
-      repairing = repairing.then(act.repair).then(
-        () => {},
-        () => {},
-      )
-    return firing.length === 0
+    if (firing.length > 0 || !isMended) clearAt = performance.now()
+    if (firing.length > 0 && isMended) repairing ??= act.repair?.().finally(() => (repairing = undefined))
+    return performance.now() - clearAt > CLEAR_MS
   }
   const isClear = await lookUntil(isOver, CLEAR_LIMIT_MS)
-  const clearedMs = isClear ? performance.now() - mendedAt : undefined
+  const clearedMs = isClear ? clearAt - mendedAt : undefined
   await Promise.all([mending, repairing])
   return { fault, fired, clearedMs, broken: brokenIn({ fired, promised, isClear, limitOf }) }
 }
