@@ -3,6 +3,7 @@ import path from 'node:path'
 import { openTab, startBrowser } from '../browser/browser.ts'
 import { type Dashboard, FOLDER, type Panel } from './dashboards.ts'
 import type { Prometheus, Range } from './prometheus.ts'
+import { shorterRanges } from './scaled-rules.ts'
 
 const COLUMN = 60
 const ROW = 34
@@ -10,16 +11,22 @@ const WIDTH = 24 * COLUMN
 const COLOURS = ['#3274d9', '#e0752d', '#37872d', '#c4162a', '#8f3bb8', '#b59400', '#1f9a8a', '#777']
 const LEGEND_ROWS = 4
 
+interface Seen {
+  range: Range
+  /** How much faster time passed. */
+  factor: number
+}
+
 /** Pictures of the dashboards with what a Prometheus has seen: plain lines, for pages, not Grafana's own. */
 export async function drawDashboards(
   prometheus: Prometheus,
-  { folder, range }: { folder: string; range: Range },
+  { folder, ...seen }: Seen & { folder: string },
 ): Promise<void> {
   const browser = await startBrowser()
   for (const file of readdirSync(FOLDER)) {
     if (!file.endsWith('.json')) continue
     const dashboard = JSON.parse(readFileSync(path.join(FOLDER, file), 'utf8')) as Dashboard
-    const drawn = await Promise.all(dashboard.panels.map((panel) => draw(panel, prometheus, range)))
+    const drawn = await Promise.all(dashboard.panels.map((panel) => draw(panel, prometheus, seen)))
     const tab = await openTab(browser, { viewport: { width: WIDTH, height: 400 } })
     await tab.setContent(`<style>
       body { margin: 0; font: 12px sans-serif; background: #f4f5f5; color: #222; position: relative; height: ${heightOf(dashboard)}px }
@@ -37,10 +44,10 @@ interface Line {
   points: readonly [number, number][]
 }
 
-async function draw(panel: Panel, prometheus: Prometheus, range: Range): Promise<string> {
+async function draw(panel: Panel, prometheus: Prometheus, { range, factor }: Seen): Promise<string> {
   const lines: Line[] = []
   for (const { expr, legendFormat } of panel.targets) {
-    for (const { metric, values } of await prometheus.queryRange(expr, range)) {
+    for (const { metric, values } of await prometheus.queryRange(shorterRanges(expr, factor), range)) {
       const name = legendFormat.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '')
       const points = values.flatMap(([at, value]): [number, number][] =>
         Number.isFinite(Number(value)) ? [[at, Number(value)]] : [],

@@ -9,22 +9,29 @@ type Unit = keyof typeof UNIT_MS
  * divided by it. Nothing else changes.
  */
 export function scaledRules(rules: string, factor: number): string {
-  const shorter = (count: string, unit: string) =>
-    `${Math.round((Number(count) * UNIT_MS[unit as Unit]) / factor)}ms`
   const inExpression = (line: string) =>
-    line
-      .replaceAll(/\[(\d+)([smhd])\]/g, (_, count: string, unit: string) => `[${shorter(count, unit)}]`)
-      .replaceAll(/(?<=[>+] )\d+(?= |$)/g, (number) =>
-        Number(number) < LEAST_SECONDS ? number : String(Number(number) / factor),
-      )
+    shorterRanges(line, factor).replaceAll(/(?<=[>+] )\d+(?= |$)/g, (number) =>
+      Number(number) < LEAST_SECONDS ? number : String(Number(number) / factor),
+    )
   return rules
     .split('\n')
     .map((line) => {
       const [, head, count = '', unit = ''] = /^( +for: )(\d+)([smhd])$/.exec(line) ?? []
-      if (head !== undefined) return `${head}${shorter(count, unit)}`
+      if (head !== undefined) return `${head}${shorter(count, unit, factor)}`
       return /^ +(?:annotations|summary|description|runbook|labels|- alert|#)/.test(line)
         ? line
         : inExpression(line)
     })
     .join('\n')
 }
+
+/** An expression whose ranges are divided by `factor`. */
+export function shorterRanges(expression: string, factor: number): string {
+  return expression.replaceAll(
+    /\[(\d+)([smhd])\]/g,
+    (_, count: string, unit: string) => `[${shorter(count, unit, factor)}]`,
+  )
+}
+
+const shorter = (count: string, unit: string, factor: number) =>
+  `${Math.round((Number(count) * UNIT_MS[unit as Unit]) / factor)}ms`

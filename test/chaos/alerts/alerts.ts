@@ -62,7 +62,11 @@ export async function rehearseAlerts({ only, pictures }: Options): Promise<void>
     for (const line of linesOf(seen.at(-1) as Seen)) say(`  ${line}`)
   }
   if (pictures !== undefined)
-    await drawDashboards(prometheus, { folder: pictures, range: { from, to: Date.now() / 1000 } })
+    await drawDashboards(prometheus, {
+      folder: pictures,
+      range: { from, to: Date.now() / 1000 },
+      factor: FACTOR,
+    })
   over.abort()
   await load
   process.stdout.write(`${tableOf(seen)}\n`)
