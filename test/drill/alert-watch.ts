@@ -9,7 +9,7 @@ const FACTOR = 20
 const LOOK_MS = 500
 const CLEAR_LIMIT_MS = 120_000
 
-/** What fires while servers and processes are away, and for as long as what waited then is not done. */
+/** What may fire while servers and processes are away, and for as long as what waited then is not done: a day may be too short. */
 const whileAway = [
   'NoWorkerRuns',
   'NoApiRuns',
@@ -25,13 +25,6 @@ const whileAway = [
   'WebhooksAreLate',
   'EndpointTakesNoWebhooks',
 ]
-
-export interface ExpectedAlerts {
-  /** What fires in any case. */
-  always?: readonly string[]
-  /** What may fire besides, beside what fires while something is away. */
-  perhaps?: readonly string[]
-}
 
 export type AlertWatch = Awaited<ReturnType<typeof watchAlerts>>
 
@@ -69,25 +62,23 @@ export async function watchAlerts({ running }: Stack) {
     /** Forgets what fired before: a bad day begins. */
     begin: () => fired.clear(),
 
-    /** Waits until nothing fires; answers what did, and what of it is wrong. */
-    async end({ always = [], perhaps = [] }: ExpectedAlerts = {}): Promise<{
-      fired: string[]
-      broken: Broken[]
-    }> {
+    /**
+     * Waits until nothing fires.
+     *
+     * @param besides what may have fired beside what fires while something is away.
+     * @returns what did, and what of it is wrong.
+     */
+    async end(besides: readonly string[] = []): Promise<{ fired: string[]; broken: Broken[] }> {
       const limit = Date.now() + CLEAR_LIMIT_MS
       do await delay(LOOK_MS)
       while (firing.length > 0 && Date.now() < limit)
-      const expected = [...always, ...perhaps, ...whileAway]
+      const isExpected = (name: string) => besides.includes(name) || whileAway.includes(name)
       return {
         fired: [...fired],
         broken: [
           ...brokenBy(
-            'the alerts that must fire do',
-            always.filter((name) => !fired.has(name)),
-          ),
-          ...brokenBy(
             'no alert fires without a reason',
-            [...fired].filter((name) => !expected.includes(name)),
+            [...fired].filter((name) => !isExpected(name)),
           ),
           ...brokenBy('alerts end once nothing waits', firing),
         ],

@@ -15,8 +15,7 @@ export function postgresDisasters({ stack }: Ground): Disaster[] {
   const strike = () => postgres.kill()
   let restores = 0
   const verify = (lost: Loss, notes: string[]) => checkAnnounced(stack, lost, (restores += 1), notes)
-  const alerts = { always: ['ApiFails'] }
-  const later = { mayLose: { leads: true, milestones: false }, verify, alerts }
+  const later = { mayLose: { leads: true, milestones: false }, verify }
   return [
     {
       ...later,

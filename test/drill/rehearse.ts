@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AlertWatch, ExpectedAlerts } from './alert-watch.ts'
+import type { AlertWatch } from './alert-watch.ts'
 import { type Broken, brokenBy, checkInvariants } from './check.ts'
 import { gatherFacts, readRecord, type RecordFacts } from './facts.ts'
 import type { Follower } from './follower.ts'
@@ -26,8 +26,8 @@ export interface Disaster {
   verify?: (lost: Loss, notes: string[]) => Promise<Broken[]>
   /** What was lost with the server, and stays so until its senders repeat it. */
   mayLose: { leads: boolean; milestones: boolean }
-  /** What fires, where there is a Prometheus. */
-  alerts?: ExpectedAlerts
+  /** The alerts that may fire beside those of what is away. */
+  alerts?: readonly string[]
 }
 
 /** Where it happens: one deployment, and all that was ever sent to it. */
