@@ -36,12 +36,12 @@ export async function watchAlerts({ running }: Stack) {
   let firing: string[] = []
   let known = ''
   const over = new AbortController()
+  const targetsNow = (): Target[] => [
+    { job: 'referrals-api', instance: 'api', port: running.api.metricsPort ?? 0 },
+    { job: 'referrals-worker', instance: 'worker', port: running.worker.metricsPort ?? 0 },
+  ]
   const look = async () => {
-    const { api, worker } = running
-    const targets: Target[] = [
-      { job: 'referrals-api', instance: 'api', port: api.metricsPort ?? 0 },
-      { job: 'referrals-worker', instance: 'worker', port: worker.metricsPort ?? 0 },
-    ]
+    const targets = targetsNow()
     if (known !== JSON.stringify(targets)) prometheus.observe(targets)
     known = JSON.stringify(targets)
     firing = await prometheus.firing()
@@ -53,6 +53,8 @@ export async function watchAlerts({ running }: Stack) {
       await delay(LOOK_MS, undefined, { signal: over.signal }).catch(() => {})
     }
   }
+  await look()
+  await prometheus.untilRead(targetsNow())
   const watching = watch()
   atEnd(async () => {
     over.abort()

@@ -21,6 +21,7 @@ export interface Target {
   port: number
 }
 
+const LOOK_MS = 200
 /** Of a picture. */
 const SAMPLES = 300
 
@@ -112,13 +113,10 @@ export async function startPrometheus(factor = 1) {
       return (await get<Sampled<{ values: [number, string][] }>>(call)).result
     },
 
-    /** Resolves once each process was read. */
+    /** Resolves once each process was read, and no rule takes one for missing any more. */
     async untilRead(targets: readonly Target[]): Promise<void> {
-      for (;;) {
-        const up = await get<{ result: unknown[] }>(`query?query=${encodeURIComponent('up == 1')}`)
-        if (up.result.length >= targets.length) return
-        await delay(200)
-      }
+      const isRead = async () => (await this.query('up == 1')).length >= targets.length
+      while (!(await isRead()) || (await this.firing()).length > 0) await delay(LOOK_MS)
     },
   }
 }
