@@ -35,7 +35,7 @@ const withoutProcess = {
 const withoutWorker = {
   regex: '^@temporalio/worker',
   message:
-    'Only src/worker.ts, its requirements, its failed tasks, its bundle and the replay (and tests) import the worker.',
+    'Only src/worker.ts, its requirements, its failed tasks and activities, its bundle and the replay (and tests) import the worker.',
 }
 
 const unsafeAllowed = {
@@ -123,9 +123,14 @@ export default defineConfig({
       },
     },
     {
-      files: ['worker', 'worker-requirements', 'failed-tasks', 'workflow-bundle', 'replay-histories'].map(
-        (name) => `src/${name}.ts`,
-      ),
+      files: [
+        'worker',
+        'worker-requirements',
+        'activity-failures',
+        'failed-tasks',
+        'workflow-bundle',
+        'replay-histories',
+      ].map((name) => `src/${name}.ts`),
       rules: {
         'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
       },

@@ -69,7 +69,12 @@ const PRS = 'clients/typescript/prs'
 const folderTable: Record<string, Row> = {
   'core/values': { parts: [], also: [values], packages: ['leven', 'ipaddr.js', 'node:net'] },
   'src/config': { parts: ['decisions'], also: [values, 'src/config/'] },
-  'src/metrics': { parts: data, also: [values, 'src/metrics/'], rooms: ['core/database'] },
+  'src/metrics': {
+    parts: data,
+    also: [values, 'src/metrics/'],
+    rooms: ['core/database'],
+    types: ['src/config/'],
+  },
   'src/staff': { parts: [...outgoing, 'own'], also: [values, 'src/staff/'], types: ['src/config.ts'] },
   'src/console': { parts: ['decisions', 'routes', 'own'], also: [values, 'src/console/'] },
   'src/embedded': {

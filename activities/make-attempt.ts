@@ -6,6 +6,7 @@ import type { StartedAttempt } from '../src/core/deliveries/statements/new-attem
 import type { Sql } from '../src/core/database/orm.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import { failureReason } from '../src/core/leads/decisions/referral.ts'
+import { recordedAt } from '../src/core/leads/statements/new-lead.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { signedHeaders } from '../src/core/deliveries/webhooks/signature.ts'
 import { again } from './again.ts'
@@ -23,7 +24,7 @@ export interface AttemptDependencies {
   /** One for all of a process. */
   gate: DeliveryGate
   send: SendWebhook
-  observe: Pick<WorkerObserver, 'attempted' | 'noticed'>
+  observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
   log: Pick<Logger, 'info'>
 }
 
@@ -58,13 +59,18 @@ export async function makeAttempt(
     throw error
   })
   tell(finished)
+  if (finished.end === 'delivered' && !isRepeat(asked))
+    observe.delivered((Date.now() - recordedAt(id).getTime()) / 1000)
   for (const notice of finished.notices) observe.noticed(notice)
   return { ...finished, reason: failureReason(outcome.status, outcome.errorCode) }
 }
 
+/** Whether somebody asked for a webhook that was settled. */
+const isRepeat = (asked: AttemptTrigger) => asked === 'resend' || asked === 'replay'
+
 /** Tells a receiver that keeps no ids that this event is not news. */
 function markReplay(asked: AttemptTrigger): Record<string, string> {
-  return asked === 'resend' || asked === 'replay' ? { 'webhook-replay': 'true' } : {}
+  return isRepeat(asked) ? { 'webhook-replay': 'true' } : {}
 }
 
 /** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */

@@ -12,8 +12,9 @@ import { apiPatience, buildApp } from './app.ts'
 import { readBuild } from './config/build.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { remembered, requireDeployment } from './core/record/statements/deployment.ts'
+import { clientCertificate } from './config/temporal.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
-import { connect, isReachable, sqlOf } from './core/database/orm.ts'
+import { connectCounted, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { olderSchema } from './core/database/schema/schema-version.ts'
@@ -23,8 +24,10 @@ import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { createApiMetrics } from './metrics/api.ts'
+import { registerApiDatabase } from './metrics/database.ts'
+import { registerProcess } from './metrics/process.ts'
 import { boundedStarts } from './core/leads/workflows/bounded-starts.ts'
-import { createTemporalClient } from './core/temporal/client.ts'
+import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { referralId } from './core/temporal/names.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
@@ -37,7 +40,7 @@ const temporal = orFail(() => readTemporal(config))
 const { build } = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'api', { build })
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
-const orm = await connect(config.DATABASE_URL, apiPatience)
+const { orm, poolUse } = await connectCounted(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
 const findRemedy = async () => {
   await requireServiceLogin(sql, config)
@@ -70,9 +73,16 @@ const leftToSweep = (starting: Promise<void>) =>
     log.warn({ err }, 'a workflow is not started yet: the sweep starts it'),
   )
 const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
-const { registry, observeRequest, countRefusedConnection } = createApiMetrics(
-  async () => (await findSharedFault()) === undefined,
-)
+const tlsFiles = readTls(config)
+const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
+registerProcess(registry, {
+  build: readBuild(config),
+  sql,
+  pool: poolUse,
+  reachTemporal: () => reachTemporal(client),
+  certificates: { api: tlsFiles.tls?.cert, temporal_client: clientCertificate(temporal) },
+})
+registerApiDatabase(registry, async () => (await findSharedFault()) === undefined)
 const tools = {
   environment: config.ENVIRONMENT,
   client,
@@ -108,7 +118,7 @@ const app = await buildApp({
   observeRequest,
   rateLimit: config.RATE_LIMIT,
   limits: { maxConnections: config.MAX_CONNECTIONS },
-  ...readTls(config),
+  ...tlsFiles,
   ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
 })
 app.server.on('drop', countRefusedConnection)

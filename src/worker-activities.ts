@@ -5,7 +5,7 @@ import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { createActivities, createWaitingActivities } from '../activities/index.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
-import { httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
+import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forClosing } from './capabilities/closing/worker.ts'
 import { eraseRestored } from './capabilities/erasure/worker.ts'
@@ -59,7 +59,7 @@ export function workerActivities(options: Options) {
     log,
   }
   const firstAttempts = createFirstAttempts(attempting)
-  const mailer = mailerOf(config, log)
+  const mailer = mailerOf(config, { observe, log })
   const mailLimits = {
     perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
     perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
@@ -88,7 +88,7 @@ export function workerActivities(options: Options) {
     tellFailure: failureTeller(client, log),
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
-    scoreProvider: scoreProviderOf(config),
+    scoreProvider: countedProvider(scoreProviderOf(config), observe),
     mailer,
     onboardingMails,
     onceRestored,

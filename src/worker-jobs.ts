@@ -25,6 +25,7 @@ import { noteAlive } from './core/record/statements/alive.ts'
 import type { FailedTasks } from './core/temporal/failed-tasks.ts'
 import { watchFailing } from './core/temporal/failing-loop.ts'
 import { sweep } from './core/temporal/sweep.ts'
+import { watchLoops, type WatchLoop } from './metrics/loops.ts'
 import type { WorkerObserver } from './metrics/worker.ts'
 import { retained } from './retained.ts'
 import { mailerOf } from './worker-mailer.ts'
@@ -45,9 +46,10 @@ interface Options {
 }
 
 /** What runs beside the workflows, until `signal` aborts. */
-export async function runJobs(options: Options): Promise<void> {
-  const { config, log } = options
-  const mailing = { mailer: mailerOf(config, log), staffEmail: config.STAFF_EMAIL, log }
+export async function runJobs(given: Options): Promise<void> {
+  const { config, log, observe, registry } = given
+  const options = { ...given, watchLoop: watchLoops(registry) }
+  const mailing = { mailer: mailerOf(config, { observe, log }), staffEmail: config.STAFF_EMAIL, log }
   const jobs: Promise<void>[] = [
     keepSwept(options),
     keepReconciled(options),
@@ -61,8 +63,8 @@ export async function runJobs(options: Options): Promise<void> {
   await Promise.all(jobs)
 }
 
-async function keepSwept(options: Options): Promise<void> {
-  const { config, log, sql, client, referrals, startEndpoint, observe, signal } = options
+async function keepSwept(options: Options & { watchLoop: WatchLoop }): Promise<void> {
+  const { config, log, sql, client, referrals, startEndpoint, observe, signal, watchLoop } = options
   await sweep({
     sql,
     swept: [
@@ -83,5 +85,6 @@ async function keepSwept(options: Options): Promise<void> {
     ],
     log,
     signal,
+    watchLoop,
   })
 }

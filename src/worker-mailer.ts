@@ -1,10 +1,14 @@
 import type { Logger } from 'pino'
 import { loggedMailer } from '../activities/logged-mailer.ts'
-import { createMailer } from '../activities/mailer.ts'
+import { countedMailer, createMailer, type Mailer } from '../activities/mailer.ts'
 import type { Config } from './config.ts'
+import type { WorkerObserver } from './metrics/worker.ts'
 
 /** What a worker sends emails with. */
-export function mailerOf(config: Config<'worker'>, log: Logger) {
+export function mailerOf(
+  config: Config<'worker'>,
+  { observe, log }: { observe: Pick<WorkerObserver, 'mailed'>; log: Logger },
+): Mailer {
   const mailer = createMailer({
     environment: config.ENVIRONMENT,
     smtpUrl: config.SMTP_URL,
@@ -12,5 +16,5 @@ export function mailerOf(config: Config<'worker'>, log: Logger) {
     from: config.MAIL_FROM,
     allowDomains: config.MAIL_ALLOW_DOMAINS,
   })
-  return loggedMailer(mailer, log)
+  return loggedMailer(countedMailer(mailer, observe), log)
 }

@@ -1,5 +1,13 @@
-import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import {
+  DefaultLogger,
+  type NativeConnection,
+  Runtime,
+  type RuntimeOptions,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker'
 import type { Logger } from 'pino'
+import { countedFailures } from './activity-failures.ts'
 import { overdueErasures, requireJournal } from './capabilities/erasure/worker.ts'
 import { readBuild } from './config/build.ts'
 import {
@@ -10,25 +18,31 @@ import {
   readTemporal,
   type TemporalSettings,
 } from './config.ts'
+import { clientCertificate } from './config/temporal.ts'
 import { workerPatience } from './core/database/mikro-orm.config.ts'
-import { connect, sqlOf } from './core/database/orm.ts'
+import { connectCounted, sqlOf } from './core/database/orm.ts'
 import { readBacklog } from './core/deliveries/statements/backlog.ts'
 import { createSender } from './core/deliveries/webhooks/send.ts'
+import { endingKeys } from './core/partners/worker.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
-import { createTemporalClient } from './core/temporal/client.ts'
+import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
 import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
+import { sdkMetrics } from './metrics/sdk.ts'
 import { waitingWorkerOptions, workerOptions } from './core/temporal/worker-options.ts'
 import { findDatabaseFault } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
+import { registerBacklog } from './metrics/backlog.ts'
 import { registerWorkerDatabase } from './metrics/database.ts'
+import { registerProcess } from './metrics/process.ts'
 import { registerWaiting } from './metrics/waiting.ts'
-import { createWorkerMetrics } from './metrics/worker.ts'
+import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
+import { registerReadiness } from './metrics/readiness.ts'
 import { sdkLines } from './sdk-log.ts'
 import { workerActivities } from './worker-activities.ts'
 import { runJobs } from './worker-jobs.ts'
@@ -52,11 +66,16 @@ async function main(): Promise<void> {
   const { client, guard } = servers
   const tools = createTools(settings, servers)
   const work = workerActivities({ config, log, ...servers, ...tools })
-  const workers = await createWorkers(settings, servers.connection, { bundle, ...work })
+  const workers = await createWorkers(settings, servers.connection, {
+    bundle,
+    ...work,
+    observe: tools.observe,
+  })
   const failed = createFailedTasks()
   watchFailedTasks(workers.main, failed)
   const build = buildOf(workers.main)
   const readiness = workerReadiness({ config, log, ...servers, worker: workers.main })
+  registerReadiness(tools.registry, readiness.findFault)
   const health = await startHealthServer(config, {
     findFault: readiness.findFault,
     findSharedFault: readiness.findSharedFault,
@@ -102,7 +121,7 @@ function readSettings(): Settings {
   const { build } = readBuild(config)
   const log = createLogger(config.LOG_LEVEL, 'worker', { build })
   misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
-  installLogger(log)
+  installRuntime(config, log)
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
   const { connectionOptions, namespace } = temporal
   log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
@@ -112,7 +131,7 @@ function readSettings(): Settings {
 /** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
 async function connectToServers({ config, temporal, log }: Settings) {
   const connection = await connectToTemporal(temporal)
-  const orm = await connect(config.DATABASE_URL, workerPatience)
+  const { orm, poolUse } = await connectCounted(config.DATABASE_URL, workerPatience)
   const sql = sqlOf(orm)
   const deploymentId = await requireDatabase(sql, config)
   await requireForRooms(sql, config, [
@@ -121,18 +140,27 @@ async function connectToServers({ config, temporal, log }: Settings) {
   ])
   const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
   await requireNamespace(client, guard)
-  return { connection, orm, sql, client, guard }
+  return { connection, orm, poolUse, sql, client, guard }
 }
 
 type Servers = Awaited<ReturnType<typeof connectToServers>>
 
 /** What both activities and jobs use. */
-function createTools({ config, log }: Settings, { sql, client }: Servers) {
+function createTools({ config, temporal, log }: Settings, { sql, client, poolUse }: Servers) {
   const onCutOff = (facts: Record<string, unknown>) =>
     log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
-  const { registry, observe } = createWorkerMetrics(log, () => readBacklog(sql))
+  const { registry, observe } = createWorkerMetrics(log)
+  registerProcess(registry, {
+    build: readBuild(config),
+    sql,
+    pool: poolUse,
+    reachTemporal: () => reachTemporal(client),
+    certificates: { temporal_client: clientCertificate(temporal) },
+  })
   registerWorkerDatabase(registry, async () => (await findDatabaseFault(sql)) === undefined)
+  registerBacklog(registry, () => readBacklog(sql))
   registerWaiting(registry, sql, [
+    endingKeys,
     // by room
     overdueErasures,
   ])
@@ -150,6 +178,7 @@ function createTools({ config, log }: Settings, { sql, client }: Servers) {
 
 type Work = Pick<ReturnType<typeof workerActivities>, 'activities' | 'waitingActivities'> & {
   bundle: Awaited<ReturnType<typeof workflowBundle>>
+  observe: Pick<WorkerObserver, 'activityFailed'>
 }
 
 interface Workers {
@@ -161,11 +190,12 @@ interface Workers {
 async function createWorkers(
   { config, temporal }: Settings,
   connection: NativeConnection,
-  { bundle, activities, waitingActivities }: Work,
+  { bundle, activities, waitingActivities, observe }: Work,
 ): Promise<Workers> {
+  const interceptors = { activity: [countedFailures(observe.activityFailed)] }
   const create = async (options: WorkerOptions) =>
-    Worker.create({ ...options, connection, namespace: temporal.namespace }).catch((error: unknown) =>
-      fail(`The worker cannot start: ${reasonOf(error)}`),
+    Worker.create({ ...options, interceptors, connection, namespace: temporal.namespace }).catch(
+      (error: unknown) => fail(`The worker cannot start: ${reasonOf(error)}`),
     )
   const worker = await create({ ...workerOptions(config), workflowBundle: bundle, activities })
   // only capabilities wait; a worker with nothing to do is refused
@@ -190,14 +220,27 @@ function stopOnLoss(workers: Workers): void {
   shutDown(workers)
 }
 
-function installLogger(logger: Logger): void {
-  Runtime.install({
+/** The SDK's own part of the process, with its log and its metrics. */
+function installRuntime(config: Config<'worker'>, logger: Logger): void {
+  const metrics = sdkMetrics(config)
+  const options: RuntimeOptions = {
     logger: new DefaultLogger('INFO', sdkLines(logger)),
     // else the native part of the SDK writes to the terminal, in colours
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      ...(metrics && { metrics: { prometheus: metrics } }),
+    },
     // signals are handled below
     shutdownSignals: [],
-  })
+  }
+  try {
+    Runtime.install(options)
+  } catch (error) {
+    if (metrics === undefined) throw error
+    fail(
+      `The metrics of Temporal’s SDK cannot listen on ${metrics.bindAddress}: ${reasonOf(error)}. Free the port, or set TEMPORAL_METRICS_PORT.`,
+    )
+  }
 }
 
 function stopOnSignals(workers: Workers, log: Logger): void {

@@ -284,6 +284,12 @@ describe('refusals', () => {
       { HOST: '10.0.0.5', TRUST_PROXY: '10.0.0.6', METRICS_PORT: '9464' },
       'METRICS_PORT would be open to all who reach 10.0.0.5: set METRICS_HOST',
     ]),
+    [
+      'worker',
+      { HOST: '10.0.0.5', TEMPORAL_METRICS_PORT: '9465' },
+      'TEMPORAL_METRICS_PORT would be open to all who reach 10.0.0.5: set METRICS_HOST',
+    ],
+    ['worker', { TEMPORAL_METRICS_PORT: '0' }, 'TEMPORAL_METRICS_PORT must be a port number from 1 to 65535'],
     ['api', { HOST: '127.0.0.1.example.com' }, 'HOST 127.0.0.1.example.com is not loopback'],
     [
       'worker',
@@ -335,6 +341,7 @@ describe('refusals', () => {
     { HOST: '10.0.0.5', TRUST_PROXY: '10.0.0.6', METRICS_PORT: '9464', METRICS_HOST: '127.0.0.1' },
     { HOST: '0.0.0.0', TRUST_PROXY: '10.0.0.6', METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
     { METRICS_PORT: '9464' },
+    { TEMPORAL_WORKER_BUILD_ID: '2026-11-21.1', GIT_COMMIT: '' },
   ])('metrics are served where the settings say so: %j', (settings) => {
     expect(refusalOf('api', { ...production, ...settings })).toBe('accepted')
   })

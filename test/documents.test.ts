@@ -15,7 +15,13 @@ import { closeReasonNames, erasureReasonNames, holdReasonNames } from '../src/co
 import { RETRY_DELAYS_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
 import { createLogger } from '../src/logger.ts'
 import { createApiMetrics } from '../src/metrics/api.ts'
-import { registerWorkerDatabase } from '../src/metrics/database.ts'
+import { readBuild } from '../src/config/build.ts'
+import { endingKeys } from '../src/core/partners/worker.ts'
+import { watchLoops } from '../src/metrics/loops.ts'
+import { registerProcess } from '../src/metrics/process.ts'
+import { registerReadiness } from '../src/metrics/readiness.ts'
+import { registerBacklog } from '../src/metrics/backlog.ts'
+import { registerApiDatabase, registerWorkerDatabase } from '../src/metrics/database.ts'
 import { registerWaiting } from '../src/metrics/waiting.ts'
 import { createWorkerMetrics } from '../src/metrics/worker.ts'
 import { staffProgram } from '../src/staff/program.ts'
@@ -65,16 +71,28 @@ describe('docs/operations', () => {
     ])
   })
 
-  it('lists each metric of API and worker with its type and labels, and no other', async () => {
+  it('lists each metric of API and worker with its type, labels and unit, and no other', async () => {
     const log = createLogger('silent', 'worker')
-    const worker = createWorkerMetrics(log, () => Promise.reject(new Error('away')))
+    const sql = {} as Sql
+    const worker = createWorkerMetrics(log)
+    registerBacklog(worker.registry, () => Promise.reject(new Error('away')))
     createRetentionMetrics(worker.registry, log, [])
     createUnknownErasures(worker.registry, log)
     registerWorkerDatabase(worker.registry, async () => true)
-    registerWaiting(worker.registry, {} as Sql, [overdueErasures])
+    registerReadiness(worker.registry, async () => undefined)
+    watchLoops(worker.registry)
+    registerWaiting(worker.registry, sql, [endingKeys, overdueErasures])
     // its types leave the labels out
-    const api = createApiMetrics(async () => true)
+    const api = createApiMetrics()
     forRequests(api.registry)
+    registerApiDatabase(api.registry, async () => true)
+    registerProcess(api.registry, {
+      build: readBuild({}),
+      sql,
+      pool: () => ({ used: 0, idle: 0, waiting: 0, limit: 0 }),
+      reachTemporal: async () => {},
+      certificates: {},
+    })
     const metrics = [api.registry, worker.registry].flatMap(
       (registry) => registry.getMetricsAsArray() as unknown as Metric[],
     )
@@ -82,11 +100,17 @@ describe('docs/operations', () => {
       .map(({ name, type, labelNames }) => `${name} ${type} ${labelNames.join(', ')}`.trim())
       .filter((line) => !/^(process|nodejs)_/.test(line))
     const page = sourceOf('docs/operations/metrics-and-limits.md')
-    const listed = [...page.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)]
-    const lines = listed.map(([, name, type, labels = '']) =>
-      `${name} ${type} ${labels.replaceAll('`', '').trim()}`.trim(),
+    const row =
+      /^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\| ([^|]+?) +\| [^|]+\| \S[^|]*\|$/gm
+    const listed = Array.from(page.matchAll(row), ([, name = '', type, labels = '', unit]) => {
+      const line = `${name} ${type} ${labels.replaceAll('`', '').trim()}`.trim()
+      return { name, line, unit }
+    })
+    expect(listed.map(({ line }) => line).toSorted()).toEqual(registered.toSorted())
+    const inSeconds = listed.filter(({ unit = '' }) => unit.endsWith('seconds'))
+    expect(inSeconds.map(({ name }) => name)).toEqual(
+      listed.flatMap(({ name }) => (name.endsWith('_seconds') ? name : [])),
     )
-    expect(lines.toSorted()).toEqual(registered.toSorted())
   })
 
   it('quotes messages as the code has them', () => {

@@ -46,14 +46,11 @@ function isBehindTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TRUST_PROXY: prox
 }
 
 /** Metrics and probes need no key, so nobody is to reach them by accident. */
-function metricsFaults({
-  HOST: host = '127.0.0.1',
-  METRICS_PORT: port,
-  METRICS_HOST: chosen,
-}: Settings): Fault[] {
-  if (port === undefined || chosen !== undefined || isLoopback(host)) return []
+function metricsFaults({ HOST: host = '127.0.0.1', METRICS_HOST: chosen, ...settings }: Settings): Fault[] {
+  const name = (['METRICS_PORT', 'TEMPORAL_METRICS_PORT'] as const).find((one) => settings[one] !== undefined)
+  if (name === undefined || chosen !== undefined || isLoopback(host)) return []
   const message = `would be open to all who reach ${host}: set METRICS_HOST to the address for your monitoring, such as 127.0.0.1, or to ${host} if only it can reach that`
-  return [{ name: 'METRICS_PORT', message }]
+  return [{ name, message }]
 }
 
 const PAIRS = [

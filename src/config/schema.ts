@@ -190,7 +190,7 @@ export const programs = {
     WORKER_ACTIVITIES: wholeNumber(1, 10_000, 'must be a whole number from 1 to 10000').default(100),
     WORKER_CACHED_WORKFLOWS: wholeNumber(0, 100_000, 'must be a whole number from 0 to 100000').default(500),
     TEMPORAL_DEPLOYMENT_NAME: text.optional(),
-    TEMPORAL_METRICS_PORT: port.optional(),
+    TEMPORAL_METRICS_PORT: wholeNumber(1, 65535, 'must be a port number from 1 to 65535').optional(),
   }),
   staff: z.object({
     ...everywhere,

@@ -43,6 +43,12 @@ export function loadTemporal(environment: Record<string, string>) {
   return { connectionOptions: { ...connectionOptions, address }, namespace }
 }
 
+/** Ours, in PEM, where Temporal wants one. */
+export function clientCertificate({ connectionOptions: { tls } }: TemporalSettings): Buffer | undefined {
+  const pair = typeof tls === 'object' ? tls?.clientCertPair : undefined
+  return pair && Buffer.from(pair.crt)
+}
+
 export class MissingAddress extends Error {}
 
 /** The flags that envconfig would take for `false` although they say something else. */

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
 /** A request that was answered; `route` is the route's pattern, never the requested path. */
 export interface AnsweredRequest {
@@ -10,12 +10,8 @@ export interface AnsweredRequest {
 
 export type ObserveRequest = (request: AnsweredRequest) => void
 
-/**
- * The API's metrics, in their own registry.
- *
- * @param isDatabaseUp is asked each time that the metrics are read.
- */
-export function createApiMetrics(isDatabaseUp: () => Promise<boolean>) {
+/** The API's metrics, in their own registry. */
+export function createApiMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
@@ -31,15 +27,6 @@ export function createApiMetrics(isDatabaseUp: () => Promise<boolean>) {
     help: 'Connections closed without an answer because MAX_CONNECTIONS were open',
     registers: [registry],
   })
-  const database = new Gauge({
-    name: 'referrals_api_database_up',
-    help: 'Whether PostgreSQL answers this process, and its record can be used: 1 or 0',
-    registers: [],
-    async collect() {
-      this.set((await isDatabaseUp()) ? 1 : 0)
-    },
-  })
-  registry.registerMetric(database)
   const observeRequest: ObserveRequest = ({ seconds, ...labels }) => requests.observe(labels, seconds)
   return { registry, observeRequest, countRefusedConnection: () => refusedConnections.inc() }
 }

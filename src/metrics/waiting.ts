@@ -9,7 +9,7 @@ const READ_LIMIT_MS = 2000
 /** Gauges of what waits in a room: what each means, by its name. All are read together. */
 export interface Waiting {
   help: Readonly<Record<string, string>>
-  read: (sql: Sql) => Promise<Readonly<Record<string, number>>>
+  read: (sql: Sql) => Promise<Readonly<Record<string, number | undefined>>>
 }
 
 /** Registers the gauges of rooms. They are read on a scrape, at most once in five seconds. */

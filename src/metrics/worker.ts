@@ -1,17 +1,21 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../core/deliveries/decisions/attempt-outcome.ts'
-import type { Backlog } from '../core/deliveries/statements/backlog.ts'
 import type { EndpointNotice } from '../core/endpoints/statements/incidents.ts'
 import { FAILING_AFTER } from '../core/deliveries/decisions/delivery.ts'
 import type { EndpointPauser } from '../core/endpoints/decisions/endpoint.ts'
 import type { MilestoneName } from '../core/leads/decisions/milestones.ts'
-import { registerBacklog } from './backlog.ts'
 
 /** Counts and logs what happens in the worker. It never throws and waits for nothing. */
 export interface WorkerObserver {
   attempted(outcome: Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>): void
+  /** A webhook was taken for the first time, so long after its event was recorded. */
+  delivered(seconds: number): void
   recorded(event: MilestoneName): void
+  mailed(outcome: 'sent' | 'not_allowed' | 'refused'): void
+  scored(outcome: 'received' | 'failed'): void
+  /** One that failed for another reason than that it has to wait. */
+  activityFailed(activity: string): void
   noticed(notice: EndpointNotice): void
   /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
   unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
@@ -28,10 +32,7 @@ const MESSAGES: Record<EndpointNotice['kind'], string> = {
 const pausingPeople: readonly EndpointPauser[] = ['staff', 'partner']
 
 /** The worker's metrics, in their own registry, and what counts them. */
-export function createWorkerMetrics(
-  log: Logger,
-  read: () => Promise<Backlog>,
-): { registry: Registry; observe: WorkerObserver } {
+export function createWorkerMetrics(log: Logger): { registry: Registry; observe: WorkerObserver } {
   const registry = new Registry()
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] })
@@ -44,6 +45,16 @@ export function createWorkerMetrics(
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers: [registry],
   })
+  const delays = new Histogram({
+    name: 'referrals_event_delivery_seconds',
+    help: 'Time from the recording of an event until its endpoint took the webhook',
+    // retries go on for 72 hours
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28_800, 86_400, 259_200],
+    registers: [registry],
+  })
+  const mails = counter('referrals_mails_total', 'Emails by outcome', 'outcome')
+  const scores = counter('referrals_scores_total', 'Requests to the score provider by outcome', 'outcome')
+  const failures = counter('referrals_activity_failures_total', 'Activities that failed', 'activity')
   const events = counter('referrals_events_recorded_total', 'Events that the worker recorded', 'event')
   const notices = counter(
     'referrals_endpoint_notices_total',
@@ -54,9 +65,10 @@ export function createWorkerMetrics(
     'referrals_webhook_secrets_unreadable_total',
     'Webhooks not sent because a signing secret cannot be decrypted',
   )
-  registerBacklog(registry, read)
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
+  for (const outcome of ['sent', 'not_allowed', 'refused']) mails.inc({ outcome }, 0)
+  for (const outcome of ['received', 'failed']) scores.inc({ outcome }, 0)
   return {
     registry,
     observe: {
@@ -66,7 +78,12 @@ export function createWorkerMetrics(
         attempts.inc({ result: ok ? 'delivered' : (failure ?? 'unknown') })
         durations.observe(durationMs / 1000)
       },
+      // the clock of whoever recorded it may be ahead
+      delivered: (seconds) => delays.observe(Math.max(0, seconds)),
       recorded: (event) => events.inc({ event }),
+      mailed: (outcome) => mails.inc({ outcome }),
+      scored: (outcome) => scores.inc({ outcome }),
+      activityFailed: (activity) => failures.inc({ activity }),
       noticed({ kind, endpointId, partnerId, reason, eventId }) {
         // what people pause is no reason to look at it
         const isByPeople = kind === 'paused' && pausingPeople.some((who) => who === reason)

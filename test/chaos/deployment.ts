@@ -40,10 +40,16 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
   const encryptionKey = randomBytes(32)
   const apiPorts = [await anyPort(), await anyPort()]
   const logs: string[] = []
+  /** What a process runs when it is started next. */
+  const build = { folder: product }
+  const metricsPorts: Partial<Record<Target, number>> = {}
+  const sdkPorts = { 'worker 1': await anyPort(), 'worker 2': await anyPort() }
 
-  function service(name: Target, variables: Record<string, string>): Victim {
+  async function service(name: Target, variables: Record<string, string>): Promise<Victim> {
     const kind = name.startsWith('api') ? ('api' as const) : ('worker' as const)
-    const entry = path.join(product, 'src', kind === 'api' ? 'server.ts' : 'worker.ts')
+    const entry = () => path.join(build.folder, 'src', kind === 'api' ? 'server.ts' : 'worker.ts')
+    const metricsPort = await anyPort()
+    metricsPorts[name] = metricsPort
     const logFile = path.join(folder, `${name.replace(' ', '-')}.log`)
     logs.push(logFile)
     const environment = {
@@ -55,18 +61,19 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
       ENCRYPTION_KEY: encryptionKey.toString('base64'),
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
       DRAIN_SECONDS: '0',
+      METRICS_PORT: String(metricsPort),
       ...variables,
     }
     const start = (onSpawn: (launched: Launched) => void) =>
-      startService({ name, entry, environment, logFile, onSpawn })
+      startService({ name, entry: entry(), environment, logFile, onSpawn })
     return supervised(start, (reason) => onEnd(name, reason))
   }
 
   const victims: Record<Target, Victim> = {
-    'api 1': service('api 1', { PORT: String(apiPorts[0]) }),
-    'api 2': service('api 2', { PORT: String(apiPorts[1]) }),
-    'worker 1': service('worker 1', {}),
-    'worker 2': service('worker 2', {}),
+    'api 1': await service('api 1', { PORT: String(apiPorts[0]) }),
+    'api 2': await service('api 2', { PORT: String(apiPorts[1]) }),
+    'worker 1': await service('worker 1', { TEMPORAL_METRICS_PORT: String(sdkPorts['worker 1']) }),
+    'worker 2': await service('worker 2', { TEMPORAL_METRICS_PORT: String(sdkPorts['worker 2']) }),
     temporal,
     postgres,
   }
@@ -79,6 +86,17 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
     proxies,
     victims,
     temporal,
+    postgres,
+    build,
+    metricsPorts,
+    sdkPorts,
+    /** For a command of staff, who go by no proxy. */
+    staffEnvironment: {
+      ENVIRONMENT: 'sandbox',
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      ENCRYPTION_KEY: encryptionKey.toString('base64'),
+    },
     logs,
     startServices: () =>
       Promise.all((['api 1', 'api 2', 'worker 1', 'worker 2'] as const).map((name) => victims[name].start())),

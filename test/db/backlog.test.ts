@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { readBacklog } from '../../src/core/deliveries/statements/backlog.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import { registerBacklog } from '../../src/metrics/backlog.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { createLogger } from '../../src/logger.ts'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -70,7 +71,8 @@ describe('what waits', () => {
     ['cannot be reached', () => Promise.reject(new Error('away'))],
     ['does not answer', () => Promise.withResolvers<never>().promise],
   ])('has no value while PostgreSQL %s, and everything else is told', async (_, read) => {
-    const { registry, observe } = createWorkerMetrics(createLogger('silent', 'worker'), read)
+    const { registry, observe } = createWorkerMetrics(createLogger('silent', 'worker'))
+    registerBacklog(registry, read)
     observe.recorded('contract_signed')
     const text = await registry.metrics()
     expect(text).toContain('referrals_events_recorded_total{event="contract_signed"} 1')

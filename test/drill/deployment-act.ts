@@ -73,6 +73,7 @@ export function deploymentDisasters({ stack }: Ground): Disaster[] {
   return [
     {
       mayLose: { leads: false, milestones: false },
+      alerts: ['WorkflowsFail', 'ProcessRestarts', 'BuildsDiffer'],
       name: 'a bad version rolled out, and rolled back',
       leadUp: () => delay(4000),
       strike: rollOut,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { endAll } from '../support/at-end.ts'
+import { watchAlerts } from './alert-watch.ts'
 import { deploymentDisasters } from './deployment-act.ts'
 import { startFollower } from './follower.ts'
 import { keyDisasters } from './keys-act.ts'
@@ -37,7 +38,8 @@ process.exitCode = outcomes.some(({ broken }) => broken.length > 0) ? 1 : 0
 
 async function play(disastersOf: (ground: Ground) => Disaster[]): Promise<Outcome[]> {
   const stack = await startStack()
-  const ground = { stack, journal: emptyJournal(), follower: startFollower(stack) }
+  const alerts = await watchAlerts(stack)
+  const ground = { stack, journal: emptyJournal(), follower: startFollower(stack), alerts }
   const played: Outcome[] = []
   for (const disaster of disastersOf(ground)) {
     const outcome = await rehearse(ground, disaster)

@@ -56,6 +56,7 @@ function wrongForOne(stack: Stack): Disaster {
   const staff = (...args: string[]) => stack.staff('endpoint', ...args)
   return {
     ...nothing,
+    alerts: ['WebhookCannotBeSigned'],
     name: 'a secret replaced with a wrong ENCRYPTION_KEY',
     leadUp: () => delay(2000),
     strike: async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { AlertWatch } from './alert-watch.ts'
 import { type Broken, brokenBy, checkInvariants } from './check.ts'
 import { gatherFacts, readRecord, type RecordFacts } from './facts.ts'
 import type { Follower } from './follower.ts'
@@ -25,6 +26,8 @@ export interface Disaster {
   verify?: (lost: Loss, notes: string[]) => Promise<Broken[]>
   /** What was lost with the server, and stays so until its senders repeat it. */
   mayLose: { leads: boolean; milestones: boolean }
+  /** The alerts that may fire beside those of what is away. */
+  alerts?: readonly string[]
 }
 
 /** Where it happens: one deployment, and all that was ever sent to it. */
@@ -32,6 +35,7 @@ export interface Ground {
   stack: Stack
   journal: Journal
   follower: Follower
+  alerts: AlertWatch | undefined
 }
 
 export interface Outcome {
@@ -43,6 +47,8 @@ export interface Outcome {
   seconds: { back: number; lead: number; webhook: number; settled: number }
   broken: Broken[]
   notes: string[]
+  /** The alerts that fired; absent where there is no Prometheus. */
+  fired?: string[]
 }
 
 const AFTERWARDS_MS = 2000
@@ -53,7 +59,7 @@ const GIVE_UP_MS = 3000
 const MOST_PROBED = 20
 
 export async function rehearse(ground: Ground, disaster: Disaster): Promise<Outcome> {
-  const { stack, journal, follower } = ground
+  const { stack, journal, follower, alerts } = ground
   const begunAt = Date.now()
   const say = (line: string) =>
     process.stderr.write(`${disaster.name}, ${((Date.now() - begunAt) / 1000).toFixed(0)} s: ${line}\n`)
@@ -66,6 +72,7 @@ export async function rehearse(ground: Ground, disaster: Disaster): Promise<Outc
   }
   await take(disaster.leadUp)
   say(`strikes with ${journal.borrowers.length} leads`)
+  alerts?.begin()
   const struckAt = Date.now()
   await take(disaster.strike)
   const deadAt = Date.now() + UNDER_WAY_MS
@@ -99,6 +106,8 @@ export async function rehearse(ground: Ground, disaster: Disaster): Promise<Outc
   broken.push(...(await untilNothingWaits(stack)).broken)
   say('probed')
   if (disaster.isWatched !== false) broken.push(...(await findHotLoops(stack)))
+  const seen = await alerts?.end(disaster.alerts)
+  if (seen !== undefined) broken.push(...seen.broken)
   await untilFollowed(stack, follower)
   say('watched')
   broken.push(...checkInvariants(await gatherFacts(stack, journal, follower)))
@@ -118,6 +127,7 @@ export async function rehearse(ground: Ground, disaster: Disaster): Promise<Outc
     },
     broken,
     notes,
+    ...(seen && { fired: seen.fired }),
   }
 }
 

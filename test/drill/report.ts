@@ -8,6 +8,7 @@ const HEADER = [
   'first create-lead after',
   'first webhook after',
   'nothing waits after',
+  'alerts',
   'broken',
 ]
 
@@ -28,7 +29,7 @@ export function toLines({ name, broken }: Outcome): string[] {
   )
 }
 
-function cellsOf({ name, lost, missing, seconds, broken }: Outcome): string[] {
+function cellsOf({ name, lost, missing, seconds, broken, fired }: Outcome): string[] {
   const { lead, webhook, settled } = seconds
   return [
     name,
@@ -36,6 +37,7 @@ function cellsOf({ name, lost, missing, seconds, broken }: Outcome): string[] {
     inSeconds(lost.seconds),
     `${missing.leads}, ${missing.milestones}`,
     ...[lead, webhook, settled].map(inSeconds),
+    fired?.join(', ') ?? 'no Prometheus',
     broken.length === 0 ? 'nothing' : String(broken.length),
   ]
 }

@@ -30,6 +30,7 @@ export async function startStack() {
     MAIL_ALLOW_DOMAINS: 'lender.example',
     // as npm start has it
     STARTS_IN_FLIGHT: '1',
+    METRICS_PORT: '0',
   })
   const { environment, orm, sql } = service
   await requireDeployment(sql, 'sandbox')

@@ -78,6 +78,7 @@ export function temporalDisasters(ground: Ground): Disaster[] {
     },
     {
       mayLose,
+      alerts: ['WorkflowsFail'],
       name: 'Temporal put back from a copy under running workers',
       leadUp,
       strike,

@@ -31,6 +31,7 @@ export async function prepareDelivering() {
   const noticed: string[] = []
   const observe = {
     attempted: () => {},
+    delivered: () => {},
     recorded: () => {},
     unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),

@@ -10,7 +10,7 @@ export async function scrape({ metricsPort }: Pick<ServiceProcess, 'metricsPort'
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'))
       .map((line) => {
-        const [, name = '', labels = '', value] = /^([a-z_:]+)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? []
+        const [, name = '', labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? []
         return [`${name} ${labels.split(',').toSorted().join(',')}`, Number(value)]
       }),
   )

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import type { Environment } from '../../core/values/environment.ts'
@@ -22,6 +23,7 @@ interface Options {
   tellOfDormancy: (digest: Digest) => Promise<boolean>
   log: Pick<Logger, 'info' | 'warn'>
   signal: AbortSignal
+  watchLoop?: WatchLoop
 }
 
 /**
@@ -32,16 +34,19 @@ interface Options {
 export async function keepDormancy(options: Options): Promise<void> {
   const { sql, config, log, signal } = options
   const isSandbox = config.ENVIRONMENT === 'sandbox'
+  const usualMs = isSandbox ? MINUTE_MS : HOUR_MS
+  const turned = options.watchLoop?.('dormancy')
   let failing = false
   while (!signal.aborted) {
     try {
       await alone(sql, 'dormancy', () => (isSandbox ? lookNow(options) : lookOnceAMonth(options)))
       failing = false
+      turned?.(usualMs)
     } catch (error) {
       if (!failing) log.warn({ err: error }, 'cannot look for leads in which nothing happens; trying again')
       failing = true
     }
-    const pauseMs = isSandbox || failing ? MINUTE_MS : HOUR_MS
+    const pauseMs = failing ? MINUTE_MS : usualMs
     await delay(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
@@ -18,6 +19,7 @@ interface Options<Settings> {
   registry: Registry
   log: Logger
   signal: AbortSignal
+  watchLoop?: WatchLoop
 }
 
 /**
@@ -28,6 +30,7 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
   const { sql, config, retained, registry, log, signal } = options
   const names = retained.map(({ name }) => name)
   const metrics = createRetentionMetrics(registry, log, names)
+  const turned = options.watchLoop?.('retention')
   let failing = false
   while (!signal.aborted) {
     try {
@@ -35,6 +38,7 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
       if (due.length === 0) metrics.held([])
       else await alone(sql, 'retention', () => runDue(options, metrics))
       failing = false
+      turned?.(INTERVAL_MS)
     } catch (error) {
       if (!failing) log.warn({ err: error }, 'cannot remove what is old; trying again every minute')
       failing = true

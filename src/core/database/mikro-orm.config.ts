@@ -19,7 +19,14 @@ interface PostgresClient {
   connection: { stream: Socket }
 }
 
-interface PostgresPool {
+/** What pg's pool says of itself. */
+export interface Pool {
+  totalCount: number
+  idleCount: number
+  waitingCount: number
+}
+
+interface PostgresPool extends Pool {
   on(event: 'connect' | 'acquire', listener: (client: PostgresClient) => void): void
   on(event: 'release', listener: (error: unknown, client: PostgresClient) => void): void
 }
@@ -65,7 +72,11 @@ export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15
 /** A peer that is silent for so long is asked whether it is still there. */
 const KEEPALIVE_MS = 10_000
 
-export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
+/** Of one process. */
+export const MOST_CONNECTIONS = 20
+
+/** @param onPool is told of the pool once it is made. */
+export function ormOptions(databaseUrl: string, patience = UNLIMITED, onPool?: (pool: Pool) => void) {
   const { connectMs, silenceMs } = patience
   return defineConfig({
     clientUrl: databaseUrl,
@@ -76,7 +87,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
     // they are in the migrations alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true, skipTables: [LOCK_TABLES] },
-    pool: { min: 0, max: 20 },
+    pool: { min: 0, max: MOST_CONNECTIONS },
     driverOptions: {
       // with the query, and `sslmode` in it, which MikroORM leaves out
       ...sessionOptions(databaseUrl, patience),
@@ -90,6 +101,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED) {
         parseValues(pool)
         pool.on('connect', createStatementNames())
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)
+        onPool?.(pool)
       },
     },
   })

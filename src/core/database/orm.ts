@@ -1,14 +1,38 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import { sql as raw } from 'kysely'
-import { ormOptions } from './mikro-orm.config.ts'
+import { MOST_CONNECTIONS, ormOptions, type Pool } from './mikro-orm.config.ts'
 import type { Patience } from './session-options.ts'
 import type { Sql, Tables } from '../../tables.ts'
 
 export type { Sql } from '../../tables.ts'
 
-/** Connects lazily: the first query opens the first connection. */
-export async function connect(databaseUrl: string, patience?: Patience) {
-  return MikroORM.init(ormOptions(databaseUrl, patience))
+/** Connections of a process. */
+export interface PoolUse {
+  used: number
+  idle: number
+  /** Statements that wait for one. */
+  waiting: number
+  limit: number
+}
+
+/**
+ * Connects lazily: the first query opens the first connection.
+ *
+ * @param onPool is told once of the pool of connections.
+ */
+export async function connect(databaseUrl: string, patience?: Patience, onPool?: (pool: Pool) => void) {
+  return MikroORM.init(ormOptions(databaseUrl, patience, onPool))
+}
+
+/** As `connect`, with what is known of its connections. */
+export async function connectCounted(databaseUrl: string, patience: Patience) {
+  let pool: Pool | undefined
+  const orm = await connect(databaseUrl, patience, (made) => (pool = made))
+  const poolUse = (): PoolUse => {
+    const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = pool ?? {}
+    return { used: totalCount - idle, idle, waiting, limit: MOST_CONNECTIONS }
+  }
+  return { orm, poolUse }
 }
 
 export type Orm = Awaited<ReturnType<typeof connect>>

@@ -9,6 +9,15 @@ import {
   type NamespaceGuard,
 } from './namespace-guard.ts'
 
+const REACH_LIMIT_MS = 1500
+
+/** Rejects when Temporal does not answer in time. */
+export async function reachTemporal({ connection }: Client): Promise<void> {
+  await connection.withDeadline(Date.now() + REACH_LIMIT_MS, async () =>
+    connection.workflowService.getSystemInfo({}),
+  )
+}
+
 /**
  * A client that connects at the first call, and again whenever Temporal comes back. It touches no workflow of
  * another deployment.

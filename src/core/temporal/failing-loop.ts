@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
+import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone } from '../database/locks/alone.ts'
 import {
   type FailingWorkflow,
@@ -30,6 +31,7 @@ interface Options {
   build: string
   log: Logger
   signal: AbortSignal
+  watchLoop?: WatchLoop
 }
 
 /**
@@ -38,13 +40,15 @@ interface Options {
  * its cost does not grow with the number of workflows.
  */
 export async function watchFailing(options: Options): Promise<void> {
-  const { sql, log, signal } = options
+  const { sql, log, signal, watchLoop } = options
+  const turned = watchLoop?.('failing_workflows')
   let isAway = false
   while (!signal.aborted) {
     try {
       await learn(options)
       await alone(sql, 'failing_workflows', () => check(options))
       isAway = false
+      turned?.(INTERVAL_MS)
     } catch (error) {
       if (!isAway)
         log.warn({ err: error }, 'cannot look for workflows whose task fails; trying again every 5 seconds')

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone } from '../database/locks/alone.ts'
 import type { Sql } from '../database/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
@@ -34,13 +35,15 @@ interface SweepOptions {
   chores: readonly Chore[]
   log: Logger
   signal: AbortSignal
+  watchLoop?: WatchLoop
 }
 
 /**
  * Starts the workflows that a crash or an absent Temporal left out: every second, by one process at a time,
  * until `signal` aborts.
  */
-export async function sweep({ sql, swept, chores, log, signal }: SweepOptions): Promise<void> {
+export async function sweep({ sql, swept, chores, log, signal, watchLoop }: SweepOptions): Promise<void> {
+  const turned = watchLoop?.('sweep')
   const turns = swept.map((row) => ({
     isUrgent: row.urgent !== undefined,
     take: turnOf(row, { sql, log, signal }),
@@ -62,6 +65,7 @@ export async function sweep({ sql, swept, chores, log, signal }: SweepOptions): 
       const started = await alone(sql, 'sweep', () => take(turn % RARELY === 0))
       if (started > 0) log.info({ started }, 'started workflows that were left out')
       failing = false
+      turned?.(INTERVAL_MS)
     } catch (error) {
       if (!failing)
         log.warn({ err: error }, 'cannot start workflows that were left out; trying again every second')

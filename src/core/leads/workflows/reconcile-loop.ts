@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
+import type { WatchLoop } from '../../../metrics/loops.ts'
 import type { Sql } from '../../database/orm.ts'
 import { alone } from '../../database/locks/alone.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/durations.ts'
@@ -21,6 +22,7 @@ interface Options {
   referrals: Referrals
   log: Logger
   signal: AbortSignal
+  watchLoop?: WatchLoop
 }
 
 /**
@@ -29,7 +31,8 @@ interface Options {
  * time.
  */
 export async function keepReconciled(options: Options): Promise<void> {
-  const { sql, log, signal } = options
+  const { sql, log, signal, watchLoop } = options
+  const turned = watchLoop?.('comparison')
   let fullAt = 0
   while (!signal.aborted) {
     const isFull = Date.now() >= fullAt
@@ -43,6 +46,7 @@ export async function keepReconciled(options: Options): Promise<void> {
       const repaired = await alone(sql, 'comparison', turn)
       if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
       if (isFull) fullAt = Date.now() + (isDone ? FULL_EVERY_MS : FULL_AGAIN_MS)
+      turned?.(INTERVAL_MS)
     } catch (error) {
       log.warn({ err: error }, 'cannot compare the workflows with the record; trying again in five minutes')
     }

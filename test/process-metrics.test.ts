@@ -1,0 +1,195 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { Registry } from 'prom-client'
+import { sdkMetrics } from '../src/metrics/sdk.ts'
+import { readBuild } from '../src/config/build.ts'
+import { registerProcess } from '../src/metrics/process.ts'
+import type { Sql } from '../src/core/database/orm.ts'
+import { anyPort } from './support/any-port.ts'
+import { certificateFiles } from './support/certificate-files.ts'
+import { leadsOf } from './support/leads.ts'
+import { startMailServer } from './support/mail-server.ts'
+import { runToEnd, type ServiceProcess } from './support/processes.ts'
+import { scrape } from './support/scrape.ts'
+import { partnerCalls, prepareService, type Service } from './support/service.ts'
+import { until } from './support/until.ts'
+
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
+
+describe('each process', () => {
+  let service: Service
+  let api: ServiceProcess
+  let worker: ServiceProcess
+  let sdkPort = 0
+  let mailServer: Awaited<ReturnType<typeof startMailServer>>
+
+  beforeAll(async () => {
+    mailServer = await startMailServer()
+    service = await prepareService({
+      METRICS_PORT: '0',
+      GIT_COMMIT: COMMIT,
+      SMTP_URL: mailServer.url,
+      MAIL_ALLOW_DOMAINS: '*',
+      // nobody is there
+      SCORE_PROVIDER_URL: `http://127.0.0.1:${await anyPort()}`,
+    })
+    sdkPort = await anyPort()
+    ;[api, worker] = await Promise.all([
+      service.startApi(),
+      service.startWorker({ TEMPORAL_METRICS_PORT: String(sdkPort) }),
+    ])
+  }, 60_000)
+
+  const both = () => Promise.all([scrape(api), scrape(worker)])
+
+  it('tells which build it is', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    const build = { version, build: COMMIT.slice(0, 12), commit: COMMIT }
+    for (const { value } of await both()) expect(value('referrals_build_info', build)).toBe(1)
+  })
+
+  it('tells that Temporal answers, what it uses of PostgreSQL, and how the clocks differ', async () => {
+    for (const { value } of await both()) {
+      expect(value('referrals_temporal_up')).toBe(1)
+      expect(value('referrals_database_connections', { state: 'used' })).toBeGreaterThanOrEqual(0)
+      expect(value('referrals_database_connections', { state: 'idle' })).toBeGreaterThanOrEqual(0)
+      expect(value('referrals_database_connections_limit')).toBe(20)
+      expect(value('referrals_database_connections_waiting')).toBe(0)
+      expect(Math.abs(value('referrals_database_clock_difference_seconds') ?? Infinity)).toBeLessThan(1)
+      expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)
+    }
+    expect((await scrape(worker)).value('referrals_worker_ready')).toBe(1)
+  })
+
+  it('tells when a certificate and a key in use end', async () => {
+    const left = (await scrape(await service.startApi(certificateFiles(20)))).value(
+      'referrals_certificate_days_left',
+      { certificate: 'api' },
+    )
+    expect(left).toBeGreaterThan(19)
+    expect(left).toBeLessThan(21)
+    const { id } = await service.addPartner()
+    expect((await scrape(worker)).value('referrals_api_key_days_left')).toBeUndefined()
+    const inTwoDays = new Date(Date.now() + 2 * 86_400_000)
+    const keys = service.sql.updateTable('api_keys').where('partner_id', '=', id)
+    await keys.set({ last_used_at: new Date(), expires_at: inTwoDays }).execute()
+    const days = await until(async () => (await scrape(worker)).value('referrals_api_key_days_left'))
+    expect(days).toBeCloseTo(2, 1)
+    await keys.set({ expires_at: null }).execute()
+  })
+
+  it('tells when each loop last ended a turn', async () => {
+    const ended = async (loop: string) =>
+      (await scrape(worker)).value('referrals_loop_last_end_timestamp_seconds', { loop }) ?? 0
+    const first = await ended('sweep')
+    await until(async () => (await ended('sweep')) > first)
+    for (const loop of ['sweep', 'comparison', 'failing_workflows', 'forgetting', 'retention', 'dormancy'])
+      expect(await ended(loop)).toBeGreaterThan(Date.now() / 1000 - 60)
+    const { value } = await scrape(worker)
+    expect(value('referrals_loop_pause_seconds', { loop: 'sweep' })).toBe(1)
+    // there is no journal
+    expect(value('referrals_loop_pause_seconds', { loop: 'interrupted_erasures' })).toBeUndefined()
+  })
+
+  it('counts mails and scores by outcome, the time to the delivery, and activities that fail', async () => {
+    const partner = await service.addPartner()
+    const leads = leadsOf(service, partner)
+    const count = async (name: string, labels = {}) => (await scrape(worker)).value(name, labels) ?? 0
+    const rises = (name: string, labels = {}) => until(async () => (await count(name, labels)) > 0)
+    const leadId = await leads.start()
+    await rises('referrals_mails_total', { outcome: 'sent' })
+    expect(await count('referrals_mails_total', { outcome: 'refused' })).toBe(0)
+    await rises('referrals_event_delivery_seconds_count')
+    expect(await count('referrals_event_delivery_seconds_sum')).toBeLessThan(30)
+    mailServer.refusing = true
+    // the address has had its mail about leads of the first partner
+    await leadsOf(service, await service.addPartner()).start()
+    await rises('referrals_mails_total', { outcome: 'refused' })
+    await service.referrals.signal(leadId, 'score_update')
+    await rises('referrals_scores_total', { outcome: 'failed' })
+    await rises('referrals_activity_failures_total', { activity: 'recordScoreUpdate' })
+    expect(await count('referrals_activity_failures_total', { activity: 'deliverWebhook' })).toBe(0)
+    mailServer.refusing = false
+  })
+
+  it('has no more series after more partners and leads', async () => {
+    const series = async () => {
+      const texts = await both()
+      return new Set(texts.flatMap(({ text }) => text.match(/^\w+(?:\{[^}]*\})?(?= )/gm) ?? []))
+    }
+    const load = async (leads: number) => {
+      const partner = await service.addPartner()
+      const { createLead, post } = partnerCalls(api.port, partner.key)
+      for (let count = 0; count < leads; count += 1) {
+        const lead_id = await createLead({ email: `canary${count}@example.com` })
+        await post('get-lead', { lead_id })
+      }
+      await partner.endpoint.until((arrivals) => arrivals.length >= leads)
+    }
+    await load(1)
+    const before = await series()
+    for (let partners = 0; partners < 5; partners += 1) await load(4)
+    const after = await series()
+    expect([...after].filter((one) => !before.has(one))).toEqual([])
+    expect(after.size).toBeGreaterThan(200)
+  })
+
+  it('serves the metrics of Temporal’s SDK at an address of their own', async () => {
+    const metrics = async () => (await fetch(`http://127.0.0.1:${sdkPort}/metrics`)).text()
+    const listed = Array.from(
+      readFileSync('docs/operations/metrics-and-limits.md', 'utf8').matchAll(/^\| `(temporal_\w+)`/gm),
+      ([, name = '']) => name,
+    )
+    expect(listed.length).toBeGreaterThan(3)
+    // those of failures come with the first failure
+    const usual = listed.filter((name) => !name.includes('_fail'))
+    const text = await metrics()
+    expect(usual.filter((name) => !text.includes(name))).toEqual([])
+    expect(text).not.toMatch(/lead-\d|canary|example\.com/)
+  })
+
+  it('ends with one line when that port is taken', async () => {
+    const { code, stderr } = await runToEnd('src/worker.ts', {
+      ...service.environment,
+      TEMPORAL_METRICS_PORT: String(sdkPort),
+    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^The metrics of Temporal’s SDK cannot listen on 127\.0\.0\.1:\d+: .*in use.*Free the port, or set TEMPORAL_METRICS_PORT\.\n$/,
+    )
+  })
+})
+
+describe('the metrics of a process', () => {
+  it('say that Temporal is away, and nothing of PostgreSQL, when neither answers', async () => {
+    const registry = new Registry()
+    registerProcess(registry, {
+      build: readBuild({ TEMPORAL_WORKER_BUILD_ID: '2026-11-21.1', GIT_COMMIT: COMMIT }),
+      sql: {} as Sql,
+      pool: () => ({ used: 20, idle: 0, waiting: 3, limit: 20 }),
+      reachTemporal: () => Promise.reject(new Error('away')),
+      certificates: { api: 'no certificate' },
+    })
+    const text = await registry.metrics()
+    expect(text).toMatch(/^referrals_temporal_up 0$/m)
+    expect(text).toMatch(/^referrals_database_connections_waiting 3$/m)
+    expect(text).not.toMatch(/^referrals_database_clock\S* -?\d/m)
+    expect(text).not.toMatch(/^referrals_certificate\S* -?\d/m)
+    expect(text).toContain(`build="2026-11-21.1",commit="${COMMIT}"`)
+  })
+
+  it('are another build’s when the code differs and nobody names it', () => {
+    expect(readBuild({}).build).toMatch(/^[0-9a-f]{12}$/)
+    expect(readBuild({})).toEqual(readBuild({}))
+  })
+
+  it.each([
+    ['localhost', '127.0.0.1:9465'],
+    ['10.0.0.5', '10.0.0.5:9465'],
+    ['::1', '[::1]:9465'],
+  ])('of Temporal’s SDK listen on %s as %s', (METRICS_HOST, bindAddress) => {
+    const settings = { HOST: '0.0.0.0', METRICS_HOST, TEMPORAL_METRICS_PORT: 9465 }
+    expect(sdkMetrics(settings)).toMatchObject({ bindAddress })
+    expect(sdkMetrics({ ...settings, TEMPORAL_METRICS_PORT: undefined })).toBeUndefined()
+  })
+})

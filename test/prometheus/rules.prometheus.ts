@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { parse, stringify } from 'yaml'
+import { temporaryFolder } from '../support/folder.ts'
+import { RULES } from './prometheus.ts'
+import { ruleCases, toTest } from './rule-cases.ts'
+import { scaledRules } from './scaled-rules.ts'
+
+const promtool = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
+  return { status, said: `${stdout}${stderr}` }
+}
+const rules = readFileSync(RULES, 'utf8')
+const { groups } = parse(rules) as { groups: { rules: { alert: string }[] }[] }
+const alerts = groups.flatMap((group) => group.rules.map(({ alert }) => alert))
+
+describe('promtool', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = temporaryFolder()
+  })
+
+  it('finds the configuration and its rules valid', () => {
+    const { said } = promtool('check', 'config', 'docs/deploy/prometheus/prometheus.yml')
+    expect(said).not.toContain('FAILED')
+    expect(said).toContain(`SUCCESS: ${alerts.length} rules found`)
+  })
+
+  it('finds the rules valid that rehearsals use', () => {
+    const file = path.join(folder, 'scaled.yml')
+    writeFileSync(file, scaledRules(rules, 20))
+    expect(promtool('check', 'rules', file).said).toContain(`SUCCESS: ${alerts.length} rules found`)
+  })
+
+  it.each(ruleCases.map((each) => [each.name, each] as const))(
+    'sees exactly the right alerts fire when %s',
+    (_, each) => {
+      const file = path.join(folder, 'case.yml')
+      const evaluation = {
+        rule_files: [path.resolve(RULES)],
+        evaluation_interval: '1m',
+        tests: [toTest(each)],
+      }
+      writeFileSync(file, stringify(evaluation))
+      const { status, said } = promtool('test', 'rules', file)
+      expect(said).toContain('SUCCESS')
+      expect(status).toBe(0)
+    },
+  )
+
+  it('sees each alert fire', () => {
+    expect(new Set(ruleCases.flatMap(({ fires }) => fires))).toEqual(new Set(alerts))
+  })
+})
