@@ -37,8 +37,8 @@ import { requireServiceLogin } from './service-login.ts'
 
 const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))
-const { build } = readBuild(config)
-const log = createLogger(config.LOG_LEVEL, 'api', { build })
+const build = readBuild(config)
+const log = createLogger(config.LOG_LEVEL, 'api', build)
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const { orm, poolUse } = await connectCounted(config.DATABASE_URL, apiPatience)
 const sql = sqlOf(orm)
@@ -76,7 +76,7 @@ const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log 
 const tlsFiles = readTls(config)
 const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 registerProcess(registry, {
-  build: readBuild(config),
+  build,
   sql,
   pool: poolUse,
   reachTemporal: () => reachTemporal(client),

@@ -9,7 +9,7 @@ import {
 import type { Logger } from 'pino'
 import { countedFailures } from './activity-failures.ts'
 import { overdueErasures, requireJournal } from './capabilities/erasure/worker.ts'
-import { readBuild } from './config/build.ts'
+import { type Build, readBuild } from './config/build.ts'
 import {
   type Config,
   misspeltSettings,
@@ -112,20 +112,21 @@ async function main(): Promise<void> {
 interface Settings {
   config: Config<'worker'>
   temporal: TemporalSettings
+  build: Build
   log: Logger
 }
 
 function readSettings(): Settings {
   const config = orFail(() => readConfig('worker'))
   const temporal = orFail(() => readTemporal(config))
-  const { build } = readBuild(config)
-  const log = createLogger(config.LOG_LEVEL, 'worker', { build })
+  const build = readBuild(config)
+  const log = createLogger(config.LOG_LEVEL, 'worker', build)
   misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
   installRuntime(config, log)
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
   const { connectionOptions, namespace } = temporal
   log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
-  return { config, temporal, log }
+  return { config, temporal, build, log }
 }
 
 /** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
@@ -146,12 +147,12 @@ async function connectToServers({ config, temporal, log }: Settings) {
 type Servers = Awaited<ReturnType<typeof connectToServers>>
 
 /** What both activities and jobs use. */
-function createTools({ config, temporal, log }: Settings, { sql, client, poolUse }: Servers) {
+function createTools({ config, temporal, build, log }: Settings, { sql, client, poolUse }: Servers) {
   const onCutOff = (facts: Record<string, unknown>) =>
     log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
   const { registry, observe } = createWorkerMetrics(log)
   registerProcess(registry, {
-    build: readBuild(config),
+    build,
     sql,
     pool: poolUse,
     reachTemporal: () => reachTemporal(client),
