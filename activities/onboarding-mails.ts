@@ -9,7 +9,7 @@ import {
 import type { Sql } from '../src/core/database/orm.ts'
 import { createTurns } from '../src/core/database/locks/turns.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
-import { addressHashes } from './address-hash.ts'
+import { addressHashes } from '../src/core/sealing/address-hash.ts'
 import { again } from './again.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { retryFor } from './retry-for.ts'
@@ -57,7 +57,11 @@ export function createOnboardingMails(dependencies: Dependencies) {
     if (recipient === undefined) return 'already_sent'
     const { partner_id: partnerId, email } = recipient
     if (!mailer.mayMail(email)) return 'not_allowed'
-    const claim = { leadId, partnerId, addressHashes: addressHashes(email, encryptionKeys) }
+    const claim = {
+      leadId,
+      partnerId,
+      addressHashes: addressHashes(email, 'addresses of onboarding mails', encryptionKeys),
+    }
     const claimIt = () => claimOnboardingMail(sql, claim, mailLimits)
     const claimed = await inTurn(partnerId, claimIt, comeBack)
     switch (claimed.kind) {

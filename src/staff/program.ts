@@ -14,12 +14,14 @@ import { erasuresAskedFor } from '../capabilities/erasure/commands/asked-for.ts'
 import { addErasureCommands } from '../capabilities/erasure/commands/erasure.ts'
 import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
 import { addKeyCommands } from '../core/partners/commands/key.ts'
+import { addFindCommand } from '../core/leads/commands/find.ts'
 import { addLeadCommands } from '../core/leads/commands/lead.ts'
 import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
 import { addSandboxCommands } from '../capabilities/sandbox/commands/lead-advance.ts'
 import { addSelfServiceCommands } from '../capabilities/self-service/commands/commands.ts'
 import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
+import { requestFinder } from '../capabilities/requests/commands/find-by-request.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 import { retained } from '../retained.ts'
@@ -48,6 +50,10 @@ const added = {
     erasuresAskedFor,
     closingsAskedFor,
   ],
+  finders: [
+    // by what a partner reads in the header of an answer
+    requestFinder,
+  ],
   onceRestored: [
     // before any process reads what was erased
     eraseAgain,
@@ -66,6 +72,7 @@ export function staffProgram(run: Run): Command {
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(withCommands(program, text))) })
+  addFindCommand(program, run, added.finders)
   addPartnerCommands(program, run)
   addKeyCommands(program, run, added.askedFor)
   addEndpointCommands(program, run)
