@@ -24,7 +24,7 @@ const derived = new WeakMap<Buffer, Map<HashPurpose, KeyObject>>()
 /** Derived once for each key, because that takes longer than to hash an address. */
 function derivedKey(purpose: HashPurpose, key: Buffer): KeyObject {
   let known = derived.get(key)
-  if (known === undefined) derived.set(key, (known = new Map()))
+  if (known === undefined) derived.set(key, (known = new Map<HashPurpose, KeyObject>()))
   let secret = known.get(purpose)
   if (secret === undefined) {
     secret = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', purpose, 32)))

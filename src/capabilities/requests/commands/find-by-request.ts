@@ -12,7 +12,8 @@ export const requestFinder: Finder = {
   find: async ({ sql }, text, { partnerId }) => {
     const request = await findRequest(sql, text.toLowerCase())
     const isWithin = partnerId === undefined || request?.partner_id === partnerId
-    return request?.lead_id != null && isWithin ? [request.lead_id] : []
+    const lead = request?.lead_id ?? undefined
+    return lead !== undefined && isWithin ? [lead] : []
   },
   remark: async ({ sql }, text) => {
     const request = await findRequest(sql, text.toLowerCase())

@@ -10,9 +10,9 @@ import { type LeadSummary, leadSummaries } from '../statements/lead-summaries.ts
 import { type Finder, leadFinders } from './finders.ts'
 
 /** Of each kind of search. */
-const MOST_FOUND = 20
+const PAGE = 20
 /** Longer than anything that can be found. */
-const LONGEST = 500
+const TEXT_LENGTH = 500
 
 const help = `
 TEXT is a lead’s id, a partner_lead_id, an evt_… (which is the webhook-id), an att_…, an X-Request-Id or an email address.
@@ -46,16 +46,16 @@ export async function find(
   others: readonly Finder[] = [],
 ) {
   const text = (given === '-' ? await firstLine(process.stdin) : given).trim()
-  if (text === '' || text.length > LONGEST || /\p{Cc}/u.test(text))
-    throw new Refusal(`Give 1 to ${LONGEST} characters on one line: an id, or an email address.`)
+  if (text === '' || text.length > TEXT_LENGTH || /\p{Cc}/u.test(text))
+    throw new Refusal(`Give 1 to ${TEXT_LENGTH} characters on one line: an id, or an email address.`)
   const finders = [...leadFinders, ...others].filter(({ recognizes }) => recognizes(text))
   const foundBy = new Map<number, string[]>()
   const remarks: string[] = []
   let isMore = false
   for (const { kind, find: look, remark: remarkOf } of finders) {
-    const ids = await look(context, text, { partnerId: partner, limit: MOST_FOUND + 1 })
-    isMore ||= ids.length > MOST_FOUND
-    for (const id of ids.slice(0, MOST_FOUND)) {
+    const ids = await look(context, text, { partnerId: partner, limit: PAGE + 1 })
+    isMore ||= ids.length > PAGE
+    for (const id of ids.slice(0, PAGE)) {
       await context.noteRead({ leadId: id, what: kind })
       foundBy.set(id, [...(foundBy.get(id) ?? []), kind.replace('find by ', '')])
     }
@@ -92,7 +92,7 @@ export async function find(
 
 type Found = { lead: LeadSummary; by: string[] } & ReturnType<typeof waitsFor>
 
-const MORE = `Only the newest ${MOST_FOUND} are listed. To narrow it down: --partner.`
+const MORE = `Only the newest ${PAGE} are listed. To narrow it down: --partner.`
 
 const commandOf = (next: string) => `npm run staff -- ${next}`
 

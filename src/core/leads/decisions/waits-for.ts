@@ -15,13 +15,11 @@ export interface LeadFacts {
   failing_since: Date | null
   /** Its partner's endpoint. */
   is_paused: boolean
-  pause_reason: string | null
   has_no_url: boolean
   /** The lead's first open webhook; `null` if none is. */
   event_id: string | null
   event_name: WebhookName | null
   failures: number | null
-  next_attempt_at: Date | null
   /** What its latest attempt was answered. */
   last_status: number | null
   last_error_code: string | null
@@ -54,41 +52,35 @@ interface Waiting {
  * | otherwise                          | its next milestone                  | `lead show`                |
  */
 export function waitsFor(lead: LeadFacts): Waiting {
-  const { lead_id: id, partner_id: partner, event_id: event, event_name: name } = lead
-  const webhook = `the webhook ${name} (${event})`
-  const show = `lead show ${id}`
+  const { lead_id: id, given_up_event_id: givenUp } = lead
+  const isOpen = lead.closed_at === null
   if (lead.erased_at !== null)
     return { waitsFor: 'nothing: it was erased', since: lead.erased_at, next: `erasure show ${id}` }
-  if (lead.workflow_started_at === null && lead.closed_at === null)
+  if (lead.workflow_started_at === null && isOpen)
     return { waitsFor: 'its workflow, which was not started', since: null, next: 'workflow rebuild' }
   if (lead.failing_since !== null)
     return { waitsFor: 'its workflow, whose task fails', since: lead.failing_since, next: 'workflow repair' }
-  if (event !== null) {
-    const deliveries = `delivery list --lead ${id}`
-    if (lead.has_no_url)
-      return { waitsFor: `a URL to send ${webhook} to`, since: null, next: `endpoint show ${partner}` }
-    if (lead.is_paused)
-      return {
-        waitsFor: `its endpoint, which is paused, to take ${webhook}`,
-        since: null,
-        next: `endpoint show ${partner}`,
-      }
-    const answer = lead.last_status ?? lead.last_error_code ?? 'no answer yet'
-    if ((lead.failures ?? 0) > 0)
-      return {
-        waitsFor: `the next attempt at ${webhook}, which failed ${lead.failures} times, last with ${answer}`,
-        since: null,
-        next: deliveries,
-      }
-    return { waitsFor: webhook, since: null, next: deliveries }
+  if (lead.event_id !== null) return { ...waitsForWebhook(lead), since: null }
+  if (givenUp !== null) {
+    const what = `somebody to send ${givenUp} again, which was given up`
+    return { waitsFor: what, since: null, next: `delivery resend ${givenUp}` }
   }
-  if (lead.given_up_event_id !== null)
-    return {
-      waitsFor: `somebody to send ${lead.given_up_event_id} again, which was given up`,
-      since: null,
-      next: `delivery resend ${lead.given_up_event_id}`,
-    }
-  if (lead.closed_at !== null)
-    return { waitsFor: `nothing: it was closed, ${lead.close_reason}`, since: lead.closed_at, next: show }
-  return { waitsFor: `the milestone after ${lead.status}`, since: null, next: show }
+  const what = isOpen ? `the milestone after ${lead.status}` : `nothing: it was closed, ${lead.close_reason}`
+  return { waitsFor: what, since: lead.closed_at, next: `lead show ${id}` }
+}
+
+function waitsForWebhook(lead: LeadFacts): Omit<Waiting, 'since'> {
+  const webhook = `the webhook ${lead.event_name} (${lead.event_id})`
+  const endpoint = `endpoint show ${lead.partner_id}`
+  const deliveries = `delivery list --lead ${lead.lead_id}`
+  if (lead.has_no_url) return { waitsFor: `a URL to send ${webhook} to`, next: endpoint }
+  if (lead.is_paused) return { waitsFor: `its endpoint, which is paused, to take ${webhook}`, next: endpoint }
+  const failures = lead.failures ?? 0
+  if (failures === 0) return { waitsFor: webhook, next: deliveries }
+  const answer = lead.last_status ?? lead.last_error_code ?? 'no answer yet'
+  const times = failures === 1 ? 'once' : `${failures} times`
+  return {
+    waitsFor: `the next attempt at ${webhook}, which failed ${times}, last with ${answer}`,
+    next: deliveries,
+  }
 }
