@@ -10,7 +10,7 @@ import {
 import type { Sql } from '../src/core/database/orm.ts'
 import { createTurns } from '../src/core/database/locks/turns.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
-import { addressHashes } from './address-hash.ts'
+import { addressHashes } from '../src/core/sealing/address-hash.ts'
 import { again } from './again.ts'
 import { mailFields } from './logged-mailer.ts'
 import type { Mail, Mailer, MailSubject } from './mailer.ts'
@@ -65,7 +65,11 @@ export function createOnboardingMails(dependencies: Dependencies) {
       return outcome
     }
     if (!mailer.mayMail(email)) return leaveOut('not_allowed')
-    const claim = { leadId, partnerId, addressHashes: addressHashes(email, encryptionKeys) }
+    const claim = {
+      leadId,
+      partnerId,
+      addressHashes: addressHashes(email, 'addresses of onboarding mails', encryptionKeys),
+    }
     const claimIt = () => claimOnboardingMail(sql, claim, mailLimits)
     const claimed = await inTurn(partnerId, claimIt, comeBack)
     switch (claimed.kind) {

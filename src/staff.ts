@@ -29,7 +29,7 @@ const run: Run =
       const answer = await act(context, ...args)
       if ('print' in answer) return await answer.print(json, write)
       console.log(json ? JSON.stringify(answer.json, null, 2) : answer.text)
-      if (answer.failed) process.exitCode = 1
+      process.exitCode = answer.exitCode ?? (answer.failed ? 1 : 0)
     } catch (error) {
       const cause = await explainDenial(context.sql, error)
       const { message, reason } = failureOf(cause, context.temporal.address)

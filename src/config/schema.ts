@@ -201,6 +201,7 @@ export const programs = {
     ...erasing,
     ...retaining,
     TEMPORAL_UI_URL: webUrl.optional(),
+    CERTIFICATE_FILES: z.string().default('').transform(itemsOf),
   }),
   migrate: z.object({
     ...everywhere,

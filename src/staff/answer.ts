@@ -6,6 +6,8 @@ export interface Answer {
   text: string
   /** The command ran, and its result is bad: exit code 1. */
   failed?: boolean
+  /** The command ran, and ends with this code, whatever `failed` says. */
+  exitCode?: number
 }
 
 /** Writes to stdout, and resolves once there is room for more. */

@@ -64,7 +64,21 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),
     startResends: createResendStarter(client),
-    temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
+    temporal: {
+      address: temporal.connectionOptions.address,
+      namespace: temporal.namespace,
+      certificates: certificatesOf(temporal),
+    },
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
   }
+}
+
+/** Those that the connection to Temporal needs, in PEM. */
+function certificatesOf({ connectionOptions: { tls } }: TemporalSettings): { name: string; pem: Buffer }[] {
+  if (typeof tls !== 'object' || tls === null) return []
+  const pems = {
+    'of the client at Temporal': tls.clientCertPair?.crt,
+    'of Temporal’s authority': tls.serverRootCACertificate,
+  }
+  return Object.entries(pems).flatMap(([name, pem]) => (pem ? [{ name, pem: Buffer.from(pem) }] : []))
 }

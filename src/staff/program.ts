@@ -8,18 +8,34 @@ import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
+import { closingsInbox } from '../capabilities/closing/commands/inbox.ts'
+import { erasuresInbox } from '../capabilities/erasure/commands/inbox.ts'
+import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
+import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
+import { certifyFirst } from '../capabilities/self-service/commands/certify-first.ts'
+import { changesInbox } from '../capabilities/self-service/commands/inbox.ts'
+import { givenUpInbox } from '../core/deliveries/commands/inbox.ts'
+import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
+import { onboardingInbox, unstartedInbox } from '../core/leads/commands/inbox.ts'
+import { keysInbox } from '../core/partners/commands/inbox.ts'
+import { failingInbox, temporalInbox } from '../core/temporal/commands/inbox.ts'
+import { certificatesInbox } from './inbox-certificates.ts'
+import { addInboxCommand } from './inbox-command.ts'
 import { closingsAskedFor } from '../capabilities/closing/commands/asked-for.ts'
 import { addClosingCommands } from '../capabilities/closing/commands/closing.ts'
 import { erasuresAskedFor } from '../capabilities/erasure/commands/asked-for.ts'
 import { addErasureCommands } from '../capabilities/erasure/commands/erasure.ts'
 import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
 import { addKeyCommands } from '../core/partners/commands/key.ts'
+import { addFindCommand } from '../core/leads/commands/find.ts'
 import { addLeadCommands } from '../core/leads/commands/lead.ts'
 import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
 import { addSandboxCommands } from '../capabilities/sandbox/commands/lead-advance.ts'
 import { addSelfServiceCommands } from '../capabilities/self-service/commands/commands.ts'
 import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
+import { requestHealth } from '../capabilities/requests/commands/health.ts'
+import { requestFinder } from '../capabilities/requests/commands/find-by-request.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 import { retained } from '../retained.ts'
@@ -42,17 +58,49 @@ Example, from a new partner to its first webhook:
 
 /** What rooms add to commands of others. */
 const added = {
+  inbox: [
+    // the worst first: what stops everything, then what is lost or late, then what will be
+    temporalInbox,
+    restoresInbox,
+    failingInbox,
+    unstartedInbox,
+    erasuresInbox,
+    endpointsInbox,
+    givenUpInbox,
+    noticesInbox,
+    changesInbox,
+    closingsInbox,
+    onboardingInbox,
+    keysInbox,
+    certificatesInbox,
+    retentionInbox(retained),
+  ],
   retained,
   askedFor: [
     // that a revoked key does not take back
     erasuresAskedFor,
     closingsAskedFor,
   ],
+  certify: [
+    // before a URL of staff's is set
+    certifyFirst,
+  ],
+  health: [
+    // what a partner asked of the API, and how it was answered
+    requestHealth,
+  ],
+  finders: [
+    // by what a partner reads in the header of an answer
+    requestFinder,
+  ],
   onceRestored: [
     // before any process reads what was erased
     eraseAgain,
   ],
 }
+
+/** The kinds of what waits for a person, the worst first. */
+export const inboxKinds = added.inbox.map(({ kind }) => kind)
 
 /** The command line with its global options. It throws usage errors and does not exit. */
 export function staffProgram(run: Run): Command {
@@ -66,9 +114,11 @@ export function staffProgram(run: Run): Command {
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(withCommands(program, text))) })
-  addPartnerCommands(program, run)
+  addInboxCommand(program, run, added.inbox)
+  addFindCommand(program, run, added.finders)
+  addPartnerCommands(program, run, added.health)
   addKeyCommands(program, run, added.askedFor)
-  addEndpointCommands(program, run)
+  addEndpointCommands(program, run, added.certify)
   addMilestoneCommand(program, run)
   addLeadCommands(program, run)
   addDeliveryCommands(program, run)

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { addressHashes } from '../../activities/address-hash.ts'
+import { addressHashes } from '../../src/core/sealing/address-hash.ts'
 import { createMailer } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import type { MailLimits } from '../../src/core/leads/statements/onboarding.ts'
@@ -171,7 +171,10 @@ describe('onboarding mails', () => {
     // another key, with the old one after it, still counts it
     const newer = [Buffer.alloc(32, 8), KEY]
     expect(await startWorker({}, newer)(await newLead())).toBe('repeated')
-    expect(addressHashes(address, newer)).toEqual([expect.not.stringMatching(hash!), hash])
+    expect(addressHashes(address, 'addresses of onboarding mails', newer)).toEqual([
+      expect.not.stringMatching(hash!),
+      hash,
+    ])
     await aDayPasses()
     expect(await forgetMailedAddresses(sql, 1000)).toBeGreaterThan(0)
     expect(await hashes()).toEqual({ address_hash: null })

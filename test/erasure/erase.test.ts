@@ -81,7 +81,7 @@ describe('a lead that is erased', () => {
   const sealedOf = () =>
     service.sql
       .selectFrom('leads')
-      .select(['personal', 'notes', 'metadata'])
+      .select(['personal', 'email_hash', 'notes', 'metadata'])
       .where('id', '=', lead)
       .executeTakeFirst()
 
@@ -100,7 +100,11 @@ describe('a lead that is erased', () => {
 
   it('is not found by any call, and nothing of it is left in any table', async () => {
     expect((await rowsWith(`canary${mark}`)).toSorted()).toEqual(['attempts', 'idempotency_keys', 'leads'])
-    expect(await sealedOf()).toMatchObject({ personal: expect.any(String), notes: expect.any(String) })
+    expect(await sealedOf()).toMatchObject({
+      personal: expect.any(String),
+      email_hash: expect.any(String),
+      notes: expect.any(String),
+    })
     const requested = await partner.post('erase-lead', { lead_id: lead, reason: 'borrower_request' })
     expect(requested).toMatchObject({
       status: 200,
@@ -108,7 +112,7 @@ describe('a lead that is erased', () => {
     })
     await erased()
     expect(await rowsWith(`canary${mark}`)).toEqual([])
-    expect(await sealedOf()).toEqual({ personal: null, notes: null, metadata: {} })
+    expect(await sealedOf()).toEqual({ personal: null, email_hash: null, notes: null, metadata: {} })
 
     const unknown = await partner.post('get-lead', { lead_id: 999_999 })
     const calls: [string, object][] = [

@@ -79,6 +79,21 @@ describe('erasures that are overdue', () => {
     expect(await overdue()).toEqual([1, 11])
   })
 
+  it('count the hash by which a lead is found, if it is left', async () => {
+    const id = await lead()
+    await eraseLeads(
+      sql,
+      [id],
+      { journal: undefined, backupDays: undefined },
+      { by: 'tester', reason: 'other' },
+    )
+    expect((await countLeft(sql, [id]))(id).leads).toBe(0)
+    await raw`update leads set email_hash = 'hash' where id = ${id}`.execute(sql)
+    expect((await countLeft(sql, [id]))(id).leads).toBe(1)
+    expect(await checkErasures(sql, [id])).toEqual([id])
+    await raw`update leads set email_hash = null where id = ${id}`.execute(sql)
+  })
+
   it('count the hash of an address that is left, and the check empties it', async () => {
     const id = await lead()
     const tools = { journal: undefined, backupDays: undefined }

@@ -47,10 +47,13 @@ export type RetentionBrake = (typeof retentionBrakes)[number]
 /** Retention has stopped before it removed anything wrong; in one line that says what to do. */
 export class RetentionHeld extends Error {
   readonly brake: RetentionBrake
+  /** Of a ceiling: how many staff would have to confirm. */
+  readonly rows: number | undefined
 
-  constructor(brake: RetentionBrake, message: string) {
+  constructor(brake: RetentionBrake, message: string, rows?: number) {
     super(message)
     this.brake = brake
+    this.rows = rows
   }
 }
 

@@ -43,16 +43,8 @@ export function seal(text: string, place: Place, keys: readonly Buffer[]): strin
  * @throws {SealError} when the value has another format, was changed or moved, or its key is not among `keys`.
  */
 export function open(sealed: string, place: Place, keys: readonly Buffer[]): string {
-  const [, header, id, text] = /^(v1\.([0-9a-f]{8}))\.([\w-]+)$/.exec(sealed) ?? []
-  if (header === undefined || id === undefined || text === undefined) {
-    throw new SealError('a stored value is not encrypted, or in an unknown format')
-  }
-  const key = keys.find((candidate) => keyId(candidate) === id)
-  if (key === undefined) {
-    throw new SealError(
-      `ENCRYPTION_KEY lacks the key ${id}: add it after the current one, separated by a comma`,
-    )
-  }
+  const { header, id, text } = partsOf(sealed)
+  const key = keyWith(id, keys)
   const bytes = Buffer.from(text, 'base64url')
   try {
     const nonce = bytes.subarray(0, NONCE_BYTES)
@@ -65,6 +57,29 @@ export function open(sealed: string, place: Place, keys: readonly Buffer[]): str
   } catch {
     throw new SealError(`a stored value under the key ${id} was changed, moved or damaged`)
   }
+}
+
+/**
+ * The key that a sealed value is under.
+ *
+ * @throws {SealError} when the value has another format, or its key is not among `keys`.
+ */
+export function keyOf(sealed: string, keys: readonly Buffer[]): Buffer {
+  return keyWith(partsOf(sealed).id, keys)
+}
+
+function keyWith(id: string, keys: readonly Buffer[]): Buffer {
+  const key = keys.find((candidate) => keyId(candidate) === id)
+  if (key !== undefined) return key
+  throw new SealError(
+    `ENCRYPTION_KEY lacks the key ${id}: add it after the current one, separated by a comma`,
+  )
+}
+
+function partsOf(sealed: string): { header: string; id: string; text: string } {
+  const [, header, id, text] = /^(v1\.([0-9a-f]{8}))\.([\w-]+)$/.exec(sealed) ?? []
+  if (header !== undefined && id !== undefined && text !== undefined) return { header, id, text }
+  throw new SealError('a stored value is not encrypted, or in an unknown format')
 }
 
 export function sealing(text: string, keys: readonly Buffer[]): SealAt {

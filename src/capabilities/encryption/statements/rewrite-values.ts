@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely'
+import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
 import { keyId, open, type Place, seal, SealError } from '../../../core/sealing/seal.ts'
 import {
@@ -85,15 +85,22 @@ async function rewriteRow(
 ): Promise<Rewritten & { isMissed: boolean }> {
   const newest = keys[0] === undefined ? '' : keyId(keys[0])
   const others = Object.entries(values).filter(([, value]) => value.split('.')[1] !== newest)
+  const also: RawBuilder<unknown>[] = []
   const resealed = others.flatMap(([path, value]): [string, string][] => {
     const place: Place = `${sealed.table}:${id}:${path}`
     const text = openOrSkip(value, place, keys)
-    return text === undefined ? [] : [[path, seal(text, place, keys)]]
+    if (text === undefined) return []
+    const moved = seal(text, place, keys)
+    const { derived } = sealed
+    if (path === derived?.from)
+      also.push(raw`${raw.ref(derived.column)} = ${derived.derive(text, moved, keys)}`)
+    return [[path, moved]]
   })
   const unreadable = others.length - resealed.length
   if (resealed.length === 0) return { moved: 0, unreadable, isMissed: false }
   const { numAffectedRows } = await raw`
-    update ${raw.table(sealed.table)} set ${setValues(sealed, { ...values, ...Object.fromEntries(resealed) })}
+    update ${raw.table(sealed.table)}
+    set ${raw.join([setValues(sealed, { ...values, ...Object.fromEntries(resealed) }), ...also])}
     where ctid = ${tid}::tid and ${raw.ref(sealed.id)} = ${id}
       and (${valuesOf(sealed)}) = ${JSON.stringify(values)}::jsonb`.execute(sql)
   const isMissed = numAffectedRows === 0n

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { type Borrower, hashOfBorrower } from '../../../core/leads/statements/sealed-lead.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { isDenied } from '../../../core/database/roles/role-rights.ts'
 
@@ -10,11 +11,26 @@ export interface SealedTable {
   columns: string[]
   /** A jsonb column whose values are sealed each; the place of one is `<column>.<name>`. */
   map?: string
+  /** What else a row has under the key of one of its values: written anew with it, as its column and what it becomes. */
+  derived?: { from: string; column: string; derive: Derive }
 }
+
+/** @param sealed the value that `text` is in, under the key that `derive` uses too. */
+type Derive = (text: string, sealed: string, keys: readonly Buffer[]) => string
 
 /** Every table with sealed values. */
 export const sealedTables: SealedTable[] = [
-  { table: 'leads', id: 'id', columns: ['personal', 'notes'], map: 'metadata' },
+  {
+    table: 'leads',
+    id: 'id',
+    columns: ['personal', 'notes'],
+    map: 'metadata',
+    derived: {
+      from: 'personal',
+      column: 'email_hash',
+      derive: (text, sealed, keys) => hashOfBorrower(JSON.parse(text) as Borrower, sealed, keys),
+    },
+  },
   { table: 'endpoint_secrets', id: 'id', columns: ['ciphertext'] },
   { table: 'endpoint_changes', id: 'id', columns: ['ciphertext'] },
   // those without a lead are not sealed

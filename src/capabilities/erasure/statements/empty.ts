@@ -8,13 +8,14 @@ import type { Sql } from '../../../core/database/orm.ts'
 /** A lead's columns that hold personal data, with nothing in them. */
 const emptied = {
   personal: null,
+  email_hash: null,
   fico_range: null,
   loan_officer_id: null,
   notes: null,
   metadata: raw<Record<string, string>>`'{}'::jsonb`,
 }
 /** Whether a row of `leads` still holds any. */
-const isFilled = raw<boolean>`(coalesce(personal, fico_range, loan_officer_id, notes) is not null or metadata <> '{}')`
+const isFilled = raw<boolean>`(coalesce(personal, email_hash, fico_range, loan_officer_id, notes) is not null or metadata <> '{}')`
 
 /** What an endpoint answered. */
 const emptiedAttempt = { response_headers: null, response_body: null, address: null }

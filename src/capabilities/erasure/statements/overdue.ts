@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** From when on an erasure is overdue: it takes seconds, its workflow is looked at each minute, and emails take their time. */
-const overdueAt = raw<Date>`case when erasures.erased_at is not null then erasures.erased_at + interval '15 minutes'
+export const overdueAt = raw<Date>`case when erasures.erased_at is not null then erasures.erased_at + interval '15 minutes'
   when is_announced and told_at is null
   then requested_at + interval '1 day' else due_at + interval '15 minutes' end`
 

@@ -17,6 +17,7 @@ export async function requireFewLeads(sql: Sql, waiting: number, mostADay: numbe
   throw new RetentionHeld(
     'ceiling',
     `Retention would erase ${waiting + erased} leads within 24 hours, and ${most} are the most, so it erases none. Look at retention show; if they are to be erased: npm run staff -- retention confirm ${waiting + erased}`,
+    waiting + erased,
   )
 }
 

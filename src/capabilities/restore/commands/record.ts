@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import { raiseGeneration } from '../../../core/record/statements/generation.ts'
-import { listRestores, lossesOf } from '../statements/restores.ts'
+import { listRestores, lossesOf, markSeen } from '../statements/restores.ts'
 import type { RestoreCause } from '../../../core/record/decisions/restore.ts'
 import { fields, table } from '../../../staff/answer.ts'
+import { whole } from '../../../staff/arguments.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 
 /** What a room does once staff say that the record was restored, before any process reads it. */
@@ -20,6 +22,11 @@ export function addRecordCommands(program: Command, run: Run, onceRestored: read
     .command('show')
     .description('when the record was restored, and what was lost')
     .action(run(showRestore))
+  record
+    .command('seen')
+    .description('say that you know what a restore lost, and that nobody else has to look')
+    .argument('<generation>', 'which restore: see "record show"', whole(1, 1_000_000))
+    .action(run(seen))
   record
     .command('restored')
     .description(
@@ -49,6 +56,7 @@ export async function showRestore({ sql }: StaffContext) {
             why: ({ cause }) => causes[cause],
             'reached until': 'reached_until',
             done: 'finished_at',
+            seen: 'seen_at',
           }),
           losses.length === 0
             ? 'Nothing is known to be lost by the latest.'
@@ -79,6 +87,19 @@ export async function restored(context: StaffContext, onceRestored: readonly Onc
     text: [fields({ generation }), ...done.flatMap(({ lines }) => lines), AFTER].join('\n'),
     failed: done.some(({ failed }) => failed),
   }
+}
+
+async function seen({ change }: StaffContext, generation: number) {
+  const generations = await change(async ({ sql, audit }) => {
+    const marked = await markSeen(sql, generation)
+    if (marked.length > 0) await audit({ action: 'record.seen', detail: { generations: marked } })
+    return marked
+  })
+  if (generations.length === 0)
+    throw new Refusal(
+      `No restore up to ${generation} is over and waits for somebody to look: see "record show".`,
+    )
+  return { json: { generations }, text: `Noted that you know what was lost: ${generations.join(', ')}.` }
 }
 
 const AFTER =

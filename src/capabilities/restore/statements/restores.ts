@@ -52,9 +52,41 @@ export async function leadsWithDueWebhooks(sql: Sql, afterId: number, limit: num
 export async function listRestores(sql: Sql) {
   return sql
     .selectFrom('restores')
-    .select(['generation', 'at', 'cause', 'reached_until', 'finished_at'])
+    .select(['generation', 'at', 'cause', 'reached_until', 'finished_at', 'seen_at'])
     .orderBy('generation')
     .execute()
+}
+
+/** Restores of which nobody has seen what was lost, the latest first, with how much is known to be. */
+export async function unseenRestores(sql: Sql) {
+  return sql
+    .selectFrom('restores')
+    .select(['generation', 'at', 'finished_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('losses')
+        .select(raw<number>`count(*)::int`.as('lost'))
+        .whereRef('losses.generation', '=', 'restores.generation')
+        .$asScalar()
+        .$notNull()
+        .as('lost'),
+    )
+    .where('seen_at', 'is', null)
+    .orderBy('generation', 'desc')
+    .execute()
+}
+
+/** A person has seen what was lost by then. @returns the generations. */
+export async function markSeen(sql: Sql, generation: number): Promise<number[]> {
+  const seen = await sql
+    .updateTable('restores')
+    .set({ seen_at: raw<Date>`clock_timestamp()` })
+    .where('generation', '<=', generation)
+    .where('finished_at', 'is not', null)
+    .where('seen_at', 'is', null)
+    .returning('generation')
+    .execute()
+  return seen.map((row) => row.generation).toSorted((one, other) => one - other)
 }
 
 /** What was lost in a generation's restore, a partner's or everybody's: leads first. */

@@ -14,6 +14,8 @@ export const Restore = defineEntity({
     reachedUntil: instant().nullable(),
     /** When all workflows had taken it over. */
     finishedAt: instant().nullable(),
+    /** When a person said that they have seen what was lost. */
+    seenAt: instant().nullable(),
   },
   checks: [{ name: 'restores_cause_check', expression: oneOf('cause', restoreCauses) }],
 })

@@ -63,6 +63,16 @@ export async function runRetention<Settings>(
   }
 }
 
+/** When a class last ran to its end; `null` if it never did. */
+export async function lastRunOf(sql: Sql, name: string): Promise<Date | null> {
+  const row = await sql
+    .selectFrom('retention_runs')
+    .select('ran_at')
+    .where('class', '=', name)
+    .executeTakeFirst()
+  return row?.ran_at ?? null
+}
+
 async function noteRun(sql: Sql, name: string, removed: number): Promise<void> {
   const ran = { ran_at: raw<Date>`clock_timestamp()`, removed }
   await sql

@@ -46,6 +46,19 @@ export async function changeToAnnounce(sql: Sql, changeId: number) {
     .executeTakeFirst()
 }
 
+/** Announced changes that have waited an hour for their emails, the longest first. */
+export async function unannouncedChanges(sql: Sql) {
+  return sql
+    .selectFrom('endpoint_changes')
+    .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
+    .select(['partner_id', 'kind', 'requested_at'])
+    .where('endpoint_changes.state', '=', 'announced')
+    .where('takes_effect_at', 'is', null)
+    .where('requested_at', '<', raw<Date>`clock_timestamp() - interval '1 hour'`)
+    .orderBy('requested_at')
+    .execute()
+}
+
 /** Sets the date of an announced change, counted from now, when its emails are sent. */
 export async function setDate(sql: Sql, changeId: number): Promise<void> {
   await sql.transaction().execute(async (trx) => {

@@ -5,6 +5,7 @@ import {
   type CheckReport,
 } from '../decisions/certification.ts'
 import type { Environment } from '../../../core/values/environment.ts'
+import { STAFF } from '../../../core/audit/decisions/audit-name.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import {
   applyChange,
@@ -85,7 +86,7 @@ interface Ended {
 
 /**
  * Ends a certification. If it passed, or its failures are accepted, the candidate takes effect in the same transaction;
- * in production it is announced first.
+ * in production it is announced first. What staff had certified, their command sets.
  */
 export async function endCertification(
   sql: Sql,
@@ -109,7 +110,8 @@ export async function endCertification(
       .set({ result, finished_at: raw<Date>`clock_timestamp()` })
       .where('id', '=', certificationId)
       .execute()
-    const isAccepted = state === 'candidate' && (verdict === 'passed' || row.accept_failures)
+    const isAccepted =
+      state === 'candidate' && row.requested_by !== STAFF && (verdict === 'passed' || row.accept_failures)
     const changesOver = isAccepted && environment === 'sandbox'
     if (changesOver)
       await applyChange(trx, changeId, encryptionKeys, { isPaced: row.reports.valid?.result !== 'passed' })

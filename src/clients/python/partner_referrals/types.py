@@ -602,7 +602,7 @@ class ExportedLeadWorkflow:
 @dataclass(frozen=True, kw_only=True)
 class ExportedRead:
     at: datetime
-    what: Literal["get-lead", "export-lead", "get-deliveries", "lead show", "lead export"]
+    what: Literal["get-lead", "export-lead", "get-deliveries", "lead show", "lead export", "find by email", "find by lead id", "find by partner_lead_id", "find by webhook", "find by request"]
     """By which call or command."""
     by: str
     """`key <id>` for one of your API keys, `staff` for ours."""

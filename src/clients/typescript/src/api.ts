@@ -639,7 +639,17 @@ export interface ExportedLead {
 export interface ExportedRead {
   at: Date
   /** By which call or command. */
-  what: 'get-lead' | 'export-lead' | 'get-deliveries' | 'lead show' | 'lead export'
+  what:
+    | 'get-lead'
+    | 'export-lead'
+    | 'get-deliveries'
+    | 'lead show'
+    | 'lead export'
+    | 'find by email'
+    | 'find by lead id'
+    | 'find by partner_lead_id'
+    | 'find by webhook'
+    | 'find by request'
   /** `key <id>` for one of your API keys, `staff` for ours. */
   by: string
 }

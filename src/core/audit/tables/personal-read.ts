@@ -3,9 +3,20 @@ import { instant, oneOf } from '../../database/columns.ts'
 
 /**
  * What returns a borrower's personal data: calls of the API, and commands of staff. get-deliveries does when it returns what
- * an endpoint answered, which may repeat it.
+ * an endpoint answered, which may repeat it; a find when it says that somebody is there, whatever they were found by.
  */
-export const readKinds = ['get-lead', 'export-lead', 'get-deliveries', 'lead show', 'lead export'] as const
+export const readKinds = [
+  'get-lead',
+  'export-lead',
+  'get-deliveries',
+  'lead show',
+  'lead export',
+  'find by email',
+  'find by lead id',
+  'find by partner_lead_id',
+  'find by webhook',
+  'find by request',
+] as const
 export type ReadKind = (typeof readKinds)[number]
 
 /**

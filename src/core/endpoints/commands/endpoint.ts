@@ -5,14 +5,15 @@ import { readHealth } from '../statements/health.ts'
 import { notificationsOf, setNotifications } from '../statements/notifications.ts'
 import { type Notification, notifications } from '../../leads/decisions/closed-webhook.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
-import { sealing } from '../../sealing/seal.ts'
+import { type SealAt, sealing } from '../../sealing/seal.ts'
 import { describeReason, healthOf } from '../decisions/endpoint.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { checkEndpointUrl } from '../../deliveries/webhooks/endpoint-url.ts'
 import { generateSecret } from '../../deliveries/webhooks/secrets.ts'
-import { fields } from '../../../staff/answer.ts'
+import { type Answer, fields } from '../../../staff/answer.ts'
 import { oneOf, overlapOption, partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
+import type { Certify } from './certify.ts'
 import { describeHealth } from './endpoint-health.ts'
 import { describeChange } from './endpoint-change.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
@@ -20,17 +21,30 @@ import { orAllowIt, test } from './endpoint-test.ts'
 import { noSuchPartner, requirePartner } from '../../partners/commands/require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
-export function addEndpointCommands(program: Command, run: Run): void {
+interface SetOptions {
+  fromNow?: boolean
+  untested?: boolean
+}
+
+/** @param certify of the room that can, if there is one. */
+export function addEndpointCommands(program: Command, run: Run, [certify]: readonly Certify[] = []): void {
   const endpoint = program
     .command('endpoint')
     .description('where partners receive webhooks: a URL and a signing secret each')
     .addHelpText('after', '\nExample:\n  npm run staff -- endpoint set 1 https://lender.example/webhooks')
   const named = (name: string) => endpoint.command(name).argument('<partner>', 'its id', partnerId)
-  named('set')
-    .description('set the URL and send held webhooks in order; shows the first signing secret once')
+  const certified = certify === undefined ? '' : 'certify the URL, then '
+  const setting = named('set')
+    .description(`${certified}set it and send held webhooks in order; shows the first signing secret once`)
     .argument('<url>', 'https://… on the partner’s server')
     .option('--from-now', 'cancel the open webhooks: they are never sent')
-    .action(run(set))
+  if (certify !== undefined)
+    setting.option('--untested', 'set it whether or not the server verifies webhooks')
+  setting.action(
+    run((context, partner: number, url: string, options: SetOptions) =>
+      set(context, partner, url, options, certify),
+    ),
+  )
   named('show').description('URL, health, recent attempts and open webhooks').action(run(showEndpoint))
   named('rotate-secret')
     .description('create a new signing secret; the previous one also signs during the overlap')
@@ -49,8 +63,9 @@ export async function set(
   context: StaffContext,
   partner: number,
   url: string,
-  { fromNow = false }: { fromNow?: boolean } = {},
-) {
+  { fromNow = false, untested = false }: SetOptions = {},
+  certify?: Certify,
+): Promise<Answer> {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = context.config
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault !== null) {
@@ -58,32 +73,49 @@ export async function set(
     throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}${also}.`)
   }
   const name = await requirePartner(context.sql, partner)
-  const secret = generateSecret()
-  const sealed = sealing(secret, await context.encryptionKeys())
+  const before = required(partner, await findEndpoint(context.sql, partner))
+  const again = `endpoint set ${partner} ${url}${fromNow ? ' --from-now' : ''}`
+  const certified = untested ? undefined : await certify?.(context, partner, url, again)
+  if (certified?.kind === 'answered') return certified.answer
+  const secret = certified?.secret ?? generateSecret()
+  const sealed = await sealedFor(context, before.id, secret)
   // paths and queries of webhook URLs can hold passwords
-  const detail = { origin: new URL(url).origin, from_now: fromNow }
+  const detail = { origin: new URL(url).origin, from_now: fromNow, certified: certified !== undefined }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
-  const before = await findEndpoint(context.sql, partner)
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
     const wanted = { url, secret: sealed, fromNow }
     const result = required(partner, await setEndpoint(context.sql, partner, wanted))
     return { result, detail: { canceled: result.canceled } }
   })
-  const shown = secretIsNew
+  // one that was certified, the partner has
+  const isShown = secretIsNew && certified === undefined
+  const shown = isShown
     ? `Its signing secret, shown only once:\n\n  ${secret}`
     : `It keeps its signing secret. To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
-  const drained = await drain(context, id, (before?.open_deliveries ?? 0) - canceled)
+  const tested = certified === undefined ? '' : ' It passed its certification.'
+  const drained = await drain(context, id, (before.open_deliveries ?? 0) - canceled)
   return {
     json: {
       partner_id: partner,
       endpoint_id: id,
       url,
       state: 'draining',
-      secret: secretIsNew ? secret : null,
+      certified: certified !== undefined,
+      secret: isShown ? secret : null,
       canceled_deliveries: canceled,
     },
-    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${drained}`,
+    text: `Webhooks of ${name} go to ${url}.${tested}${leftOut}\n${shown}\n\n${drained}`,
+  }
+}
+
+/** How the endpoint's first secret is stored. It needs no key for one that has a secret, which it keeps. */
+async function sealedFor(context: StaffContext, endpointId: number, secret: string): Promise<SealAt> {
+  const live = await datesOfLiveSecrets(context.sql, endpointId)
+  if (live.every(({ expires_at: end }) => end !== null))
+    return sealing(secret, await context.encryptionKeys())
+  return () => {
+    throw new Refusal('The endpoint’s signing secret was removed meanwhile: try again.')
   }
 }
 

@@ -7,9 +7,9 @@ import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** The latest attempts of a partner that its endpoint's figures are about. */
-const RECENT = 1000
+export const RECENT = 1000
 /** Sorts after every attempt's id. */
-const AFTER_ALL_ATTEMPTS = 'att_g'
+export const AFTER_ALL_ATTEMPTS = 'att_g'
 
 interface Row {
   count: number

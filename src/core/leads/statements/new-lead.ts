@@ -6,7 +6,7 @@ import { currentGeneration } from '../../record/statements/generation.ts'
 import { insertKey, type KeyedRequest, requestHashPlace } from '../../idempotency/statements/answers.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
-import { type Borrower, sealBorrower, sealFields } from './sealed-lead.ts'
+import { type Borrower, hashOfBorrower, sealBorrower, sealFields } from './sealed-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 import { seal } from '../../sealing/seal.ts'
 
@@ -93,12 +93,13 @@ export async function insertLead(
     eachField(optionalFieldNames, (name) => lead[name]),
     encryptionKeys,
   )
+  const personal = sealBorrower(leadId, lead, encryptionKeys)
   const { rows } = await raw<{ duplicate_of: number | null }>`
     with ${earlier}${key}, lead as (
-      insert into leads (id, partner_id, personal, ${optionalColumns}, status, next_position, next_sequence, last_event_at,
-        created_at, updated_at, generation)
-      select ${ids}, ${sealBorrower(leadId, lead, encryptionKeys)}, ${raw.join(Object.values(fields))}, 'lead_received',
-        2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
+      insert into leads (id, partner_id, personal, email_hash, ${optionalColumns}, status, next_position, next_sequence,
+        last_event_at, created_at, updated_at, generation)
+      select ${ids}, ${personal}, ${hashOfBorrower(lead, personal, encryptionKeys)}, ${raw.join(Object.values(fields))},
+        'lead_received', 2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
       from key
     ), event as (
       insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at,

@@ -1,5 +1,6 @@
 import { eachField, type OptionalField, requiredFields } from '../decisions/lead-fields.ts'
-import { open, seal } from '../../sealing/seal.ts'
+import { addressHash, addressHashes } from '../../sealing/address-hash.ts'
+import { keyOf, open, seal } from '../../sealing/seal.ts'
 
 // Who the borrower is, is one sealed value; notes and each value of the metadata are sealed apart, so that one statement
 // changes them without reading the others. The names of metadata stay readable: the limit on them is counted in SQL.
@@ -16,6 +17,26 @@ export function sealBorrower(leadId: number, borrower: Borrower, keys: readonly 
 export function openBorrower(leadId: number, sealed: string, keys: readonly Buffer[]): Borrower {
   return JSON.parse(open(sealed, `leads:${leadId}:personal`, keys)) as Borrower
 }
+
+/**
+ * By which a lead is found by its email address. It is under the key with which the borrower is sealed, so that whoever moves
+ * one to another key moves both.
+ *
+ * @throws {SealError}
+ */
+export function hashOfBorrower(
+  { email }: Pick<Borrower, 'email'>,
+  sealed: string,
+  keys: readonly Buffer[],
+): string {
+  return addressHash(email, HASHED, keyOf(sealed, keys))
+}
+
+const HASHED = 'addresses of leads'
+
+/** What leads with this address may have: one for each key. */
+export const hashesOfEmail = (email: string, keys: readonly Buffer[]): string[] =>
+  addressHashes(email, HASHED, keys)
 
 /** Optional fields as they are stored: notes may say anything about the borrower. */
 export function sealFields<Fields extends Partial<Record<OptionalField, string | null>>>(

@@ -37,7 +37,10 @@ export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
  *
  * @throws {SealError}
  */
-export function openRecord({ personal, ...lead }: LeadRecord, encryptionKeys: readonly Buffer[]) {
+export function openRecord(
+  { personal, email_hash: _, ...lead }: LeadRecord,
+  encryptionKeys: readonly Buffer[],
+) {
   return {
     ...lead,
     ...(personal !== null && openBorrower(lead.id, personal, encryptionKeys)),

@@ -19,6 +19,8 @@ export const Lead = defineEntity({
     partnerLeadId: p.text().nullable(),
     /** Who the borrower is: name, email address and phone number, sealed; null once they are erased. */
     personal: p.text().nullable(),
+    /** By which staff find a lead: a keyed hash of its email address, under the key that `personal` is sealed with. */
+    emailHash: p.text().nullable(),
     ficoRange: p.text().nullable(),
     loanOfficerId: p.text().nullable(),
     /** Sealed. */
@@ -72,6 +74,16 @@ export const Lead = defineEntity({
       name: 'leads_partner_lead_id_index',
       expression:
         'create index leads_partner_lead_id_index on leads (partner_id, partner_lead_id, id) where partner_lead_id is not null',
+    },
+    {
+      name: 'leads_email_hash_index',
+      expression:
+        'create index leads_email_hash_index on leads (email_hash, id) where email_hash is not null',
+    },
+    {
+      name: 'leads_to_hash_index',
+      expression:
+        'create index leads_to_hash_index on leads (id) where (personal is null) <> (email_hash is null)',
     },
     {
       name: 'leads_ended_index',

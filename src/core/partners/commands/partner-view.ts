@@ -1,16 +1,26 @@
 import { listKeys } from '../statements/keys.ts'
 import { listPartners } from '../statements/partner.ts'
+import { type Figures, figuresByPartner } from '../../endpoints/statements/figures.ts'
 import { isFailing } from '../../endpoints/decisions/endpoint.ts'
+import { ageText } from '../../../staff/age.ts'
 import { fields, printable, table } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { keyTable, noKeys } from './key.ts'
+import { shareText } from './partner-health.ts'
 import { noSuchPartner } from './require-partner.ts'
 
 type Partner = Awaited<ReturnType<typeof listPartners>>[number]
 
+const NO_FIGURES: Figures = { oldest_undelivered_at: null, success_rate: null }
+
 /** All partners. */
 export async function list({ sql, config }: StaffContext) {
-  const partners = await listPartners(sql)
+  const rows = await listPartners(sql)
+  const figures = await figuresByPartner(
+    sql,
+    rows.map((row) => row.partner_id),
+  )
+  const partners = rows.map((row) => ({ ...row, ...(figures.get(row.partner_id) ?? NO_FIGURES) }))
   const text = table(partners, {
     partner: 'partner_id',
     name: 'name',
@@ -19,6 +29,8 @@ export async function list({ sql, config }: StaffContext) {
     'valid keys': 'valid_keys',
     'self-service': (row) => selfServiceOf(row, config.ENVIRONMENT),
     endpoint: endpointState,
+    'oldest waits': ({ oldest_undelivered_at: at }) => at && ageText(at),
+    succeeded: ({ success_rate: rate }) => (rate === null ? null : shareText(rate)),
     added: 'created_at',
   })
   const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'

@@ -4,13 +4,15 @@ import { addPartner, changePartner } from '../statements/partner.ts'
 import { printable } from '../../../staff/answer.ts'
 import { partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
+import { health, type HealthSection } from './partner-health.ts'
 import { list, showPartner } from './partner-view.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { requirePartner } from './require-partner.ts'
 
 const NAME = /^[^\p{Cc}]{1,100}$/u
 
-export function addPartnerCommands(program: Command, run: Run): void {
+/** @param sections of rooms. */
+export function addPartnerCommands(program: Command, run: Run, sections: readonly HealthSection[]): void {
   const partner = program
     .command('partner')
     .description('lenders that refer borrowers')
@@ -35,7 +37,15 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .description('a partner, its endpoint’s state and its keys')
     .argument('<partner>', 'its id', partnerId)
     .action(run(showPartner))
-  partner.command('list').description('all partners').action(run(list))
+  partner
+    .command('health')
+    .description('how it fares: its endpoint by day, its requests by status, the limits that it met')
+    .argument('<partner>', 'its id', partnerId)
+    .action(run((context, id: number) => health(context, id, sections)))
+  partner
+    .command('list')
+    .description('all partners, with the age of the oldest webhook that waits and the success rate')
+    .action(run(list))
 }
 
 export async function add(

@@ -12,3 +12,34 @@ export async function firstKeyEndDays(sql: Sql): Promise<number | undefined> {
     .executeTakeFirstOrThrow()
   return days ?? undefined
 }
+
+interface EndingKey {
+  partner_id: number
+  partner_name: string
+  key_id: number
+  expires_at: Date
+  /** Whether no key of the partner works for longer. */
+  is_last: boolean
+}
+
+/**
+ * Keys that end within `days` while their partner needs them: it has no other that works for longer, or none of those was
+ * used since this one. The first to end comes first.
+ */
+export async function endingKeys(sql: Sql, days: number): Promise<EndingKey[]> {
+  const { rows } = await raw<EndingKey>`
+    with valid as (
+      select id, partner_id, last_used_at, expires_at,
+        coalesce(expires_at <= now() + ${days} * interval '1 day', false) as is_ending
+      from api_keys where ${isValidKey}
+    )
+    select ending.partner_id, partners.name as partner_name, ending.id as key_id, ending.expires_at,
+      not exists (select from valid where partner_id = ending.partner_id and not is_ending) as is_last
+    from valid ending join partners on partners.id = ending.partner_id
+    where is_ending and not exists (
+      select from valid where partner_id = ending.partner_id and not is_ending
+        and coalesce(last_used_at, '-infinity') >= coalesce(ending.last_used_at, '-infinity')
+    )
+    order by ending.expires_at, ending.id`.execute(sql)
+  return rows
+}

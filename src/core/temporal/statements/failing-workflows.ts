@@ -132,12 +132,13 @@ export interface FailingGroup {
   example: string
 }
 
-/** How many fail, by type. */
-export async function failingByType(sql: Sql): Promise<FailingGroup[]> {
+/** How many have failed for so long, by type. */
+export async function failingByType(sql: Sql, olderThanMs = 0): Promise<FailingGroup[]> {
   const { rows } = await raw<FailingGroup>`
     select type, count(*)::int as workflows, min(since) as since,
       mode() within group (order by failure) as failure, min(workflow_id) as example
-    from failing_workflows group by type order by workflows desc`.execute(sql)
+    from failing_workflows where since <= clock_timestamp() - ${olderThanMs} * interval '1 millisecond'
+    group by type order by workflows desc`.execute(sql)
   return rows
 }
 

@@ -1,0 +1,60 @@
+import { sql as raw } from 'kysely'
+import type { Sql } from '../../database/orm.ts'
+import type { EndpointPauser, EndpointState } from '../decisions/endpoint.ts'
+
+interface Troubled {
+  partner_id: number
+  partner_name: string
+  url: string | null
+  state: EndpointState
+  paused_by: EndpointPauser | null
+  reason: string | null
+  since: Date
+  failing_since: Date | null
+  /** Counted up to `most`. */
+  webhooks: number
+  leads: number
+}
+
+/** A single failure is no reason to call a partner: attempts follow within minutes. */
+const FAILING_FOR = raw`interval '10 minutes'`
+
+/**
+ * Endpoints that take no webhooks: those that the service paused, those that a person paused or that have no URL while
+ * webhooks wait, and those that fail; those with the most that waits first.
+ */
+export async function troubledEndpoints(sql: Sql, most: number): Promise<Troubled[]> {
+  const { rows } = await raw<Troubled>`
+    select e.partner_id, partners.name as partner_name, e.url, e.state, e.paused_by, e.reason, e.since, e.failing_since,
+      waiting.webhooks, waiting.leads
+    from endpoints e join partners on partners.id = e.partner_id
+    cross join lateral (
+      select count(*)::int as webhooks, count(distinct lead_id)::int as leads from (
+        select lead_id from deliveries where partner_id = e.partner_id and state = 'pending' limit ${most}
+      ) as open
+    ) as waiting
+    where e.state = 'paused' and ((e.paused_by = 'service' and e.url is not null) or waiting.webhooks > 0)
+      or e.state = 'active' and e.failing_since is not null
+        and (e.incident is not null or e.failing_since < clock_timestamp() - ${FAILING_FOR})
+    order by waiting.webhooks desc, coalesce(e.failing_since, e.since)`.execute(sql)
+  return rows
+}
+
+interface Unsent {
+  partner_id: number
+  partner_name: string
+  has_contact: boolean
+  notices: number
+  since: Date
+}
+
+/** Emails about endpoints that should have been sent an hour ago and are not stale, by partner. */
+export async function unsentNoticesByPartner(sql: Sql): Promise<Unsent[]> {
+  const { rows } = await raw<Unsent>`
+    select partners.id as partner_id, partners.name as partner_name, contact_email is not null as has_contact,
+      count(*)::int as notices, min(owed_at) as since
+    from notices join partners on partners.id = notices.partner_id
+    where sent_at is null and owed_at between now() - interval '7 days' and now() - interval '1 hour'
+    group by partners.id order by min(owed_at)`.execute(sql)
+  return rows
+}

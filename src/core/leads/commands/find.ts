@@ -1,0 +1,130 @@
+import type { Command } from 'commander'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import { partnerId } from '../../../staff/arguments.ts'
+import type { Run, StaffContext } from '../../../staff/context.ts'
+import { firstLine } from '../../../staff/first-line.ts'
+import { Refusal } from '../../../staff/refusal.ts'
+import { waitsFor } from '../decisions/waits-for.ts'
+import { type LeadSummary, leadSummaries } from '../statements/lead-summaries.ts'
+import { type Finder, leadFinders } from './finders.ts'
+
+/** Of each kind of search. */
+const PAGE = 20
+/** Longer than anything that can be found. */
+const TEXT_LENGTH = 500
+
+const help = `
+TEXT is a lead’s id, a partner_lead_id, an evt_… (which is the webhook-id), an att_…, an X-Request-Id or an email address.
+A - reads it from the first line of the standard input, so that an address is not kept by the shell.
+
+Examples:
+  npm run staff -- find LOAN-2026-131
+  npm run staff -- find - < address.txt`
+
+/** @param others finders of rooms. */
+export function addFindCommand(program: Command, run: Run, others: readonly Finder[]): void {
+  program
+    .command('find')
+    .description(
+      'the leads that a text names, and what each waits for; each lead that is found is a recorded read',
+    )
+    .argument('<text>', 'what names the lead')
+    .option('--partner <partner>', 'only this partner’s', partnerId)
+    .addHelpText('after', help)
+    .action(run((context, text: string, options: Options) => find(context, text, options, others)))
+}
+
+interface Options {
+  partner?: number
+}
+
+export async function find(
+  context: StaffContext,
+  given: string,
+  { partner }: Options = {},
+  others: readonly Finder[] = [],
+) {
+  const text = (given === '-' ? await firstLine(process.stdin) : given).trim()
+  if (text === '' || text.length > TEXT_LENGTH || /\p{Cc}/u.test(text))
+    throw new Refusal(`Give 1 to ${TEXT_LENGTH} characters on one line: an id, or an email address.`)
+  const finders = [...leadFinders, ...others].filter(({ recognizes }) => recognizes(text))
+  const foundBy = new Map<number, string[]>()
+  const remarks: string[] = []
+  let isMore = false
+  for (const { kind, find: look, remark: remarkOf } of finders) {
+    const ids = await look(context, text, { partnerId: partner, limit: PAGE + 1 })
+    isMore ||= ids.length > PAGE
+    for (const id of ids.slice(0, PAGE)) {
+      await context.noteRead({ leadId: id, what: kind })
+      foundBy.set(id, [...(foundBy.get(id) ?? []), kind.replace('find by ', '')])
+    }
+    const remark = await remarkOf?.(context, text)
+    if (remark !== undefined) remarks.push(remark)
+  }
+  const leads = await leadSummaries(context.sql, [...foundBy.keys()])
+  const found = leads.map((lead) => ({ lead, by: foundBy.get(lead.lead_id) ?? [], ...waitsFor(lead) }))
+  const where = finders.map((finder) => finder.where)
+  return {
+    json: {
+      leads: found.map(({ lead, by, waitsFor: waiting, since, next }) => ({
+        lead_id: lead.lead_id,
+        partner_id: lead.partner_id,
+        partner_name: lead.partner_name,
+        partner_lead_id: lead.partner_lead_id,
+        status: lead.status,
+        created_at: lead.created_at,
+        closed_at: lead.closed_at,
+        erased_at: lead.erased_at,
+        found_by: by,
+        waits_for: waiting,
+        since,
+        next_command: next,
+      })),
+      is_more: isMore,
+      looked_at: where,
+      remarks,
+    },
+    text: [textOf(found, where), ...(isMore ? [MORE] : []), ...remarks].join('\n\n'),
+    failed: found.length === 0,
+  }
+}
+
+type Found = { lead: LeadSummary; by: string[] } & ReturnType<typeof waitsFor>
+
+const MORE = `Only the newest ${PAGE} are listed. To narrow it down: --partner.`
+
+const commandOf = (next: string) => `npm run staff -- ${next}`
+
+function textOf(found: Found[], where: string[]): string {
+  const [first] = found
+  if (first === undefined) return `No lead was found. Looked at: ${where.join('; ')}.`
+  if (found.length === 1) return oneText(first)
+  return table(found, {
+    lead: ({ lead }) => lead.lead_id,
+    partner: ({ lead }) => `${lead.partner_id}, ${lead.partner_name}`,
+    'partner’s lead id': ({ lead }) => lead.partner_lead_id,
+    created: ({ lead }) => lead.created_at,
+    status: ({ lead }) => lead.status,
+    'found by': ({ by }) => by.join(', '),
+    'waits for': waitText,
+    next: ({ next }) => next,
+  })
+}
+
+function oneText(found: Found): string {
+  const { lead, by, next } = found
+  return fields({
+    lead: lead.lead_id,
+    'found by': by.join(', '),
+    partner: `${lead.partner_id}, ${lead.partner_name}`,
+    'partner’s lead id': lead.partner_lead_id,
+    created: lead.created_at,
+    status: lead.status,
+    'waits for': waitText(found),
+    next: commandOf(next),
+  })
+}
+
+const waitText = ({ waitsFor: what, since }: Found) =>
+  since === null ? what : `${what} at ${formatTimestamp(since)} UTC`

@@ -1,0 +1,61 @@
+import type { ReadKind } from '../../audit/tables/personal-read.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import {
+  leadById,
+  leadByWebhook,
+  leadsByEmail,
+  leadsByPartnerLeadId,
+  type Within,
+} from '../statements/find-leads.ts'
+import { someAreUnhashed } from '../statements/email-hashes.ts'
+
+/** A way to find leads by what a partner or a log names. */
+export interface Finder {
+  /** As the log of reads names it. */
+  kind: ReadKind
+  /** Where it looks, for somebody who found nothing. */
+  where: string
+  /** Whether TEXT can be that. */
+  recognizes: (text: string) => boolean
+  /** Ids of leads, the newest first. */
+  find: (context: StaffContext, text: string, within: Within) => Promise<number[]>
+  /** What else there is to say, in one line: why it may have missed some, or what it found that is no lead. */
+  remark?: (context: StaffContext, text: string) => Promise<string | undefined>
+}
+
+const LEAD = /^(?:lead-)?([1-9]\d{0,9})$/
+const WEBHOOK = /^(?:evt|att)_[0-9a-f-]{36}$/
+const EMAIL = /^[^\s@]+@[^\s@]+$/
+
+/** Those of leads themselves. Any text may be a partner's own id. */
+export const leadFinders: readonly Finder[] = [
+  {
+    kind: 'find by lead id',
+    where: 'lead ids',
+    recognizes: (text) => LEAD.test(text),
+    find: ({ sql }, text, within) => leadById(sql, Number(LEAD.exec(text)?.[1]), within),
+  },
+  {
+    kind: 'find by webhook',
+    where: 'ids of events, which are the webhook-ids, and of attempts',
+    recognizes: (text) => WEBHOOK.test(text),
+    find: ({ sql }, text, within) => leadByWebhook(sql, text, within),
+  },
+  {
+    kind: 'find by email',
+    where: 'email addresses of leads that are not erased',
+    recognizes: (text) => EMAIL.test(text),
+    find: async (context, text, within) =>
+      leadsByEmail({ sql: context.sql, encryptionKeys: await context.encryptionKeys() }, text, within),
+    remark: async ({ sql }) =>
+      (await someAreUnhashed(sql))
+        ? 'Some leads cannot be found by email address: a worker has not come to them yet, or their key is missing.'
+        : undefined,
+  },
+  {
+    kind: 'find by partner_lead_id',
+    where: 'partner_lead_id of all partners',
+    recognizes: () => true,
+    find: ({ sql }, text, within) => leadsByPartnerLeadId(sql, text, within),
+  },
+]

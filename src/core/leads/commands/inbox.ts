@@ -1,0 +1,35 @@
+import { command, firstOf, type InboxSource, MOST_COUNTED } from '../../../staff/inbox.ts'
+import { unsentOnboardingMails } from '../statements/unsent-mails.ts'
+import { countUnstarted } from '../statements/unstarted-counts.ts'
+
+/** A worker starts them within seconds once it can. */
+const UNSTARTED_MS = 60_000
+
+/** Of each partner, the newest: a mail server that is away shows there. */
+const CLAIMS = 2000
+
+/** Leads without a workflow. */
+export const unstartedInbox: InboxSource = {
+  kind: 'leads without a workflow',
+  find: async ({ sql }, limit) => {
+    const { leads, partners, since } = await countUnstarted(sql, UNSTARTED_MS, MOST_COUNTED)
+    if (leads === 0) return firstOf([], limit)
+    const what = 'Leads have no workflow: nothing happens to them, and no webhook is sent.'
+    return firstOf([{ what, since, touches: { leads, partners }, mend: command('workflow rebuild') }], limit)
+  },
+}
+
+/** Onboarding emails that the mail server does not take. */
+export const onboardingInbox: InboxSource = {
+  kind: 'emails to borrowers',
+  find: async ({ sql }, limit) => {
+    const unsent = await unsentOnboardingMails(sql, CLAIMS)
+    const items = unsent.map(({ partner_id: partner, leads, since, example }) => ({
+      what: `Onboarding emails of partner ${partner} are not sent, that of lead ${example} for example: the mail server is away, or does not take the address. Read its log; for an address that does not exist, ask the partner, and close the lead if nobody can be reached.`,
+      since,
+      touches: { leads },
+      mend: command(`lead close ${example} --reason unreachable`),
+    }))
+    return firstOf(items, limit)
+  },
+}

@@ -1,0 +1,26 @@
+import { DAY_MS } from '../../values/durations.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { command, firstOf, type InboxSource } from '../../../staff/inbox.ts'
+import { endingKeys } from '../statements/ending-keys.ts'
+
+const ENDS_SOON_DAYS = 30
+
+/** Keys that end although their partner needs them. */
+export const keysInbox: InboxSource = {
+  kind: 'keys',
+  find: async ({ sql }, limit) => {
+    const items = (await endingKeys(sql, ENDS_SOON_DAYS)).map((key) => {
+      const { partner_id: partner, partner_name: name, key_id: id, expires_at: at, is_last: isLast } = key
+      const ends = `Key ${id} of partner ${partner}, ${name}, ends on ${formatTimestamp(at)} UTC`
+      return {
+        what: isLast
+          ? `${ends}, and the partner has no other that works for longer.`
+          : `${ends}, and the partner still uses it instead of its newer one: tell the partner to change over, then revoke it.`,
+        since: new Date(at.getTime() - ENDS_SOON_DAYS * DAY_MS),
+        touches: { partners: 1 },
+        mend: command(isLast ? `key issue ${partner}` : `key revoke ${id}`),
+      }
+    })
+    return firstOf(items, limit)
+  },
+}

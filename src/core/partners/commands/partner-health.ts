@@ -1,0 +1,132 @@
+import { attemptsByDay, eventsByDay, NEWEST } from '../../deliveries/statements/daily.ts'
+import { describeReason, healthOf } from '../../endpoints/decisions/endpoint.ts'
+import { findEndpoint } from '../../endpoints/statements/endpoint.ts'
+import { readHealth } from '../../endpoints/statements/health.ts'
+import { refusedMails } from '../../leads/statements/refused-mails.ts'
+import type { Sql } from '../../database/orm.ts'
+import { formatTimestamp } from '../../values/timestamps.ts'
+import { ageText, durationText } from '../../../staff/age.ts'
+import { fields, table } from '../../../staff/answer.ts'
+import type { StaffContext } from '../../../staff/context.ts'
+import { noSuchPartner, requirePartner } from './require-partner.ts'
+
+const HEALTH_DAYS = 7
+/** Of leads, for what their emails were refused for. */
+const NEWEST_LEADS = 10_000
+
+/** What a room adds to how a partner fares. */
+export type HealthSection = (
+  sql: Sql,
+  partner: number,
+) => Promise<{ json: Record<string, unknown>; text: string }>
+
+/** How a partner fares, on one page: what one reads before one answers its mail. */
+export async function health(
+  { sql }: StaffContext,
+  partner: number,
+  sections: readonly HealthSection[] = [],
+) {
+  const name = await requirePartner(sql, partner)
+  const endpoint = await findEndpoint(sql, partner)
+  if (endpoint === undefined) throw noSuchPartner(partner)
+  const [reading, events, attempts, refused] = await Promise.all([
+    readHealth(sql, partner),
+    eventsByDay(sql, partner, HEALTH_DAYS),
+    attemptsByDay(sql, partner, HEALTH_DAYS),
+    refusedMails(sql, partner, { days: HEALTH_DAYS, most: NEWEST_LEADS }),
+  ])
+  const others = await Promise.all(sections.map((section) => section(sql, partner)))
+  const { health: state, reason, since } = healthOf(endpoint)
+  const held = endpoint.state === 'paused' ? endpoint.open_deliveries : 0
+  const givenUp = events.reduce((sum, day) => sum + day.given_up, 0)
+  const days = byDay(events, attempts)
+  return {
+    json: {
+      partner_id: partner,
+      name,
+      endpoint: { health: state, reason, since, url: endpoint.url },
+      open_webhooks: endpoint.open_deliveries,
+      held_webhooks: held,
+      given_up_webhooks: givenUp,
+      oldest_waiting: reading.oldest_waiting,
+      last_success_at: reading.last_success_at,
+      last_error: reading.last_error,
+      days,
+      refused_emails: refused,
+      ...(Object.assign({}, ...others.map(({ json }) => json)) as Record<string, unknown>),
+    },
+    text: [
+      fields({
+        partner: `${partner}, ${name}`,
+        endpoint: endpoint.url ?? 'none yet',
+        health: `${state}: ${describeReason(reason)}`,
+        since,
+        'open webhooks': endpoint.open_deliveries,
+        held,
+        [`given up in ${HEALTH_DAYS} days`]: givenUp,
+        'oldest waiting': oldestText(reading.oldest_waiting),
+        'last success': reading.last_success_at,
+        'last error': errorText(reading.last_error),
+        'emails to borrowers refused': refused.map((row) => `${row.leads} ${row.refused}`).join(', '),
+      }),
+      days.length === 0 ? `No event in the last ${HEALTH_DAYS} days.` : daysTable(days),
+      ...others.map(({ text }) => text),
+      `Days are in UTC. The newest ${NEWEST} attempts, and deliveries in each state, are counted.`,
+    ].join('\n\n'),
+  }
+}
+
+type Reading = Awaited<ReturnType<typeof readHealth>>
+
+const oldestText = (oldest: Reading['oldest_waiting']) =>
+  oldest &&
+  `${ageText(oldest.waiting_since)}: ${oldest.event_name} of lead ${oldest.lead_id}, ${oldest.event_id}`
+
+const errorText = (error: Reading['last_error']) =>
+  error && `${formatTimestamp(new Date(error.at))}: ${error.hint ?? error.error_code}`
+
+type Events = Awaited<ReturnType<typeof eventsByDay>>[number]
+type Attempts = Awaited<ReturnType<typeof attemptsByDay>>[number]
+type Day = Omit<Events, 'day'> & Omit<Attempts, 'day'> & { day: string }
+
+const NO_EVENTS = {
+  events: 0,
+  delivered: 0,
+  given_up: 0,
+  canceled: 0,
+  open: 0,
+  acceptance_p50_ms: null,
+  acceptance_p95_ms: null,
+}
+const NO_ATTEMPTS = { attempts: 0, succeeded: 0, first_p50_ms: null, first_p95_ms: null }
+
+/** An event is of the day on which it was recorded, an attempt of the day on which it was made. */
+function byDay(events: Events[], attempts: Attempts[]): Day[] {
+  const names = [...new Set([...events, ...attempts].map(({ day }) => day))].toSorted().toReversed()
+  return names.map((day) => ({
+    ...NO_EVENTS,
+    ...NO_ATTEMPTS,
+    ...events.find((each) => each.day === day),
+    ...attempts.find((each) => each.day === day),
+    day,
+  }))
+}
+
+const both = (p50: number | null, p95: number | null) =>
+  p50 === null || p95 === null ? null : `${durationText(p50)}, ${durationText(p95)}`
+
+const daysTable = (days: Day[]) =>
+  table(days, {
+    day: 'day',
+    events: 'events',
+    delivered: 'delivered',
+    'given up': 'given_up',
+    open: 'open',
+    'accepted after p50, p95': (row) => both(row.acceptance_p50_ms, row.acceptance_p95_ms),
+    attempts: 'attempts',
+    succeeded: ({ attempts, succeeded }) => (attempts === 0 ? null : shareText(succeeded / attempts)),
+    'first attempt p50, p95': (row) => both(row.first_p50_ms, row.first_p95_ms),
+  })
+
+/** A share of all as a percentage. */
+export const shareText = (share: number) => `${Number((share * 100).toFixed(2))}%`

@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import { fields, printable } from './answer.ts'
+import { whole } from './arguments.ts'
+import type { Run, StaffContext } from './context.ts'
+import { type InboxItem, type InboxSource, MOST_COUNTED } from './inbox.ts'
+
+/** Of each kind. */
+const MOST_SHOWN = 10
+/** For cron: something waits. 1 says that the command itself failed. */
+const SOMETHING_WAITS = 3
+
+/** @param sources of rooms, the worst first. */
+export function addInboxCommand(program: Command, run: Run, sources: readonly InboxSource[]): void {
+  program
+    .command('inbox')
+    .description(
+      `what needs a person now, over all partners, the worst first; exit code ${SOMETHING_WAITS} if there is something`,
+    )
+    .option('--limit <items>', 'of each kind', whole(1, 1000), MOST_SHOWN)
+    .action(run((context, { limit }: { limit: number }) => inbox(context, sources, limit)))
+}
+
+export async function inbox(context: StaffContext, sources: readonly InboxSource[], limit = MOST_SHOWN) {
+  const kinds: { kind: string; items: InboxItem[]; total: number }[] = []
+  for (const { kind, find } of sources) kinds.push({ kind, ...(await find(context, limit)) })
+  const waiting = kinds.filter(({ items }) => items.length > 0)
+  return {
+    json: {
+      items: waiting.flatMap(({ kind, items }) => items.map((item) => ({ kind, ...item }))),
+      not_listed: Object.fromEntries(
+        waiting.flatMap(({ kind, items, total }) =>
+          total > items.length ? [[kind, total - items.length]] : [],
+        ),
+      ),
+    },
+    text:
+      waiting.length === 0 ? 'Nothing needs a person.' : waiting.map((each) => kindText(each)).join('\n\n'),
+    ...(waiting.length > 0 && { exitCode: SOMETHING_WAITS }),
+  }
+}
+
+function kindText({ items, total }: { items: InboxItem[]; total: number }): string {
+  const left = total - items.length
+  return [...items.map(itemText), ...(left > 0 ? [`and ${left} more`] : [])].join('\n\n')
+}
+
+function itemText({ what, since, touches, mend }: InboxItem): string {
+  const counts = Object.entries(touches).filter(([, count]) => count > 0)
+  const touched = counts
+    .map(([name, count]) => `${countText(count)} ${count === 1 ? name.replace(/s$/, '') : name}`)
+    .join(', ')
+  const details = fields({ since, touches: touched, mend })
+  return `${printable(what)}\n${details.replaceAll(/^/gm, '  ')}`
+}
+
+const countText = (count: number) => (count >= MOST_COUNTED ? `${MOST_COUNTED} or more` : String(count))

@@ -1,0 +1,260 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import type { inbox } from '../../src/staff/inbox-command.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { inboxKinds, staffProgram } from '../../src/staff/program.ts'
+import { fillEndedLeads } from '../support/ended-leads.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { leadsOf } from '../support/leads.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { makeCertificate } from '../webhooks/certificate.ts'
+import { contextOf, staff } from './context.ts'
+
+type Inbox = Awaited<ReturnType<typeof inbox>>
+type Item = Inbox['json']['items'][number]
+
+const AGO = raw<Date>`now() - interval '2 hours'`
+
+describe('staff inbox', () => {
+  let service: Service
+  let context: StaffContext
+  let mail: Awaited<ReturnType<typeof startMailServer>>
+  const settings: Record<string, string> = {}
+
+  beforeAll(async () => {
+    mail = await startMailServer()
+    settings.SMTP_URL = mail.url
+    settings.SMTP_CATCHER = 'true'
+    settings.STAFF_EMAIL = 'staff@example.com'
+    settings.ERASURE_JOURNAL = temporaryFolder()
+    settings.RETENTION_LEADS_MOST_A_DAY = '5'
+    service = await prepareService(settings)
+    context = await contextOf(service.environment)
+  }, 60_000)
+
+  /** Carries a command line out in this process. */
+  async function carryOut(line: string, on = context): Promise<Inbox> {
+    let answer: unknown
+    const program = staffProgram(
+      (act) =>
+        async (...args) =>
+          void (answer = await act(on, ...args)),
+    )
+    await program.parseAsync(line.split(' '), { from: 'user' })
+    return answer as Inbox
+  }
+  const look = (on = context) => carryOut('inbox', on)
+  const itemsOf = async (kind: string, on = context) =>
+    (await look(on)).json.items.filter((item) => item.kind === kind)
+  async function theOnly(kind: string, on = context): Promise<Item> {
+    const items = await itemsOf(kind, on)
+    expect([kind, items.length]).toEqual([kind, 1])
+    return items[0]!
+  }
+  const mend = async ({ mend: line }: Item) =>
+    carryOut(line.replace('npm run staff -- ', '').replace('EMAIL', 'tech@lender.example'))
+  async function goneOnceMended(kind: string): Promise<Item> {
+    const item = await theOnly(kind)
+    await mend(item)
+    expect([kind, await itemsOf(kind)]).toEqual([kind, []])
+    return item
+  }
+
+  const update = async (statement: ReturnType<typeof raw>) => void (await statement.execute(service.sql))
+  let partner: TestPartner
+  const newPartner = async () => (partner = await service.addPartner())
+  const newLead = () => leadsOf(service, partner).commit()
+
+  it('shows kinds in the order that docs/operations/support.md says', () => {
+    const page = readFileSync(path.join(import.meta.dirname, '../../docs/operations/support.md'), 'utf8')
+    const [, section = ''] = page.split('## The inbox')
+    const rows = section.matchAll(/^\| `([^`]+)` +\|/gm)
+    expect(Array.from(rows, ([, kind]) => kind)).toEqual(inboxKinds)
+  })
+
+  it('says that no worker runs, or that Temporal is away', async () => {
+    expect(await theOnly('temporal')).toMatchObject({
+      what: expect.stringMatching(/^No worker asks Temporal/),
+    })
+    const away = await contextOf({ ...service.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    const { json, text, exitCode } = await look(away)
+    expect(json.items.map(({ kind }) => kind)).toEqual(['temporal'])
+    expect(text).toMatch(/^Temporal does not answer at 127\.0\.0\.1:1: no workflow goes on\.\n {2}since +-\n/)
+    expect(exitCode).toBe(3)
+  })
+
+  it('has leads without a workflow until they are started', async () => {
+    await newPartner()
+    const lead = await newLead()
+    await update(raw`update leads set created_at = ${AGO} where id = ${lead}`)
+    expect(await goneOnceMended('leads without a workflow')).toMatchObject({
+      since: expect.any(Date),
+      touches: { leads: 1, partners: 1 },
+      mend: 'npm run staff -- workflow rebuild',
+    })
+  })
+
+  it('has endpoints that are paused or fail until they are resumed', async () => {
+    const { id } = await newPartner()
+    await newLead()
+    const state = (columns: string) =>
+      update(raw`update endpoints set ${raw.raw(columns)} where partner_id = ${id}`)
+    await state("state = 'paused', paused_by = 'service', reason = 'gone'")
+    expect(await goneOnceMended('endpoints')).toMatchObject({
+      what: expect.stringMatching(/ is paused: it answered 410 Gone\. /),
+      touches: { webhooks: 1, leads: 1 },
+      mend: `npm run staff -- endpoint resume ${id}`,
+    })
+    await state("state = 'active', failing_since = now() - interval '11 minutes'")
+    expect(await goneOnceMended('endpoints')).toMatchObject({ what: expect.stringContaining(' fails: ') })
+    await state("state = 'paused', paused_by = 'partner', reason = 'partner'")
+    await goneOnceMended('endpoints')
+    await state("state = 'paused', paused_by = 'service', reason = 'no_endpoint', url = null")
+    expect(await theOnly('endpoints')).toMatchObject({
+      mend: `npm run staff -- endpoint set ${id} https://…`,
+    })
+    // paused on purpose, and nothing waits
+    await update(raw`update deliveries set state = 'canceled', settled_at = now() where partner_id = ${id}`)
+    await state("state = 'paused', paused_by = 'staff', url = 'https://a.example'")
+    expect(await itemsOf('endpoints')).toEqual([])
+  })
+
+  it('has keys that end while they are needed', async () => {
+    const { id } = await newPartner()
+    await update(raw`update api_keys set expires_at = now() + interval '29 days' where partner_id = ${id}`)
+    expect(await goneOnceMended('keys')).toMatchObject({ mend: `npm run staff -- key issue ${id}` })
+    await update(
+      raw`update api_keys set last_used_at = now() where partner_id = ${id} and expires_at is not null`,
+    )
+    expect(await goneOnceMended('keys')).toMatchObject({ mend: expect.stringMatching(/key revoke \d+$/) })
+  })
+
+  it('has erasures that are overdue, or that nobody could be told of', async () => {
+    const { id } = await newPartner()
+    const [late, untold] = [await newLead(), await newLead()]
+    await update(raw`
+      insert into erasures (lead_id, requested_by, requested_at, due_at, is_announced)
+      values (${late}, 'key 1', ${AGO}, ${AGO}, false)`)
+    expect(await goneOnceMended('erasures')).toMatchObject({
+      what: `The erasure of lead ${late} of partner ${id} is overdue: erasure-${late} in the Web UI says what fails.`,
+      touches: { leads: 1 },
+    })
+    await update(raw`
+      insert into erasures (lead_id, requested_by, requested_at, due_at, is_announced)
+      values (${untold}, 'key 1', ${AGO}, now() + interval '7 days', true)`)
+    expect(await theOnly('erasures')).toMatchObject({
+      what: expect.stringMatching(/waits until somebody is told by email: the partner has no contact\.$/),
+      mend: `npm run staff -- partner contact ${id} EMAIL`,
+    })
+  })
+
+  it('has a restore until somebody has seen it', async () => {
+    await update(raw`
+      insert into restores (generation, cause, finished_at) values (98, 'staff', now()), (99, 'staff', null)`)
+    await update(raw`
+      insert into losses (generation, lead_id, partner_id, dedupe_key, is_recorded_again) values (98, 1, 1, '', false)`)
+    const [open, over] = await itemsOf('restores')
+    await expect(mend(open!)).resolves.toMatchObject({ json: { generations: [98] } })
+    expect(over).toMatchObject({ touches: { 'leads and milestones lost': 1 } })
+    await expect(mend(open!)).rejects.toThrow('is over and waits for somebody to look')
+    await update(raw`update restores set finished_at = now() where generation = 99`)
+    await goneOnceMended('restores')
+  })
+
+  it('has a retention that waits for a yes', async () => {
+    const { id } = await newPartner()
+    await fillEndedLeads(service.sql, id, 40, 800)
+    expect(await goneOnceMended('retention')).toMatchObject({
+      touches: { leads: 40 },
+      mend: 'npm run staff -- retention confirm 40',
+    })
+  })
+
+  it('has certificates that end within thirty days, or cannot be read', async () => {
+    const folder = temporaryFolder()
+    const files = [5, 300].map((days, index) => {
+      const file = path.join(folder, `${index}.crt`)
+      writeFileSync(file, makeCertificate({ host: 'localhost', until: days }).cert)
+      return file
+    })
+    const CERTIFICATE_FILES = [...files, path.join(folder, 'none.crt')].join(', ')
+    const items = await itemsOf(
+      'certificates',
+      await contextOf({ ...service.environment, CERTIFICATE_FILES }),
+    )
+    expect(items.map(({ what }) => what)).toEqual([
+      expect.stringMatching(/none\.crt cannot be read: ENOENT/),
+      expect.stringMatching(/0\.crt ends on 20/),
+    ])
+  })
+
+  it('shows the first of each kind, and says how many more there are', async () => {
+    const partners = []
+    for (let count = 0; count < 4; count += 1) partners.push((await newPartner()).id)
+    await update(raw`
+      update endpoints set state = 'paused', paused_by = 'service', reason = 'gone' where partner_id = any(${partners})`)
+    const { json, text } = await carryOut('inbox --limit 3')
+    expect(json).toMatchObject({ not_listed: { endpoints: 1 } })
+    expect(text).toMatch(/\n\nand 1 more$/)
+    for (const id of partners) await carryOut(`endpoint resume ${id}`)
+  })
+
+  it('is empty once every command was run and a worker did the rest', async () => {
+    const { id } = await newPartner()
+    const leads = leadsOf(service, partner)
+    const [givenUp, unmailed, closing] = [await leads.start(), await leads.start(), await leads.start()]
+    await update(raw`update deliveries set state = 'given_up', settled_at = now() where lead_id = ${givenUp}`)
+    await update(raw`
+      insert into onboarding_mails (lead_id, partner_id, due_at) values (${unmailed}, ${id}, ${AGO})`)
+    await update(raw`
+      insert into closings (lead_id, requested_by, requested_at, reason, due_at, is_announced)
+      values (${closing}, 'key 1', ${AGO}, 'withdrew', now() + interval '1 day', true)`)
+    await update(
+      raw`insert into notices (partner_id, kind, owed_at) values (${id}, 'failing', date_trunc('milliseconds', ${AGO}))`,
+    )
+    await update(raw`
+      insert into endpoint_changes (endpoint_id, kind, state, url, ciphertext, requested_by, requested_at)
+      select id, 'url', 'announced', 'https://a.example', 'v1', 'key 1', ${AGO} from endpoints where partner_id = ${id}`)
+    const run = await service.client.workflow.getHandle(`lead-${closing}`).describe()
+    await update(raw`
+      insert into failing_workflows (workflow_id, run_id, type, failure, failed_on, since)
+      values (${`lead-${closing}`}, ${run.runId}, 'referral', 'Nondeterminism', 'build', ${AGO})`)
+    const { json } = await look()
+    expect(json.items.map(({ kind }) => kind)).toEqual([
+      'temporal',
+      'workflows',
+      'erasures',
+      'webhooks given up',
+      'emails about endpoints',
+      'emails about changes',
+      'emails about closings',
+      'emails to borrowers',
+    ])
+    await service.startWorker(settings)
+    for (const item of json.items.filter(({ mend: line }) => line.startsWith('npm run staff')))
+      await mend(item)
+    let left = json.items
+    const isEmpty = async () => (left = (await look()).json.items).length === 0
+    await until(isEmpty).catch(() => undefined)
+    expect(left).toEqual([])
+    expect(await staff(service.environment, ['inbox'])).toEqual({
+      code: 0,
+      stdout: 'Nothing needs a person.\n',
+      stderr: '',
+    })
+  }, 90_000)
+
+  it('ends with 3 where something waits, and prints it as JSON', async () => {
+    const { id } = await newPartner()
+    await update(raw`update api_keys set expires_at = now() + interval '1 day' where partner_id = ${id}`)
+    const { code, stdout } = await staff(service.environment, ['inbox', '--json'])
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      3,
+      { items: [{ kind: 'keys', touches: { partners: 1 } }] },
+    ])
+  })
+})
