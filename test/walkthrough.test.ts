@@ -194,9 +194,17 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
       await Promise.all([runs(server, /API is listening/), runs(worker, /worker is polling/)])
     }
     const [add = ''] = blocksOf(operation, 'Add a partner')
-    const output = await run(add)
+    // the page's is the first of its deployment
+    const { next } = await service.sql
+      .selectFrom('partners')
+      .select(({ fn }) => fn.max('id').as('next'))
+      .executeTakeFirstOrThrow()
+    const output = await run(add.replaceAll(/(issue|set|show) 1\b/g, `$1 ${next + 1}`))
     expect(output).toMatch(/prs_test_\w+/)
-    expect(output).toContain('https://lender.example.com/webhooks')
+    expect(output).toMatch(/https:\/\/lender\.example\.com\/webhooks is not set yet[^]*whsec_/)
+    expect(output).toMatch(
+      /^requested changes +the URL https:\/\/lender\.example\.com\/webhooks, not certified$/m,
+    )
   })
 
   /** Starts a command that goes on until it is stopped, and waits for a line of its output. */
