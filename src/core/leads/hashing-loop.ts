@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { WatchLoop } from '../../metrics/loops.ts'
 import type { Sql } from '../database/orm.ts'
 import { HOUR_MS, MINUTE_MS } from '../values/durations.ts'
 import { hashEmails } from './statements/email-hashes.ts'
@@ -16,19 +17,23 @@ interface Options {
   encryptionKeys: readonly Buffer[]
   log: Logger
   signal: AbortSignal
+  watchLoop?: WatchLoop
 }
 
 /**
  * Gives leads of an older version the hash that staff find them by, at the start and then every hour until `signal` aborts.
  * Several workers take different ones.
  */
-export async function keepHashed({ sql, encryptionKeys, log, signal }: Options): Promise<void> {
+export async function keepHashed(options: Options): Promise<void> {
+  const { sql, encryptionKeys, log, signal, watchLoop } = options
+  const turned = watchLoop?.('email_hashes')
   let failing = false
   while (!signal.aborted) {
     try {
       const hashed = await hashAll(sql, encryptionKeys, signal)
       if (hashed > 0) log.info({ hashed }, 'leads can be found by their email address')
       failing = false
+      turned?.(INTERVAL_MS)
     } catch (error) {
       if (!failing)
         log.warn({ err: error }, 'cannot hash email addresses of leads; trying again every minute')
