@@ -82,7 +82,7 @@ describe('defaults', () => {
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],
-    ['staff', sandbox, { ...everywhere, ...secrets, ...retention }],
+    ['staff', sandbox, { ...everywhere, ...secrets, ...retention, CERTIFICATE_FILES: [] }],
     ['migrate', database, everywhere],
     ['setup-temporal', database, everywhere],
   ])(

@@ -4,6 +4,7 @@ import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { setNotifications } from '../../src/core/endpoints/statements/notifications.ts'
 import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 /** Transactions as PostgreSQL numbered them, across the steps at which the numbers gain a digit. */
@@ -162,9 +163,14 @@ describe('list-events', () => {
       }))
       await recordMilestones(api.sql, lead, items, toBody)
       await other.post('update-partner-info', { lead_id: lead, partner_lead_id: 'LOAN-2' })
+      await has(4)
       beforeEnd = (await webhooks({ after: 'now' })).next
       await close(lead)
+      await has(5)
     })
+
+    /** An event shows once all that began before it has ended, in other databases of the server too. */
+    const has = (count: number) => until(async () => (await webhooks({})).data.length === count)
 
     it('has the body of each as it is signed, and lead.closed for a partner who asked for it', async () => {
       const { data } = await webhooks({})

@@ -16,8 +16,8 @@ describe('the message for a mistake', () => {
   }
 
   it.each<[string, object, string]>([
-    ['list-events', { cursor: '1-2-3-4' }, 'cursor is not a field (use after, limit, wait)'],
-    ['list-events', { lead_id: 1 }, 'lead_id is not a field (use after, limit, wait)'],
+    ['list-events', { cursor: '1-2-3-4' }, 'cursor is not a field (use after, limit, wait, webhooks)'],
+    ['list-events', { lead_id: 1 }, 'lead_id is not a field (use after, limit, wait, webhooks)'],
     [
       'list-events',
       { Limit: 1, wiat: 2 },

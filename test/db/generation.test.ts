@@ -93,6 +93,7 @@ describe('the generation of the record', () => {
         cause,
         reached_until: expect.any(Date),
         finished_at: null,
+        seen_at: null,
       },
     ])
   })
