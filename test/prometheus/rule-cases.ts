@@ -207,6 +207,15 @@ export const ruleCases: RuleCase[] = [
     atMinutes: 15,
   },
   {
+    name: 'list-events waits for events, as it is asked to',
+    differs: {
+      'http_request_duration_seconds_bucket{route="/v1/list-events",le="5"}': '0x180',
+      'http_request_duration_seconds_bucket{route="/v1/list-events",le="+Inf"}': '0+600x180',
+    },
+    fires: [],
+    atMinutes: 30,
+  },
+  {
     name: 'connections are refused',
     differs: { http_connections_refused_total: '0x9 5x170' },
     fires: ['ApiHasTooManyConnections'],
