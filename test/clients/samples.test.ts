@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -22,6 +22,16 @@ const ofThisRepository = (source: string) =>
 describe('the samples of the reference', () => {
   it.each(['TypeScript', 'Python', 'curl'])('are there for each operation, in %s', (label) => {
     expect(samplesIn(label).map((sample) => sample.path)).toEqual(calls)
+  })
+
+  it.each(['TypeScript', 'Python'])('use the methods that the README of the client lists, in %s', (label) => {
+    const readme = readFileSync(path.join(root, `src/clients/${label.toLowerCase()}/README.md`), 'utf8')
+    const rows = [...readme.matchAll(/^\| `([a-z/-]+)` +\| `([\w.]+)` +\|$/gm)]
+    const used = samplesIn(label).map(({ path: call, source }) => [
+      call.slice(1),
+      /\breferrals\.([\w.]+)\(/.exec(source)?.[1],
+    ])
+    expect(rows.map(([, call, method]) => [call, method])).toEqual(used)
   })
 
   describe('in curl', () => {

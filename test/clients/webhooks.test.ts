@@ -8,7 +8,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
@@ -161,6 +162,30 @@ function serveRequests(
   }
   return listen(createServer((incoming, response) => void serve(incoming, response)))
 }
+
+it('an Express application hears nothing of a request that was cut off: it comes again', async () => {
+  const errors: unknown[] = []
+  const app = express()
+  app.post('/webhooks', webhooks.express({ on: {} }))
+  app.use((error: unknown, _request: unknown, _response: unknown, next: () => void) => {
+    errors.push(error)
+    next()
+  })
+  const server = createServer(app)
+  const { port } = new URL(await listen(server))
+  const [[accepted], sender] = await Promise.all([
+    once(server, 'connection') as Promise<[Socket]>,
+    connect(Number(port), '127.0.0.1'),
+  ])
+  const asked = once(server, 'request')
+  sender.write('POST /webhooks HTTP/1.1\r\nHost: lender.example\r\nContent-Length: 100\r\n\r\n{')
+  await asked
+  const ended = new Promise((resolve) => accepted.once('close', resolve))
+  sender.destroy()
+  await ended
+  await new Promise(setImmediate)
+  expect(errors).toEqual([])
+})
 
 /** Servers that parse before the receiver has a look. */
 const parsers: Record<string, { remedy: string; serve: Serve }> = {

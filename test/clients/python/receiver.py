@@ -37,9 +37,7 @@ def main(referrals: Referrals) -> None:
     server = subprocess.Popen(flask, env={**os.environ, "WEBHOOK_SECRET": secret})
     try:
         until(is_up)
-        referrals.endpoint.certify()
-        until(lambda: certification(referrals) != "running")
-        report = referrals.endpoint.get().certification
+        report = referrals.endpoint.certify(wait=True).certification
         assert report and report.state == "passed", report
         lead_id = referrals.leads.create(
             {"first_name": "Ada", "last_name": "Miller", "email": "ada@example.com", "phone": "555-0100"}
@@ -58,11 +56,6 @@ def main(referrals: Referrals) -> None:
         server.terminate()
         server.wait()
     print("done")
-
-
-def certification(referrals: Referrals) -> str | None:
-    report = referrals.endpoint.get().certification
-    return report.state if report else None
 
 
 def states(referrals: Referrals, lead_id: int) -> list[str]:

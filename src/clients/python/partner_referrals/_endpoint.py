@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from ._calls import (
@@ -11,8 +12,12 @@ from ._calls import (
     SET_ENDPOINT,
     TEST_ENDPOINT,
 )
+from ._errors import NoAnswerError
 from ._transport import Transport, given
 from .types import Endpoint, EndpointAfterSetting, EndpointWithSecret, OwnEndpoint, SetEndpointNotify
+
+PAUSE = 0.5
+"""Seconds between two looks at a certification."""
 
 
 class EndpointCalls:
@@ -37,9 +42,22 @@ class EndpointCalls:
         """What you get webhooks about beside milestones, from now on."""
         return self._transport.call(SET_ENDPOINT, {"notify": about}, idempotency_key=idempotency_key).data
 
-    def certify(self, *, accept_failures: bool | None = None) -> Endpoint:
-        """Begins the certification of the candidate: `get().certification` says `running` until it has ended."""
-        return self._transport.call(CERTIFY_ENDPOINT, given(accept_failures=accept_failures)).data
+    def certify(self, *, accept_failures: bool | None = None, wait: bool = False) -> Endpoint | OwnEndpoint:
+        """
+        Certifies the candidate: the service sends it six requests. With `wait`, the answer comes when all checks have
+        ended; else `get().certification` says `running` until then.
+
+        Raises a `NoAnswerError` if the certification has not ended at the deadline; it goes on.
+        """
+        ends = time.monotonic() + self._transport.deadline
+        request = given(accept_failures=accept_failures)
+        endpoint: Endpoint | OwnEndpoint = self._transport.call(CERTIFY_ENDPOINT, request).data
+        while wait and endpoint.certification is not None and endpoint.certification.state == "running":
+            if time.monotonic() + PAUSE > ends:
+                raise NoAnswerError("the certification has not ended: endpoint.get() shows it", code="NO_ANSWER")
+            time.sleep(PAUSE)
+            endpoint = self.get()
+        return endpoint
 
     def rotate_secret(
         self, *, overlap_hours: int | None = None, idempotency_key: str | None = None

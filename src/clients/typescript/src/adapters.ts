@@ -14,6 +14,7 @@ interface NodeRequest extends AsyncIterable<Uint8Array> {
   body?: unknown
   /** Whether somebody has read the body. */
   readableDidRead?: boolean
+  socket?: { destroyed: boolean }
 }
 
 interface NodeResponse {
@@ -67,7 +68,12 @@ export function nodeOf(receiver: Receiver): NodeHandler {
 }
 
 export function expressOf(receiver: Receiver): ExpressHandler {
-  return (request, response, next) => void handle(receiver, REMEDIES.express, request, response).catch(next)
+  return (request, response, next) =>
+    void handle(receiver, REMEDIES.express, request, response).catch((error: unknown) => {
+      // whoever hung up hears no answer, and what was cut off comes again
+      if (request.socket?.destroyed === true) return
+      next(error)
+    })
 }
 
 async function handle(

@@ -82,7 +82,12 @@ table { border-collapse: collapse; font-size: 0.9375rem; line-height: 1.45 }
 th, td { border: 1px solid var(--line); padding: 0.375rem 0.625rem; text-align: left; vertical-align: top; min-width: 5rem }
 th { background: var(--card) }
 td code { overflow-wrap: normal }
+@media (min-width: 861px) {
+  .banner { position: sticky; top: 0; z-index: 1 }
+  h1, h2, h3 { scroll-margin-top: 4.5rem }
+}
 li { margin: 0.125rem 0 }
+ul:first-of-type:has(> li:nth-child(8) > a:only-child) { columns: 15rem }
 mark { background: var(--mark); color: inherit }
 .results { list-style: none; padding: 0 }
 .results > li { margin: 1.25rem 0 }
