@@ -173,10 +173,9 @@ it('an Express application hears nothing of a request that was cut off: it comes
   })
   const server = createServer(app)
   const { port } = new URL(await listen(server))
-  const [[accepted], sender] = await Promise.all([
-    once(server, 'connection') as Promise<[Socket]>,
-    connect(Number(port), '127.0.0.1'),
-  ])
+  const accepting = once(server, 'connection') as Promise<[Socket]>
+  const sender = connect(Number(port), '127.0.0.1')
+  const [accepted] = await accepting
   const asked = once(server, 'request')
   sender.write('POST /webhooks HTTP/1.1\r\nHost: lender.example\r\nContent-Length: 100\r\n\r\n{')
   await asked
