@@ -14,6 +14,7 @@ import type { ServiceProcess } from '../support/processes.ts'
 import { prepareService, type Service } from '../support/service.ts'
 import { makeCertificate } from '../webhooks/certificate.ts'
 import { sharedService, type SharedService } from '../support/shared-service.ts'
+import { startBadNetwork } from './bad-network.ts'
 
 /**
  * What of the Python client needs the service, by `npm run test:python`. `PYTHON` is one that has
@@ -100,6 +101,26 @@ describe('the Python client, with a sandbox', () => {
       env: as({ ...service, key }),
     })
     expect(stdout).toBe('done\n')
+  })
+
+  it('creates each lead once through a network that drops, delays and repeats, and follows each event once', async () => {
+    const { id, key } = await service.addPartner()
+    const options = { seed: 3, share: 0.5, lateMs: 1_300 }
+    const network = await startBadNetwork(`http://127.0.0.1:${service.port}`, options)
+    const env = as({ port: Number(new URL(network.url).port), key })
+    const { stdout } = await run(python, [path.join(programs, 'through_network.py')], { cwd: source, env })
+    const { ids, names, followed } = JSON.parse(stdout) as Record<string, (number | string)[]>
+    const made = await service.sql
+      .selectFrom('leads')
+      .select('id')
+      .where('partner_id', '=', id)
+      .orderBy('id')
+      .execute()
+    expect(made.map((lead) => lead.id)).toEqual(ids?.toSorted((one, other) => Number(one) - Number(other)))
+    expect(names).toEqual(ids?.map((_, index) => `once-${index}`))
+    expect(followed?.toSorted()).toEqual(ids?.toSorted())
+    // each fault had its turn
+    expect(Object.values(network.count)).not.toContain(0)
   })
 
   it('receives webhooks with Flask as its README does, after a certification', async () => {

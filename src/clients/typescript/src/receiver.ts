@@ -2,7 +2,7 @@ import type { WebhookEvent } from './api.ts'
 import type { OtherName } from './names.ts'
 import { inMemory, type Seen } from './seen.ts'
 import { WebhookVerificationError } from './signatures.ts'
-import type { WebhookHeaders } from './webhooks.ts'
+import { headerOf, type WebhookHeaders } from './headers.ts'
 
 type Type = Exclude<WebhookEvent['type'], OtherName>
 type EventOf<Name extends Type> = OfType<WebhookEvent, Name>
@@ -65,7 +65,7 @@ export function receiverOf<Context>(unwrap: Unwrap, options: ReceiverOptions<Con
       try {
         if (body instanceof WebhookVerificationError) throw body
         const event = await unwrap(body, headers)
-        const id = idOf(headers)
+        const id = headerOf(headers, 'webhook-id') ?? ''
         const lead = 'leadId' in event.data ? String(event.data.leadId) : id
         await inTurn(lead, () => seen.once(id, (context) => handle(event, context)))
         return 200
@@ -85,12 +85,6 @@ function isForeign(error: unknown): boolean {
 function report(error: unknown): void {
   // oxlint-disable-next-line no-console -- a developer who has set nothing up looks there
   if (!isForeign(error)) console.error(error)
-}
-
-/** `unwrap` has found it. */
-function idOf(headers: WebhookHeaders): string {
-  const id = 'get' in headers && typeof headers.get === 'function' ? headers.get('webhook-id') : undefined
-  return id ?? String((headers as Record<string, unknown>)['webhook-id'])
 }
 
 /** Of each lead one at a time, in the order of their coming. */

@@ -9,6 +9,7 @@ import {
   nodeOf,
   type NodeHandler,
 } from './adapters.ts'
+import { headerOf, type WebhookHeaders } from './headers.ts'
 import { isSigned, parsedBody, requireSecret, signatureOf, WebhookVerificationError } from './signatures.ts'
 import { decode, encode } from './wire.ts'
 
@@ -18,10 +19,6 @@ export interface WebhookOptions {
   /** How old or new a request may be, in seconds: the standard says five minutes. */
   toleranceSeconds?: number
 }
-
-/** The headers of a request: of `fetch`, of Node, or any object of that form. */
-export type WebhookHeaders =
-  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface GenuineRequest {
   headers: Record<'content-type' | 'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
@@ -163,12 +160,6 @@ export class Webhooks {
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
 const ANY_BODY =
   'Give unwrap the body as it came, as bytes or text: await request.text(), or with Express a route with express.text({ type: "application/json" }) that comes before express.json()'
-
-function headerOf(headers: WebhookHeaders, name: string): string | undefined {
-  if ('get' in headers && typeof headers.get === 'function') return headers.get(name) ?? undefined
-  const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[name]
-  return typeof value === 'string' ? value : undefined
-}
 
 function parse(bytes: Uint8Array): unknown {
   try {
