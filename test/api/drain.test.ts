@@ -57,7 +57,8 @@ describe('behind a balancer, an API process', () => {
     const api = await service.startApi({ DRAIN_SECONDS: '1' })
     const agent = new Agent({ keepAlive: true })
     atEnd(async () => agent.destroy())
-    const outcomes: string[] = []
+    const created = service.sql.selectFrom('leads').select('id').where('partner_id', '=', partner.id)
+    const { length: before } = await created.execute()
     const createLead = async (isNew: boolean) => {
       const asked = request({
         agent: isNew ? false : agent,
@@ -68,27 +69,31 @@ describe('behind a balancer, an API process', () => {
         headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
       })
       asked.end('{"first_name":"Ada","last_name":"Miller","email":"ada@example.com","phone":"+1 555-0100"}')
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      outcomes.push(JSON.parse(await text(answer)).success ? 'created' : `${answer.statusCode}`)
+      try {
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        return JSON.parse(await text(answer)).success ? 'created' : `${answer.statusCode}`
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        // the kernel took a connection that the process never saw, because its port was just closing
+        return code === 'ECONNRESET' && !asked.reusedSocket ? 'not taken' : code
+      }
     }
+    let answered = 0
     // each sends its next request when the one before is answered, so a busy machine is asked for less
     const sender = async (isNew: boolean) => {
-      for (;;)
-        try {
-          await createLead(isNew)
-        } catch (error) {
-          const { code } = error as NodeJS.ErrnoException
-          outcomes.push(String(code))
-          if (code === 'ECONNREFUSED') return
-        }
+      for (;;) {
+        const outcome = await createLead(isNew)
+        if (outcome === 'created') answered += 1
+        else if (outcome !== 'not taken') return outcome
+      }
     }
     const asking = Array.from({ length: 12 }, (_, index) => sender(index % 3 > 0))
-    await until(async () => outcomes.length > 100)
+    await until(async () => answered > 100)
     const ended = api.stop()
-    await Promise.all(asking)
+    expect(new Set(await Promise.all(asking))).toEqual(new Set(['ECONNREFUSED']))
     expect(await ended).toBe(0)
-    expect(new Set(outcomes)).toEqual(new Set(['created', 'ECONNREFUSED']))
-    expect(outcomes.filter((outcome) => outcome === 'ECONNREFUSED')).toHaveLength(asking.length)
+    // whatever was carried out was answered
+    expect(await created.execute()).toHaveLength(before + answered)
   })
 
   it('ends by itself when it has drained', async () => {

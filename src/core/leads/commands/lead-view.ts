@@ -82,11 +82,14 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
       workflow: workflowId,
       status,
       'Web UI': url,
-      ...(failing && {
-        'task fails since': failing.since ?? 'a moment ago',
-        because: failing.failure,
-        remedy: 'nothing is recorded or sent until its task succeeds: see "workflow repair"',
-      }),
+      ...(failing &&
+        (failing.since === null
+          ? { task: 'is tried again: it has just failed, or no worker answered; see "inbox"' }
+          : {
+              'task fails since': failing.since,
+              because: failing.failure,
+              remedy: 'nothing is recorded or sent until its task succeeds: see "workflow repair"',
+            })),
     }),
     notes.length > 0 &&
       table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),
