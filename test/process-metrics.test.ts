@@ -115,7 +115,9 @@ describe('each process', () => {
   it('has no more series after more partners and leads', async () => {
     const series = async () => {
       const texts = await both()
-      return new Set(texts.flatMap(({ text }) => text.match(/^\w+(?:\{[^}]*\})?(?= )/gm) ?? []))
+      const all = texts.flatMap(({ text }) => text.match(/^\w+(?:\{[^}]*\})?(?= )/gm) ?? [])
+      // Node's own have a series for each kind of thing that it waits for just now
+      return new Set(all.filter((one) => !one.startsWith('nodejs_active_')))
     }
     const load = async (leads: number) => {
       const partner = await service.addPartner()
@@ -131,7 +133,7 @@ describe('each process', () => {
     for (let partners = 0; partners < 5; partners += 1) await load(4)
     const after = await series()
     expect([...after].filter((one) => !before.has(one))).toEqual([])
-    expect(after.size).toBeGreaterThan(200)
+    expect(after.size).toBeGreaterThan(150)
   })
 
   it('serves the metrics of Temporal’s SDK at an address of their own', async () => {

@@ -216,9 +216,13 @@ describe('an erasure that is requested in production', () => {
     const leads: number[] = []
     for (let count = 0; count < 24; count += 1)
       leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
-    const statuses = await Promise.all(
-      leads.map(async (id) => (await post('erase-lead', { lead_id: id }, key)).status),
-    )
+    // they take turns, and one for whom it takes too long is told to come back
+    const settled = (id: number) =>
+      until(async () => {
+        const { status } = await post('erase-lead', { lead_id: id }, key)
+        return status !== 503 && status
+      })
+    const statuses = await Promise.all(leads.map(settled))
     expect(statuses.toSorted((a, b) => a - b)).toEqual([
       ...Array<number>(20).fill(200),
       ...Array<number>(4).fill(429),
