@@ -252,7 +252,13 @@ describe('a closing that is requested in production', () => {
     for (let count = 0; count < 22; count += 1)
       leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
     const ask = (leadId = 0) => post('close-lead', { lead_id: leadId, reason: 'withdrew' }, key)
-    const statuses = await Promise.all(leads.map(async (each) => (await ask(each)).status))
+    // they take turns, and one for whom it takes too long is told to come back
+    const settled = (leadId: number) =>
+      until(async () => {
+        const { status } = await ask(leadId)
+        return status !== 503 && status
+      })
+    const statuses = await Promise.all(leads.map(settled))
     expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(20).fill(200), 429, 429])
     const asked = leads.filter((_, index) => statuses[index] === 200)
     const left = leads.find((_, index) => statuses[index] === 429) ?? 0
