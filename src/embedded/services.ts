@@ -49,8 +49,10 @@ export async function startServices(
   const [, api] = await Promise.all([
     temporal.start(),
     start('API', 'server.ts', { PORT: String(port) }),
-    // two processes cannot share a port for their metrics
-    start('worker', 'worker.ts', { METRICS_PORT: '' }),
+    start('worker', 'worker.ts', { METRICS_PORT: portAfter(options.environment.METRICS_PORT) }),
   ])
   return { ...temporal.variables, API_URL: `http://127.0.0.1:${api.port}/v1` }
 }
+
+/** Two processes cannot share a port for their metrics. */
+const portAfter = (port = '') => (/^[1-9]\d*$/.test(port) ? String(Number(port) + 1) : port)

@@ -11,6 +11,7 @@ import { requireDeployment } from '../../src/core/record/statements/deployment.t
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
 import { postgresFolder } from '../../src/embedded/data-directory.ts'
+import { anyPort } from '../support/any-port.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -143,7 +144,13 @@ test('deletes nothing, and says why, when npm has kept --fresh', async () => {
 })
 
 test('has a demo endpoint that passes certification, and verifies with its new secret', async () => {
-  const { sandbox } = await ready()
+  const metricsPort = await anyPort()
+  const { sandbox } = await ready({ METRICS_PORT: String(metricsPort) })
+  for (const [port, metric] of [
+    [metricsPort, 'http_request_duration_seconds'],
+    [metricsPort + 1, 'referrals_worker_ready'],
+  ] as const)
+    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain(metric)
   const calls = partnerCalls(Number(new URL(String(sandbox.api)).port), String(sandbox.key))
   const post = async (route: string, body: object = {}) =>
     (await calls.post(route, body)).body.data as object as View
