@@ -1,14 +1,13 @@
 import type { Finder } from '../../../core/leads/commands/finders.ts'
+import { REQUEST_ID } from '../../../core/values/request-ids.ts'
 import { KEPT_DAYS } from '../decisions/request-age.ts'
 import { findRequest } from '../statements/find-by-request.ts'
-
-const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The lead that a request made or named. */
 export const requestFinder: Finder = {
   kind: 'find by request',
   where: `X-Request-Ids of the last ${KEPT_DAYS} days`,
-  recognizes: (text) => REQUEST_ID.test(text),
+  recognizes: (text) => REQUEST_ID.test(text.toLowerCase()),
   find: async ({ sql }, text, { partnerId }) => {
     const request = await findRequest(sql, text.toLowerCase())
     const isWithin = partnerId === undefined || request?.partner_id === partnerId
