@@ -27,8 +27,8 @@ export interface RecordingDependencies {
 }
 
 /**
- * Records milestones, with a line in the log for each, and makes the first attempt at the next webhook when it is told that all before it are `settled`.
- * In another record than the `known` one, it records nothing.
+ * Records milestones, with a line in the log for each, and makes the first attempt at the next webhook when it is told
+ * that all before it are `settled`. In another record than the `known` one, it records nothing.
  *
  * @returns `null` when the lead is not in the record.
  */
