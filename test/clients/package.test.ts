@@ -53,11 +53,15 @@ const secret = 'whsec_' + btoa('0123456789abcdef0123456789abcdef')
 const baseUrl = 'http://127.0.0.1:${port}/v1'
 const referrals = new Referrals({ apiKey: 'prs_test_1', baseUrl, webhookSecrets: secret })
 const lead = { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '555-0100' }
-answers.push((await referrals.leads.create(lead)).leadId)
-const handle = referrals.webhooks.fetch({ on: {}, onOther: ({ type }) => void answers.push(type) })
-const { headers, body } = await request(journey()[0], secret)
-const response = await handle(new Request('http://lender.example/', { method: 'POST', headers, body }))
-answers.push(response.status, typeof process, typeof Buffer)
+export const ended = main()
+
+async function main() {
+  answers.push((await referrals.leads.create(lead)).leadId)
+  const handle = referrals.webhooks.fetch({ on: {}, onOther: ({ type }) => void answers.push(type) })
+  const { headers, body } = await request(journey()[0], secret)
+  const response = await handle(new Request('http://lender.example/', { method: 'POST', headers, body }))
+  answers.push(response.status, typeof process, typeof Buffer)
+}
 `
 
 /** What examples take for granted. */

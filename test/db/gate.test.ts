@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Begun } from '../../src/core/deliveries/statements/begin-attempt.ts'
 import { createDeliveryGate, type DeliveryGate } from '../../src/core/deliveries/statements/gate.ts'
 
@@ -13,16 +15,15 @@ describe('the gate of attempts', () => {
   let inside: Map<string, PromiseWithResolvers<Begun>>
 
   beforeEach(() => {
-    jest.useFakeTimers()
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] })
     // no jitter
-    jest.spyOn(Math, 'random').mockReturnValue(0.5)
+    mock.method(Math, 'random', () => 0.5)
     gate = createDeliveryGate({ places: 2 })
     inside = new Map()
   })
 
   afterEach(() => {
-    jest.useRealTimers()
-    jest.restoreAllMocks()
+    mock.reset()
   })
 
   const enter = (name: string) => async () => {
@@ -34,7 +35,14 @@ describe('the gate of attempts', () => {
   const finish = (name: string) => gate.finish(PARTNER, enter(name))
   const beginAll = (...several: string[]) => several.map((name) => begin(name))
   const names = () => [...inside.keys()]
-  const passMs = async (ms: number) => jest.advanceTimersByTimeAsync(ms)
+  /** What waits for a timer gets its turn before the next one is due. */
+  const passMs = async (ms: number) => {
+    await turn()
+    for (let passed = 0; passed < ms; passed++) {
+      mock.timers.tick(1)
+      await turn()
+    }
+  }
   const settle = async () => passMs(0)
   const endWell = async (name: string) => {
     inside.get(name)?.resolve(HELD)

@@ -14,7 +14,3 @@ export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).toReversed()) await end().catch((error: unknown) => failures.push(error))
   if (failures.length > 0) throw failures[0]
 }
-
-// not from @jest/globals, which cannot be imported outside of a test
-const { afterAll } = globalThis as { afterAll?: (end: () => Promise<void>) => void }
-afterAll?.(endAll)

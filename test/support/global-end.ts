@@ -1,1 +1,1 @@
-export { killSharedService as default } from './global-shared.ts'
+export { endSharedService as default } from './global-shared.ts'

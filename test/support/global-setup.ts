@@ -7,7 +7,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
 import { anyPort } from './any-port.ts'
-import { killSharedService, offerSharedService } from './global-shared.ts'
+import { endSharedService, offerSharedService } from './global-shared.ts'
 import { makeTemplate } from './template-database.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'referrals-test-'))
@@ -75,7 +75,7 @@ export function ownsDatabase(): boolean {
 
 /** Ends the servers at once and removes their data. */
 export function stopAll(): void {
-  killSharedService()
+  endSharedService()
   // PostgreSQL takes its processes along on SIGQUIT; SIGKILL would leave them a moment.
   for (const { name, process: child } of started.splice(0))
     child.kill(name === 'PostgreSQL' ? 'SIGQUIT' : 'SIGKILL')

@@ -1,8 +1,11 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ServiceProcess } from './processes.ts'
+import path from 'node:path'
+import { preload } from './processes.ts'
 
-const processes: ServiceProcess[] = []
+const children: ChildProcess[] = []
 
 /**
  * Offers the service that files share, from the process that outlives them: it starts when the first of them asks.
@@ -24,15 +27,19 @@ export async function offerSharedService(): Promise<string> {
 }
 
 async function startSharedService(): Promise<string> {
-  // a run that needs none does without its modules
-  const { prepareService } = await import('./service.ts')
-  const { environment, ownerUrl, startApi, startWorker } = await prepareService()
-  const [api, worker] = await Promise.all([startApi(), startWorker()])
-  processes.push(api, worker)
-  return JSON.stringify({ environment, ownerUrl, port: api.port })
+  const child = fork(path.join(import.meta.dirname, 'shared-service-process.ts'), { execArgv: preload })
+  children.push(child)
+  const [facts] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('It ended before it was ready.'))),
+  ])
+  return JSON.stringify(facts)
 }
 
-/** At once, without waiting. */
-export function killSharedService(): void {
-  for (const each of processes.splice(0)) void each.kill()
+/** Without waiting: it also ends when this process does. */
+export function endSharedService(): void {
+  for (const child of children.splice(0)) {
+    child.disconnect()
+    child.unref()
+  }
 }

@@ -1,10 +1,8 @@
-import { endAll } from './at-end.ts'
 import { ownsDatabase, stopAll } from './global-setup.ts'
 import { dropTemplate } from './template-database.ts'
 
 /** Leaves nothing behind, neither processes nor databases on a given server. */
 export default async function globalTeardown(): Promise<void> {
-  await endAll()
   const { TEST_DATABASE_URL: server, TEST_TEMPLATE_DATABASE: template } = process.env
   if (server && template && !ownsDatabase()) await dropTemplate(server, template)
   stopAll()

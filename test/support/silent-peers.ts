@@ -9,9 +9,6 @@ export interface Peer {
   ca?: string
 }
 
-const open = new Set<Socket>()
-atEnd(async () => open.forEach((socket) => socket.destroy()))
-
 /**
  * Connections that send `bytes` and then nothing more: they read nothing and never end their side, whatever
  * the server does. Resolves once all of them are there.
@@ -21,8 +18,8 @@ export async function silentPeers(count: number, { port, ca }: Peer, bytes = '')
     Array.from({ length: count }, async () => {
       const options = { port, host: '127.0.0.1', servername: 'localhost', allowHalfOpen: true }
       const socket = ca === undefined ? connect(options) : connectTls({ ...options, ca })
-      open.add(socket)
-      socket.on('error', () => {}).on('close', () => open.delete(socket))
+      atEnd(async () => socket.destroy())
+      socket.on('error', () => {})
       await once(socket, ca === undefined ? 'connect' : 'secureConnect')
       if (bytes !== '') socket.write(bytes)
       return socket

@@ -1,0 +1,16 @@
+import { registerHooks } from 'node:module'
+
+const globals = new URL('globals.ts', import.meta.url)
+
+// Test files run as Node runs the service, without a virtual environment, and share the modules that they import. Only
+// what `@jest/globals` offers is each file's own copy, so that its hooks belong to that file.
+registerHooks({
+  resolve: (specifier, context, nextResolve) =>
+    specifier === '@jest/globals'
+      ? {
+          url: `${globals.href}?of=${encodeURIComponent(context.parentURL ?? '')}`,
+          format: 'module-typescript',
+          shortCircuit: true,
+        }
+      : nextResolve(specifier, context),
+})
