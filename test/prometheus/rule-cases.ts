@@ -200,6 +200,15 @@ export const ruleCases: RuleCase[] = [
     atMinutes: 15,
   },
   {
+    name: 'one of twenty requests in an hour gets 500',
+    differs: {
+      'http_request_duration_seconds_count{status="200"}': '0x9 0+1x20 20x150',
+      'http_request_duration_seconds_count{status="500"}': '0x20 1x160',
+    },
+    fires: [],
+    atMinutes: 22,
+  },
+  {
     name: 'the API takes three seconds',
     differs: { 'http_request_duration_seconds_bucket{le="2"}': '0+60x180' },
     fires: ['ApiIsSlow'],
