@@ -7,7 +7,17 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
-import { cross, crossing, otherScenes, prepareFixture, scenes, type Fixture } from './scenes.ts'
+import {
+  cross,
+  crossIdle,
+  crossing,
+  type Fixture,
+  idleCrossing,
+  otherScenes,
+  prepareFixture,
+  type Scene,
+  scenes,
+} from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
@@ -37,17 +47,24 @@ describe('histories', () => {
     })
   })
 
-  it('continued-as-new, begun-by-continuing', async () => {
+  it(crossing.join(', '), async () => {
     const temporal = await ownTemporal(['limit.historyCount.suggestContinueAsNew=30'])
-    const fixture = await prepareFixture({ TEMPORAL_ADDRESS: temporal.address })
-    const leadId = await fixture.leads.start()
-    const { runId: first } = await handleOf(fixture, leadId).describe()
-    await cross(fixture, leadId)
-    const history = await handleOf(fixture, leadId, first).fetchHistory()
-    const next = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId
-    expect(await write(crossing[0], fixture, `lead-${leadId}`, first)).toHaveProperty('events')
-    expect(await write(crossing[1], fixture, `lead-${leadId}`, next ?? '')).toHaveProperty('events')
+    await writeBoth(crossing, cross, await prepareFixture({ TEMPORAL_ADDRESS: temporal.address }))
   })
+
+  it(idleCrossing.join(', '), async () => {
+    await writeBoth(idleCrossing, crossIdle, await prepareFixture())
+  })
+
+  async function writeBoth([former, next]: readonly [string, string], play: Scene, fixture: Fixture) {
+    const leadId = await fixture.leads.start()
+    const { runId } = await handleOf(fixture, leadId).describe()
+    await play(fixture, leadId)
+    const history = await handleOf(fixture, leadId, runId).fetchHistory()
+    const { newExecutionRunId } = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes ?? {}
+    expect(await write(former, fixture, `lead-${leadId}`, runId)).toHaveProperty('events')
+    expect(await write(next, fixture, `lead-${leadId}`, newExecutionRunId ?? '')).toHaveProperty('events')
+  }
 
   const handleOf = ({ service }: Fixture, leadId: number, runId?: string) =>
     service.client.workflow.getHandle(`lead-${leadId}`, runId)
