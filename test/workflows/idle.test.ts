@@ -89,7 +89,7 @@ describe('a lead that is idle after a score update', () => {
   }
 
   /** Lets 45 days pass on the lead's clock, as an advance does. */
-  async function passPeriod(leadId: number, periods = 1) {
+  async function passPeriod(leadId: number, periods = 1): Promise<void> {
     await putClockAhead(fixture.service.sql, leadId, PERIOD_S)
     await fixture.send(leadId, 'clock_moved', { offset: periods * PERIOD_S * 1000 })
   }
@@ -258,6 +258,53 @@ describe('a lead that is idle after a score update', () => {
     await fixture.send(leadId, 'wake')
     await continued(leadId, runId)
     await fixture.arrived(leadId, 3)
+  })
+
+  it('is not idle while its onboarding email is under way', async () => {
+    const taken = Promise.withResolvers<void>()
+    mails.answering = taken.promise
+    const { leadId, runId } = await scored()
+    await passPeriod(leadId)
+    await fixture.arrived(leadId, 3)
+    await fixture.send(leadId, CHAT)
+    await fixture.leads.recorded(leadId, CHAT)
+    expect(await runOf(leadId)).toBe(runId)
+    taken.resolve()
+    await continued(leadId, runId)
+  })
+
+  it('is not idle while the next score update is due within a minute', async () => {
+    const { leadId, runId } = await scored()
+    const soon = 2 * PERIOD_S - 50
+    await putClockAhead(fixture.service.sql, leadId, soon)
+    await fixture.send(leadId, 'clock_moved', { offset: soon * 1000 })
+    await fixture.arrived(leadId, 3)
+    await fixture.send(leadId, CHAT)
+    await fixture.leads.recorded(leadId, CHAT)
+    expect(await runOf(leadId)).toBe(runId)
+    await putClockAhead(fixture.service.sql, leadId, 50)
+    await fixture.send(leadId, 'clock_moved', { offset: 2 * PERIOD_S * 1000 })
+    await continued(leadId, runId)
+    await fixture.arrived(leadId, 4)
+  })
+
+  it.each<[string, (leadId: number) => Promise<unknown>]>([
+    ['by the timer', passPeriod],
+    ['by a signal', (leadId) => fixture.send(leadId, 'score_update')],
+  ])('is not idle while scores are asked for %s, however long its history is', async (_, ask) => {
+    const { leadId, runId } = await scored()
+    const asked = scores.asked.length
+    const answered = Promise.withResolvers<void>()
+    scores.answering = answered.promise
+    await ask(leadId)
+    await until(async () => scores.asked.length > asked)
+    while (((await handleOf(leadId, runId).describe()).historyLength ?? 0) < 140)
+      await handleOf(leadId).executeUpdate(milestoneUpdate, { args: [{ name: CHAT }] })
+    expect(await runOf(leadId)).toBe(runId)
+    answered.resolve()
+    await continued(leadId, runId)
+    await fixture.arrived(leadId, 3)
+    expect((await fixture.leads.names(leadId)).filter((name) => name === 'score_update')).toHaveLength(1)
   })
 
   it('is reset in its latest run, and repeats nothing', async () => {
