@@ -6,6 +6,8 @@ import { dueAt, isCadenceOn } from './score-updates.ts'
 /** A history of about 14 kB: a dozen milestones. */
 const IDLE_EVENTS = 128
 const SOON_MS = 60_000
+/** Temporal keeps a run waiting that follows another one within a second. */
+const SHORTEST_RUN_MS = 2000
 /** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */
 const MESSAGES_PER_RUN = 2000
 /** A run's input may have 2 MB: this leaves room for the score updates that wait for their gains. */
@@ -40,7 +42,9 @@ export function isTimeToContinue(journey: Journey): boolean {
  * After a score update, hardly anything happens for 45 days.
  */
 function isWorthwhile({ phases }: Journey): boolean {
-  return phases.cadence === 'recorded' || workflowInfo().historyLength >= IDLE_EVENTS
+  const { historyLength, runStartTime } = workflowInfo()
+  if (Date.now() - runStartTime.getTime() < SHORTEST_RUN_MS) return false
+  return phases.cadence === 'recorded' || historyLength >= IDLE_EVENTS
 }
 
 /** Whether nothing waits, nothing is under way and nothing is due soon, so that nobody waits for the next run. */

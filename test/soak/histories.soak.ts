@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { putClockAhead } from '../support/clock.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
@@ -40,6 +41,8 @@ describe('the histories of an open lead', () => {
     }
     const runs = [(await describeRun(leadId)).runId]
     for (let update = 1; update <= UPDATES; update += 1) {
+      // a run that has just begun goes on
+      await delay(2000)
       await putClockAhead(fixture.service.sql, leadId, PERIOD_S)
       await fixture.send(leadId, 'clock_moved', { offset: update * PERIOD_S * 1000 })
       const next = await until(async () => {
@@ -48,7 +51,7 @@ describe('the histories of an open lead', () => {
       })
       runs.push(next)
     }
-    const isWaiting = async () => (await describeRun(leadId)).raw.pendingWorkflowTask == null
+    const isWaiting = async () => (await describeRun(leadId)).raw.pendingWorkflowTask === null
     await until(isWaiting)
     const sizes = await Promise.all(
       runs.map(async (runId) => (await describeRun(leadId, runId)).historySize ?? 0),

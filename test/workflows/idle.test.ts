@@ -16,6 +16,8 @@ import { type Fixture, fixtureOf } from './scenes.ts'
 const CHAT = 'client_engaged_in_chat'
 const anId: [string, object] = [CHAT, { id: 'a' }]
 const PERIOD_S = 45 * 24 * 60 * 60
+/** A younger run does not end, because Temporal would keep the next one waiting. */
+const SHORTEST_RUN_MS = 2000
 /** Started, its first workflow task, and the timer of the next score update. */
 const LEAST_EVENTS = 5
 
@@ -85,6 +87,7 @@ describe('a lead that is idle after a score update', () => {
     await fixture.send(leadId, 'escrow_funded')
     await fixture.arrived(leadId, 2)
     await settled(leadId, 2)
+    await delay(SHORTEST_RUN_MS)
     return { leadId, runId: await runOf(leadId) }
   }
 
@@ -117,6 +120,7 @@ describe('a lead that is idle after a score update', () => {
     await passPeriod(leadId)
     await fixture.arrived(leadId, 3)
     const second = await continued(leadId, first)
+    await delay(SHORTEST_RUN_MS)
     await passPeriod(leadId, 2)
     await fixture.arrived(leadId, 4)
     const third = await continued(leadId, second)
@@ -136,6 +140,17 @@ describe('a lead that is idle after a score update', () => {
       'score_update',
     ])
     expect(sequences(leadId)).toEqual([1, 2, 3, 4])
+  })
+
+  it('keeps a run that has just begun, so that a sandbox’s year is not slowed down', async () => {
+    const { leadId, runId } = await scored()
+    await passPeriod(leadId)
+    await fixture.arrived(leadId, 3)
+    const second = await continued(leadId, runId)
+    await passPeriod(leadId, 2)
+    await fixture.arrived(leadId, 4)
+    await settled(leadId, 4)
+    expect(await runOf(leadId)).toBe(second)
   })
 
   it('says the same as before', async () => {
@@ -337,6 +352,7 @@ describe('a lead of whom many milestones come', () => {
     const leadId = await fixture.leads.start()
     const handle = service.client.workflow.getHandle(`lead-${leadId}`)
     const { runId } = await handle.describe()
+    await delay(SHORTEST_RUN_MS)
     let sent = 0
     while ((await handle.describe()).runId === runId) {
       await service.referrals.record(leadId, { name: CHAT, id: String((sent += 1)) })

@@ -47,14 +47,20 @@ describe('histories', () => {
     })
   })
 
-  it(crossing.join(', '), async () => {
+  it('continued-as-new, begun-by-continuing', async () => {
     const temporal = await ownTemporal(['limit.historyCount.suggestContinueAsNew=30'])
-    await writeBoth(crossing, cross, await prepareFixture({ TEMPORAL_ADDRESS: temporal.address }))
+    const fixture = await prepareFixture({ TEMPORAL_ADDRESS: temporal.address })
+    expect(await writeBoth(crossing, cross, fixture)).toEqual(bothWritten)
   })
 
-  it(idleCrossing.join(', '), async () => {
-    await writeBoth(idleCrossing, crossIdle, await prepareFixture())
+  it('idle-after-score-update, begun-when-idle', async () => {
+    expect(await writeBoth(idleCrossing, crossIdle, await prepareFixture())).toEqual(bothWritten)
   })
+
+  const bothWritten = [
+    expect.objectContaining({ events: expect.any(Array) }),
+    expect.objectContaining({ events: expect.any(Array) }),
+  ]
 
   async function writeBoth([former, next]: readonly [string, string], play: Scene, fixture: Fixture) {
     const leadId = await fixture.leads.start()
@@ -62,8 +68,10 @@ describe('histories', () => {
     await play(fixture, leadId)
     const history = await handleOf(fixture, leadId, runId).fetchHistory()
     const { newExecutionRunId } = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes ?? {}
-    expect(await write(former, fixture, `lead-${leadId}`, runId)).toHaveProperty('events')
-    expect(await write(next, fixture, `lead-${leadId}`, newExecutionRunId ?? '')).toHaveProperty('events')
+    return [
+      await write(former, fixture, `lead-${leadId}`, runId),
+      await write(next, fixture, `lead-${leadId}`, newExecutionRunId ?? ''),
+    ]
   }
 
   const handleOf = ({ service }: Fixture, leadId: number, runId?: string) =>

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
@@ -129,6 +130,8 @@ export const crossIdle: Scene = async (fixture, leadId) => {
   const { runId } = await handle.describe()
   await fixture.send(leadId, 'escrow_funded')
   await until(async () => (await viewOf(fixture, leadId)).next === 3)
+  // a run that has just begun goes on
+  await delay(2000)
   await passPeriod(1)
   await until(async () => (await handle.describe()).runId !== runId)
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
