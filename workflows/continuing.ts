@@ -1,7 +1,13 @@
 import { allHandlersFinished, workflowInfo } from '@temporalio/workflow'
 import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
-import type { Journey } from './journey.ts'
+import { hasUnrecorded, type Journey } from './journey.ts'
+import { dueAt, isCadenceOn } from './score-updates.ts'
 
+/** A history of about 14 kB: a dozen milestones. */
+const IDLE_EVENTS = 128
+const SOON_MS = 60_000
+/** Temporal keeps a run waiting that follows another one within a second. */
+const SHORTEST_RUN_MS = 2000
 /** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */
 const MESSAGES_PER_RUN = 2000
 /** A run's input may have 2 MB: this leaves room for the score updates that wait for their gains. */
@@ -27,5 +33,31 @@ function bytesOf(inbox: readonly MilestoneItem[]): number {
 /** Bounds a run's history. Nothing is lost: waits start again, and the rest is in the record. */
 export function isTimeToContinue(journey: Journey): boolean {
   const { inbox, record } = journey.phases
-  return isMakingWay(journey) && inbox === 'idle' && record === 'known' && allHandlersFinished()
+  if (inbox !== 'idle' || record !== 'known' || !allHandlersFinished()) return false
+  return isMakingWay(journey) || (isWorthwhile(journey) && isIdle(journey))
+}
+
+/**
+ * Temporal keeps the history of an open lead for months, and that of a run that has ended for the namespace's retention only.
+ * After a score update, hardly anything happens for 45 days.
+ */
+function isWorthwhile({ phases }: Journey): boolean {
+  const { historyLength, runStartTime } = workflowInfo()
+  if (Date.now() - runStartTime.getTime() < SHORTEST_RUN_MS) return false
+  return phases.cadence === 'recorded' || historyLength >= IDLE_EVENTS
+}
+
+/** Whether nothing waits, nothing is under way and nothing is due soon, so that nobody waits for the next run. */
+function isIdle(journey: Journey): boolean {
+  const { state, phases, mailed, recordChanged } = journey
+  if (phases.lead !== 'open' || phases.webhooks !== 'idle' || phases.cadence === 'asking') return false
+  const isSettled = state.next > state.last && mailed
+  return isSettled && !hasUnrecorded(journey) && !recordChanged && nextDate(journey) - Date.now() > SOON_MS
+}
+
+/** When this workflow does something by itself, on our clock. */
+function nextDate(journey: Journey): number {
+  const { endsAt, offset } = journey.state
+  if (endsAt !== null) return endsAt - offset
+  return isCadenceOn(journey) ? dueAt(journey) : Infinity
 }

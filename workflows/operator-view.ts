@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow'
 import { DAY_MS } from '../src/core/values/durations.ts'
 import { milestones, signalledMilestones, statuses } from '../src/core/leads/decisions/milestones.ts'
 import { statusOf } from '../src/core/leads/decisions/referral.ts'
@@ -29,6 +30,9 @@ function facts(journey: Journey): string[] {
   const { state } = journey
   const { received, recorded, repeated, refused, notUnderstood } = journey.counts
   const clock = state.offset === 0 ? [] : [`**Its clock** was moved: it runs ${days(state.offset)} ahead`]
+  const former = workflowInfo().continuedFromExecutionRunId
+  const earlier =
+    former === undefined ? [] : [`**Earlier history**: in run \`${former}\`, while Temporal keeps it`]
   const lines = [
     `**Last recorded**: ${state.lastEvent}, ${date(state.lastEventAt)}`,
     `**Webhooks**: ${describeDeliveries(journey)}`,
@@ -36,6 +40,7 @@ function facts(journey: Journey): string[] {
     `**Ends**: ${describeEnd(journey)}`,
     `**Signals**: ${received} received: ${recorded} recorded, ${repeated} repeated, ${refused} refused, ${notUnderstood} not understood`,
     ...clock,
+    ...earlier,
   ]
   return [lines.map((line) => `- ${line}`).join('\n')]
 }

@@ -1,5 +1,5 @@
 /**
- * Where a lead's workflow is. It has four parts, each of which is in one phase:
+ * Where a lead's workflow is. It has five parts, each of which is in one phase:
  *
  * | Part       | Phase       | Entered from                   | By whom, and when                                          |
  * | ---------- | ----------- | ------------------------------ | ---------------------------------------------------------- |
@@ -15,8 +15,12 @@
  * | `webhooks` | `welcoming` | `idle`                         | `welcome`: the first goes with the onboarding email        |
  * | `webhooks` | `sending`   | `idle`                         | `deliverNext`: one is open                                 |
  * | `webhooks` | `held`      | `idle`                         | `deliverNext`: the endpoint is paused, or not set          |
+ * | `cadence`  | `waiting`   | `asking`                       | `recordDueScoreUpdate`: nothing was recorded               |
+ * | `cadence`  | `asking`    | `waiting`, `recorded`          | `recordDueScoreUpdate`: a date has come                    |
+ * | `cadence`  | `recorded`  | `asking`                       | `recordDueScoreUpdate`: it is done with that date          |
  *
- * A run begins with a lead that is `open` or `closing`, a record that is `known`, and the rest `idle`. While the record is
+ * A run begins with a lead that is `open` or `closing`, a record that is `known`, a cadence that is `waiting`, and
+ * the rest `idle`. While the record is
  * `restored`, `forever` begins nothing but taking it over. What is asked meanwhile is no phase: `asked`, `recordChanged` and
  * `wakes` remember it until its turn comes.
  */
@@ -25,6 +29,8 @@ export interface Phases {
   readonly record: 'known' | 'restored'
   readonly inbox: 'idle' | 'recording'
   readonly webhooks: 'idle' | 'welcoming' | 'sending' | 'held'
+  /** Of the score updates that the timer raises: `recorded` from the first one of this run on. */
+  readonly cadence: 'waiting' | 'asking' | 'recorded'
 }
 
 export type Part = keyof Phases
@@ -51,10 +57,16 @@ const entrances: { [P in Part]: Record<Phases[P], readonly Phases[P][]> } = {
     sending: ['idle'],
     held: ['idle'],
   },
+  cadence: {
+    waiting: ['asking'],
+    asking: ['waiting', 'recorded'],
+    recorded: ['asking'],
+  },
 }
 
 export function beginPhases({ closing }: { closing: boolean }): Phases {
-  return { lead: closing ? 'closing' : 'open', record: 'known', inbox: 'idle', webhooks: 'idle' }
+  const lead = closing ? 'closing' : 'open'
+  return { lead, record: 'known', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
 }
 
 /**

@@ -4,6 +4,7 @@ import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/core/leads/decisio
 import { type MilestoneItem, scoreUpdateKey } from '../src/core/leads/decisions/referral.ts'
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
+import { enter } from './phases.ts'
 import { applyRecording, knownRecord, settledUpTo } from './standing.ts'
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
@@ -15,7 +16,7 @@ export function isCadenceOn({ state, phases }: Journey): boolean {
 export const hasUnscored = ({ unscored }: Journey) => unscored.length > 0
 
 /** When the next score update is due, on our clock; the lead's may run ahead of it. */
-function dueAt({ state }: Journey): number {
+export function dueAt({ state }: Journey): number {
   return scoreDate(state.anchor ?? 0, state.period) - state.offset
 }
 
@@ -30,11 +31,17 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   const anchor = state.anchor ?? 0
   const period = duePeriod(anchor, state.period, now(journey))
   const item: MilestoneItem = { name: 'score_update', dedupeKey: scoreUpdateKey(period) }
-  const end = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
-  if (end === 'restored') return
-  if (end === 'unanswered')
-    note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
-  state.period = period + 1
+  enter(journey, 'cadence', 'asking')
+  try {
+    const end = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
+    if (end === 'restored') return
+    if (end === 'unanswered')
+      note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
+    state.period = period + 1
+    enter(journey, 'cadence', 'recorded')
+  } finally {
+    if (journey.phases.cadence === 'asking') enter(journey, 'cadence', 'waiting')
+  }
 }
 
 /** Gets the gains of score updates that were signalled without them. */

@@ -23,7 +23,7 @@ const at = (part: Part, phase: Phase): Phases => ({ ...beginPhases({ closing: fa
 
 describe('the phases of a lead’s workflow', () => {
   it('are all in the table', () => {
-    expect(rows).toHaveLength(12)
+    expect(rows).toHaveLength(15)
     expect(new Set(rows.map(({ part }) => part))).toEqual(new Set(Object.keys(at('lead', 'open'))))
   })
 
@@ -49,6 +49,7 @@ describe('the phases of a lead’s workflow', () => {
     [false, 'open'],
     [true, 'closing'],
   ])('are at rest when a run begins, closing: %s', (closing, lead) => {
-    expect(beginPhases({ closing })).toEqual({ lead, record: 'known', inbox: 'idle', webhooks: 'idle' })
+    const others = { record: 'known', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
+    expect(beginPhases({ closing })).toEqual({ lead, ...others })
   })
 })

@@ -7,7 +7,17 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
-import { cross, crossing, otherScenes, prepareFixture, scenes, type Fixture } from './scenes.ts'
+import {
+  cross,
+  crossIdle,
+  crossing,
+  type Fixture,
+  idleCrossing,
+  otherScenes,
+  prepareFixture,
+  type Scene,
+  scenes,
+} from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
@@ -40,14 +50,29 @@ describe('histories', () => {
   it('continued-as-new, begun-by-continuing', async () => {
     const temporal = await ownTemporal(['limit.historyCount.suggestContinueAsNew=30'])
     const fixture = await prepareFixture({ TEMPORAL_ADDRESS: temporal.address })
-    const leadId = await fixture.leads.start()
-    const { runId: first } = await handleOf(fixture, leadId).describe()
-    await cross(fixture, leadId)
-    const history = await handleOf(fixture, leadId, first).fetchHistory()
-    const next = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId
-    expect(await write(crossing[0], fixture, `lead-${leadId}`, first)).toHaveProperty('events')
-    expect(await write(crossing[1], fixture, `lead-${leadId}`, next ?? '')).toHaveProperty('events')
+    expect(await writeBoth(crossing, cross, fixture)).toEqual(bothWritten)
   })
+
+  it('idle-after-score-update, begun-when-idle', async () => {
+    expect(await writeBoth(idleCrossing, crossIdle, await prepareFixture())).toEqual(bothWritten)
+  })
+
+  const bothWritten = [
+    expect.objectContaining({ events: expect.any(Array) }),
+    expect.objectContaining({ events: expect.any(Array) }),
+  ]
+
+  async function writeBoth([former, next]: readonly [string, string], play: Scene, fixture: Fixture) {
+    const leadId = await fixture.leads.start()
+    const { runId } = await handleOf(fixture, leadId).describe()
+    await play(fixture, leadId)
+    const history = await handleOf(fixture, leadId, runId).fetchHistory()
+    const { newExecutionRunId } = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes ?? {}
+    return [
+      await write(former, fixture, `lead-${leadId}`, runId),
+      await write(next, fixture, `lead-${leadId}`, newExecutionRunId ?? ''),
+    ]
+  }
 
   const handleOf = ({ service }: Fixture, leadId: number, runId?: string) =>
     service.client.workflow.getHandle(`lead-${leadId}`, runId)

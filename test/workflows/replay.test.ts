@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import * as workflows from '../../workflows/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { preload } from '../support/processes.ts'
-import { crossing, otherScenes, scenes } from './scenes.ts'
+import { crossing, idleCrossing, otherScenes, scenes } from './scenes.ts'
 
 const program = path.join(import.meta.dirname, '../../src/replay-histories.ts')
 const folder = path.join(import.meta.dirname, 'histories')
@@ -24,7 +24,7 @@ interface History {
 
 describe('recorded histories', () => {
   it('are there for every scene and every workflow', () => {
-    const names = [scenes, otherScenes].flatMap(Object.keys).concat(crossing)
+    const names = [scenes, otherScenes].flatMap(Object.keys).concat(crossing, idleCrossing)
     expect(files).toEqual(expect.arrayContaining(names.map((name) => `${name}.json`)))
     const types = files.map(
       (file) => historyOf(file)[0]?.workflowExecutionStartedEventAttributes?.workflowType.name,
@@ -32,15 +32,18 @@ describe('recorded histories', () => {
     expect(new Set(types)).toEqual(new Set(Object.keys(workflows)))
   })
 
-  it('cross from a run that continues as new into the next', () => {
-    const [last, first] = crossing.map((name, index) => {
-      return historyOf(`${name}.json`).at(index - 1)
-    })
-    expect(last?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW')
-    expect(first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId).toBe(
-      last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId,
-    )
-  })
+  it.each([[crossing], [idleCrossing]])(
+    'cross from a run that continues as new into the next: %j',
+    (runs) => {
+      const [last, first] = runs.map((name, index) => {
+        return historyOf(`${name}.json`).at(index - 1)
+      })
+      expect(last?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW')
+      expect(first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId).toBe(
+        last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId,
+      )
+    },
+  )
 
   it('replay with the workflows as they are', async () => {
     expect(await replay(folder)).toEqual({ replayed: files.length, failures: {} })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
@@ -95,6 +96,8 @@ const viewOf = ({ service }: Fixture, leadId: number) =>
 
 /** The runs on both sides of continue-as-new, by the names of the files that hold their histories. */
 export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
+/** The same, of a lead that is idle after a score update. */
+export const idleCrossing = ['idle-after-score-update', 'begun-when-idle'] as const
 
 /**
  * Lets a run continue as new while a webhook is under way, on a server that suggests it soon; the next one ends
@@ -114,6 +117,30 @@ export const cross: Scene = async (fixture, leadId) => {
   await fixture.send(leadId, 'score_update')
   await fixture.arrived(leadId, 3)
   await fixture.send(leadId, 'close', { reason: 'withdrew' })
+  await handle.result()
+}
+
+/** Lets a lead be idle after a score update; its next run ends with the lead, after another one. */
+export const crossIdle: Scene = async (fixture, leadId) => {
+  const handle = fixture.service.client.workflow.getHandle(`lead-${leadId}`)
+  const passPeriod = async (periods: number) => {
+    await putClockAhead(fixture.service.sql, leadId, 45 * DAY_S)
+    await fixture.send(leadId, 'clock_moved', { offset: periods * 45 * DAY_S * 1000 })
+  }
+  const { runId } = await handle.describe()
+  await fixture.send(leadId, 'escrow_funded')
+  await until(async () => (await viewOf(fixture, leadId)).next === 3)
+  // a run that has just begun goes on
+  await delay(2000)
+  await passPeriod(1)
+  await until(async () => (await handle.describe()).runId !== runId)
+  fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+  await passPeriod(2)
+  await until(async () => (await viewOf(fixture, leadId)).failure !== null)
+  // a webhook that is refused keeps this run
+  fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+  await fixture.send(leadId, 'close', { reason: 'withdrew' })
+  await fixture.send(leadId, 'send_now')
   await handle.result()
 }
 
