@@ -62,6 +62,7 @@ describe('a lead in which nothing happens', () => {
         staffEmail: STAFF,
         log,
       }),
+      fence: async () => {},
     })
   /** As if that time had passed for the closings, and a new month had begun. */
   const letPass = async (days: number) => {
