@@ -3,6 +3,7 @@ import { sql as raw } from 'kysely'
 import { staff } from '../staff/context.ts'
 import { runToEnd } from '../support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const POOL = 5
 /** As docs/operations/metrics-and-limits.md has them. */
@@ -29,24 +30,36 @@ describe('the connections to PostgreSQL', () => {
   async function mostDuring(work: () => Promise<unknown>): Promise<number> {
     const before = new Set(await sessions())
     let most = 0
-    let isOver = false
-    const ended = work().finally(() => (isOver = true))
-    while (!isOver) most = Math.max(most, (await sessions()).filter((pid) => !before.has(pid)).length)
+    const over = new AbortController()
+    const ended = work().finally(() => over.abort())
+    while (!over.signal.aborted)
+      most = Math.max(most, (await sessions()).filter((pid) => !before.has(pid)).length)
     await ended
     return most
   }
 
   it('of an API and a worker under load are never more than DATABASE_POOL of each', async () => {
     const most = await mostDuring(async () => {
-      const [api] = await Promise.all([service.startApi(), service.startWorker()])
+      const [api, worker] = await Promise.all([service.startApi(), service.startWorker()])
       const { createLead } = partnerCalls(api.port, partner.key)
       await Promise.all(Array.from({ length: LEADS }, () => createLead()))
       await partner.endpoint.until((arrivals) => arrivals.length >= LEADS)
+      await Promise.all([api.stop(), worker.stop()])
     })
     expect(most).toBeLessThanOrEqual(2 * POOL)
     // both were really put to the test
     expect(most).toBeGreaterThan(POOL)
   }, 60_000)
+
+  it.each(['startApi', 'startWorker'] as const)(
+    'that PostgreSQL cannot carry are told of at the start: %s',
+    async (start) => {
+      const { output, stop } = await service[start]({ DATABASE_POOL: '1000' })
+      const told = /max_connections of \d+ leaves \d+ more connections, and this process opens up to 1000/
+      await until(async () => told.test(output()))
+      expect(await stop()).toBe(0)
+    },
+  )
 
   it('of migrate are six at most', async () => {
     const environment = { ...service.environment, MIGRATION_DATABASE_URL: service.ownerUrl }
