@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { isDatabaseAway } from './core/database/database-away.ts'
 import { refusalOf } from './core/database/refused-connection.ts'
 import { isReachable, type Sql } from './core/database/orm.ts'
+import { findSessionFaults } from './core/database/session-faults.ts'
+import type { Patience } from './core/database/session-options.ts'
 import { reasonOf } from './fail.ts'
 
 /** Less than probes and Prometheus wait. */
@@ -20,6 +23,17 @@ export async function findDatabaseFault(sql: Sql): Promise<string | undefined> {
   const hasAnswered = await Promise.race([isReachable(sql), tooLate]).catch(sayDatabaseAway)
   if (typeof hasAnswered === 'string') return hasAnswered
   return hasAnswered ? undefined : 'PostgreSQL does not answer'
+}
+
+/** Says once what sessions lack; nothing depends on it. */
+export async function warnOfSessions(
+  sql: Sql,
+  patience: Patience,
+  connections: number,
+  log: Pick<Logger, 'warn'>,
+): Promise<void> {
+  const faults = await findSessionFaults(sql, patience, connections).catch(() => [])
+  faults.forEach((fault) => log.warn(fault))
 }
 
 /** Why the database cannot be used, for the log, and what to do. */

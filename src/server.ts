@@ -18,7 +18,7 @@ import { connectCounted, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { olderSchema } from './core/database/schema/schema-version.ts'
-import { sayDatabaseAway, whyUnusable } from './database-fault.ts'
+import { sayDatabaseAway, warnOfSessions, whyUnusable } from './database-fault.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
@@ -40,7 +40,7 @@ const temporal = orFail(() => readTemporal(config))
 const build = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'api', build)
 misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
-const { orm, poolUse } = await connectCounted(config.DATABASE_URL, apiPatience)
+const { orm, poolUse } = await connectCounted(config, apiPatience)
 const sql = sqlOf(orm)
 const findRemedy = async () => {
   await requireServiceLogin(sql, config)
@@ -50,8 +50,10 @@ const hasNoFault = watchReadiness(findRemedy, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
 const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
-await isDatabaseReady().catch((error: unknown) =>
-  log.warn(`the database cannot be used yet, and partners get 503: ${whyUnusable(error)}`),
+await isDatabaseReady().then(
+  () => warnOfSessions(sql, apiPatience, config.DATABASE_POOL, log),
+  (error: unknown) =>
+    log.warn(`the database cannot be used yet, and partners get 503: ${whyUnusable(error)}`),
 )
 const { client, guard } = createTemporalClient(temporal, { deployment, log })
 /** Aborted by the first signal to end; `hurry` by one that does not let it wait. */

@@ -18,6 +18,7 @@ import { Erasure } from './capabilities/erasure/tables/erasure.ts'
 import { Export } from './capabilities/access/tables/export.ts'
 import { FailingWorkflow } from './core/temporal/tables/failing-workflow.ts'
 import { IdempotencyKey } from './core/idempotency/tables/idempotency-key.ts'
+import { Lease } from './core/database/tables/lease.ts'
 import { LeadEvent } from './core/leads/tables/lead-event.ts'
 import { Lead } from './core/leads/tables/lead.ts'
 import { Loss } from './core/record/tables/loss.ts'
@@ -64,6 +65,7 @@ export const entities = [
   Closing,
   DormancyDigest,
   RetentionRun,
+  Lease,
   SandboxRun,
   FailingWorkflow,
 ] as const

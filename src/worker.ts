@@ -32,7 +32,7 @@ import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { sdkMetrics } from './metrics/sdk.ts'
 import { waitingWorkerOptions, workerOptions } from './core/temporal/worker-options.ts'
-import { findDatabaseFault } from './database-fault.ts'
+import { findDatabaseFault, warnOfSessions } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { startHealthServer } from './health.ts'
@@ -132,9 +132,10 @@ function readSettings(): Settings {
 /** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
 async function connectToServers({ config, temporal, log }: Settings) {
   const connection = await connectToTemporal(temporal)
-  const { orm, poolUse } = await connectCounted(config.DATABASE_URL, workerPatience)
+  const { orm, poolUse } = await connectCounted(config, workerPatience)
   const sql = sqlOf(orm)
   const deploymentId = await requireDatabase(sql, config)
+  await warnOfSessions(sql, workerPatience, config.DATABASE_POOL, log)
   await requireForRooms(sql, config, [
     // that nothing is erased which a restored backup could bring back unnoticed
     requireJournal,

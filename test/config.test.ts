@@ -37,7 +37,13 @@ const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => 
 
 describe('defaults', () => {
   const everywhere = { ENVIRONMENT: 'sandbox', DATABASE_URL: sandbox.DATABASE_URL, ALLOW_PLAINTEXT: [] }
-  const processes = { HOST: '127.0.0.1', LOG_LEVEL: 'info', STARTS_IN_FLIGHT: 8 }
+  const processes = {
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'info',
+    STARTS_IN_FLIGHT: 8,
+    DATABASE_POOL: 20,
+    DATABASE_STATEMENT_NAMES: true,
+  }
   const retention = {
     RETENTION_LEADS_DAYS: 730,
     RETENTION_ATTEMPTS_DAYS: 30,

@@ -18,6 +18,9 @@ const TEMPORAL_LIMIT_MS = 3000
 const NO_KEY =
   'ENCRYPTION_KEY is not set: this command reads or writes what is encrypted. Set it as API and worker have it; see docs/settings.md.'
 
+/** Of a command; most use one. */
+const CONNECTIONS = 4
+
 /** What the commands work with. */
 export type StaffContext = Awaited<ReturnType<typeof openContext>>
 
@@ -32,7 +35,7 @@ export type Run = <Args extends unknown[]>(
  * @param actor who acts, for the audit.
  */
 export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, actor: Actor) {
-  const orm = await connect(config.DATABASE_URL, backgroundPatience)
+  const orm = await connect(config.DATABASE_URL, backgroundPatience, { connections: CONNECTIONS })
   const sql = sqlOf(orm)
   /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))

@@ -7,6 +7,8 @@ import { closingsToStart, stepClosing } from '../../src/capabilities/closing/sta
 import { setDormancy, stalledLeads } from '../../src/capabilities/closing/statements/dormancy.ts'
 import { openClosing } from '../../src/capabilities/closing/statements/open-closing.ts'
 import { cancelOwnClosing, requestClosing } from '../../src/capabilities/closing/statements/requests.ts'
+import type { Fence } from '../../src/core/database/locks/alone.ts'
+import { LeaseLost } from '../../src/core/database/locks/leases.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { insertLead } from '../support/insert-lead.ts'
@@ -47,7 +49,7 @@ describe('a lead in which nothing happens', () => {
       .execute()
   const record = (id: number, name: 'contract_signed' | 'escrow_funded' | 'mortgage_ready') =>
     recordMilestones(sql, id, [{ name, dedupeKey: name }], () => '{}')
-  const look = (byDefault = AFTER_DAYS) =>
+  const look = (byDefault = AFTER_DAYS, fence: Fence = async () => {}) =>
     lookOnceAMonth({
       sql,
       config: { ...config, DORMANT_AFTER_DAYS: byDefault },
@@ -62,6 +64,7 @@ describe('a lead in which nothing happens', () => {
         staffEmail: STAFF,
         log,
       }),
+      fence,
     })
   /** As if that time had passed for the closings, and a new month had begun. */
   const letPass = async (days: number) => {
@@ -110,6 +113,19 @@ describe('a lead in which nothing happens', () => {
     expect((await open())?.dueAt).toBeNull()
     expect(await step()).toBeUndefined()
     mails.refusing = false
+    expect(await look()).toBe(1)
+    expect((await open())?.dueAt).not.toBeNull()
+  })
+
+  it('has no date, and is told of again, where a process lost its lease before or after the email', async () => {
+    const lost = () => Promise.reject(new LeaseLost('dormancy'))
+    await expect(look(AFTER_DAYS, lost)).rejects.toThrow(LeaseLost)
+    expect(mails.mails).toEqual([])
+    let asked = 0
+    const lostAfter = () => (++asked === 1 ? Promise.resolve() : lost())
+    await expect(look(AFTER_DAYS, lostAfter)).rejects.toThrow(LeaseLost)
+    expect(mails.mails).toHaveLength(2)
+    expect((await open())?.dueAt).toBeNull()
     expect(await look()).toBe(1)
     expect((await open())?.dueAt).not.toBeNull()
   })

@@ -1,14 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { alone } from '../../src/core/database/locks/alone.ts'
 import { isDatabaseAway } from '../../src/core/database/database-away.ts'
-import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
 import {
   keyedLocks,
-  type Lock,
   locks,
   SLOTS,
   takeKeyedLocks,
@@ -25,6 +21,8 @@ import { locksOf } from '../support/table-locks.ts'
 import { until } from '../support/until.ts'
 
 const LOCK_MS = 300
+/** Beside those of keys, those that workers of an older version lock. */
+const FORMER = ['slots', 'sweep', 'comparison', 'failing_workflows', 'retention', 'dormancy']
 const root = path.join(import.meta.dirname, '../..')
 
 describe('locks', () => {
@@ -43,7 +41,7 @@ describe('locks', () => {
     const { rows: tables } = await raw<{ name: string }>`
       select relname as name from pg_class where relkind = 'r' and relname like 'lock\_%'`.execute(sql)
     expect(tables.map(({ name }) => name).toSorted()).toEqual(
-      [...locks.map((lock) => `lock_${lock}`), 'lock_slots'].toSorted(),
+      [...locks, ...FORMER].map((lock) => `lock_${lock}`).toSorted(),
     )
     const { rows: slots } = await raw`
       select lock, count(*) as slots from lock_slots group by lock order by lock`.execute(sql)
@@ -58,14 +56,6 @@ describe('locks', () => {
       return /pg_\w*advisory\w*lock/.test(text) || /\b7_?247_?\d{3}\b/.test(text)
     })
     expect(faulty).toEqual([])
-  })
-
-  it('of retention do not keep a process with a new first key from starting', async () => {
-    const ran = await alone(sql, 'retention', async () => {
-      expect(await lackingKeys(other, [randomBytes(32)])).toBeUndefined()
-      return 1
-    })
-    expect(ran).toBe(1)
   })
 
   it.each(locks)('of the name %s are held by one transaction at a time', async (lock) => {
@@ -96,22 +86,22 @@ describe('locks', () => {
   })
 
   it('give a transaction no id and keep no snapshot, because list-events and vacuum would wait for both', async () => {
-    await alone(sql, 'sweep', async () => {
+    await sql.transaction().execute(async (trx) => {
+      expect(await tryLock(trx, 'roles')).toBe(true)
       const { rows } = await raw`select backend_xid, backend_xmin from pg_stat_activity
-        where pid in (select pid from ${locksOf('lock_sweep')})`.execute(sql)
+        where pid in (select pid from ${locksOf('lock_roles')})`.execute(other)
       expect(rows).toEqual([{ backend_xid: null, backend_xmin: null }])
-      return 1
     })
   })
 
   it('are free again when the session that held them is gone', async () => {
-    const end = (lock: Lock) => raw`select pg_terminate_backend(pid) from ${locksOf(`lock_${lock}`)}`
-    const held = alone(other, 'sweep', async () => {
-      await end('sweep').execute(sql)
-      return 1
+    const held = other.transaction().execute(async (trx) => {
+      await takeLock(trx, 'roles')
+      await raw`select pg_terminate_backend(pid) from ${locksOf('lock_roles')}`.execute(sql)
+      await raw`select 1`.execute(trx)
     })
     expect(isDatabaseAway(await held.catch((error: unknown) => error))).toBe(true)
-    await until(async () => (await alone(sql, 'sweep', async () => 1)) === 1)
+    await until(() => sql.transaction().execute((trx) => tryLock(trx, 'roles')))
   })
 })
 

@@ -23,7 +23,7 @@ describe('a connection in use that says nothing', () => {
     await database.drop()
   })
 
-  it('keeps its advisory lock for work that takes longer than that', async () => {
+  it('keeps a lease for work that takes longer than that', async () => {
     const sql = sqlOf(orm)
     const taken = Promise.withResolvers<void>()
     const first = alone(sql, 'sweep', async () => {

@@ -189,8 +189,10 @@ describe('with a login of their own, staff', () => {
     "select write_audit('key 1', 'key.issue', 'done', null, null, null, null, null, null)",
     "select nextval('audit_id_seq')",
     'lock table lock_audit in share update exclusive mode',
-    'lock table lock_sweep in row share mode',
-    "select try_lock('lock_sweep')",
+    'lock table lock_roles in row share mode',
+    "select try_lock('lock_roles')",
+    "update leases set until = 'infinity'",
+    'select from leases for key share',
     'select from lock_slots for update',
     'select from partners for share',
     'lock table audit in share mode',
@@ -209,7 +211,7 @@ describe('with a login of their own, staff', () => {
       await raw`begin`.execute(connection)
       for (const lock of [...locks, 'slots'])
         await raw`lock table ${raw.table(`lock_${lock}`)} in access share mode`.execute(connection)
-      await raw`lock table audit, leads, endpoints in access share mode`.execute(connection)
+      await raw`lock table audit, leads, endpoints, leases in access share mode`.execute(connection)
       expect(await alone(service.sql, 'sweep', async () => 1)).toBe(1)
       expect(await alone(service.sql, 'retention', async () => 1)).toBe(1)
       expect((await staff(logins.staff, ['key', 'issue', `${partner.id}`])).code).toBe(0)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { pooled } from './pooled.ts'
 import { asService, createDatabase, dropDatabase, withDatabase } from './template-database.ts'
 
 interface TestDatabase {
@@ -18,5 +19,5 @@ export async function freshDatabase(): Promise<TestDatabase> {
   const name = `${template}_${randomBytes(4).toString('hex')}`
   await createDatabase(server, name, template)
   const url = withDatabase(server, name)
-  return { url, serviceUrl: asService(url, template), drop: () => dropDatabase(server, name) }
+  return { url, serviceUrl: pooled(asService(url, template)), drop: () => dropDatabase(server, name) }
 }

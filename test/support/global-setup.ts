@@ -10,9 +10,10 @@ import { anyPort } from './any-port.ts'
 import { endSharedService, offerSharedService } from './global-shared.ts'
 import { makeTemplate } from './template-database.ts'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'referrals-test-'))
+export const folder = mkdtempSync(path.join(tmpdir(), 'referrals-test-'))
 const started: Launched[] = []
-const onSpawn = (launched: Launched) => started.push(launched)
+/** It ends with the run. */
+export const onSpawn = (launched: Launched) => void started.push(launched)
 
 /**
  * Starts one PostgreSQL and one Temporal server for the whole run, unless TEST_DATABASE_URL or

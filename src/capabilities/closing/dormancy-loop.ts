@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { WatchLoop } from '../../metrics/loops.ts'
-import { alone } from '../../core/database/locks/alone.ts'
+import { alone, type Fence } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import type { Environment } from '../../core/values/environment.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/values/durations.ts'
@@ -39,7 +39,9 @@ export async function keepDormancy(options: Options): Promise<void> {
   let failing = false
   while (!signal.aborted) {
     try {
-      await alone(sql, 'dormancy', () => (isSandbox ? lookNow(options) : lookOnceAMonth(options)))
+      await alone(sql, 'dormancy', (fence) =>
+        isSandbox ? lookNow(options) : lookOnceAMonth({ ...options, fence }),
+      )
       failing = false
       turned?.(usualMs)
     } catch (error) {
@@ -70,15 +72,18 @@ export async function lookOnceAMonth({
   sql,
   config,
   tellOfDormancy,
-}: Pick<Options, 'sql' | 'config' | 'tellOfDormancy'>): Promise<number> {
+  fence,
+}: Pick<Options, 'sql' | 'config' | 'tellOfDormancy'> & { fence: Fence }): Promise<number> {
   await cancelKept(sql)
   for (const terms of await partnersToLookThrough(sql, config.DORMANT_AFTER_DAYS))
     await makeDigest(sql, terms)
   let told = 0
   for (const digest of await digestsToSend(sql)) {
+    // its date would be too early after a pause
+    await fence(sql)
     // all of them were kept meanwhile
     if (digest.leadIds.length > 0 && !(await tellOfDormancy(digest))) continue
-    await markDigestSent(sql, digest)
+    await markDigestSent(sql, digest, fence)
     told += 1
   }
   return told

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { WatchLoop } from '../../metrics/loops.ts'
-import { alone } from '../../core/database/locks/alone.ts'
+import { alone, type Fence } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
 import { createRetentionMetrics } from './metrics.ts'
@@ -36,7 +36,7 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
     try {
       const due = await dueAmong(sql, retained, config)
       if (due.length === 0) metrics.held([])
-      else await alone(sql, 'retention', () => runDue(options, metrics))
+      else await alone(sql, 'retention', (fence) => runDue(options, metrics, fence))
       failing = false
       turned?.(INTERVAL_MS)
     } catch (error) {
@@ -47,15 +47,16 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
   }
 }
 
-/** Looks again, under the lock: another process may have just done it. */
+/** Looks again, with the lease: another process may have just done it. */
 async function runDue<Settings>(
   { retained, log, ...options }: Options<Settings>,
   metrics: ReturnType<typeof createRetentionMetrics>,
+  fence: Fence,
 ): Promise<number> {
   const { sql, config } = options
   let total = 0
   const held: RetentionHeld[] = []
-  const run = { ...options, onRemoved: metrics.removed }
+  const run = { ...options, fence, onRemoved: metrics.removed }
   for (const each of await dueAmong(sql, retained, config)) {
     const removed = (await runRetention(run, each).catch(unlessHeld(held))) ?? 0
     if (removed > 0) log.info({ class: each.name, removed, days: each.days(config) }, 'removed what was old')

@@ -72,11 +72,20 @@ export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15
 /** A peer that is silent for so long is asked whether it is still there. */
 const KEEPALIVE_MS = 10_000
 
-/** Of one process. */
-export const MOST_CONNECTIONS = 20
+export interface PoolOptions {
+  /** The most that it opens. */
+  connections?: number
+  /** Whether frequent statements get names. */
+  areNamed?: boolean
+  /** Is told of the pool once it is made. */
+  onPool?: (pool: Pool) => void
+}
 
-/** @param onPool is told of the pool once it is made. */
-export function ormOptions(databaseUrl: string, patience = UNLIMITED, onPool?: (pool: Pool) => void) {
+export function ormOptions(
+  databaseUrl: string,
+  patience = UNLIMITED,
+  { connections = 20, areNamed = true, onPool }: PoolOptions = {},
+) {
   const { connectMs, silenceMs } = patience
   return defineConfig({
     clientUrl: databaseUrl,
@@ -87,7 +96,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED, onPool?: (
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
     // they are in the migrations alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true, skipTables: [LOCK_TABLES] },
-    pool: { min: 0, max: MOST_CONNECTIONS },
+    pool: { min: 0, max: connections },
     driverOptions: {
       // with the query, and `sslmode` in it, which MikroORM leaves out
       ...sessionOptions(databaseUrl, patience),
@@ -99,7 +108,7 @@ export function ormOptions(databaseUrl: string, patience = UNLIMITED, onPool?: (
         void noteCluster(client).then(() => done(), done),
       onPoolCreated: (pool: PostgresPool) => {
         parseValues(pool)
-        pool.on('connect', createStatementNames())
+        if (areNamed) pool.on('connect', createStatementNames())
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)
         onPool?.(pool)
       },

@@ -1,6 +1,6 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import { sql as raw } from 'kysely'
-import { MOST_CONNECTIONS, ormOptions, type Pool } from './mikro-orm.config.ts'
+import { ormOptions, type Pool, type PoolOptions } from './mikro-orm.config.ts'
 import type { Patience } from './session-options.ts'
 import type { Sql, Tables } from '../../tables.ts'
 
@@ -15,22 +15,26 @@ export interface PoolUse {
   limit: number
 }
 
-/**
- * Connects lazily: the first query opens the first connection.
- *
- * @param onPool is told once of the pool of connections.
- */
-export async function connect(databaseUrl: string, patience?: Patience, onPool?: (pool: Pool) => void) {
-  return MikroORM.init(ormOptions(databaseUrl, patience, onPool))
+/** Connects lazily: the first query opens the first connection. */
+export async function connect(databaseUrl: string, patience?: Patience, pool?: PoolOptions) {
+  return MikroORM.init(ormOptions(databaseUrl, patience, pool))
 }
 
-/** As `connect`, with what is known of its connections. */
-export async function connectCounted(databaseUrl: string, patience: Patience) {
+export interface DatabaseSettings {
+  DATABASE_URL: string
+  DATABASE_POOL: number
+  DATABASE_STATEMENT_NAMES: boolean
+}
+
+/** As `connect`, for API and worker: with what is known of their connections. */
+export async function connectCounted(settings: DatabaseSettings, patience: Patience) {
+  const { DATABASE_URL, DATABASE_POOL: limit, DATABASE_STATEMENT_NAMES: areNamed } = settings
   let pool: Pool | undefined
-  const orm = await connect(databaseUrl, patience, (made) => (pool = made))
+  const onPool = (made: Pool) => (pool = made)
+  const orm = await connect(DATABASE_URL, patience, { connections: limit, areNamed, onPool })
   const poolUse = (): PoolUse => {
     const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = pool ?? {}
-    return { used: totalCount - idle, idle, waiting, limit: MOST_CONNECTIONS }
+    return { used: totalCount - idle, idle, waiting, limit }
   }
   return { orm, poolUse }
 }

@@ -15,12 +15,25 @@ export interface Patience {
 
 export const IDLE_IN_TRANSACTION_MS = 10_000
 
+export const TCP_USER_TIMEOUT_MS = 25_000
+
 /** By which PostgreSQL notices in 25 s, instead of two hours, that our machine is gone; in seconds, the last in milliseconds. */
 const KEEPALIVE = {
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,
-  tcp_user_timeout: 25_000,
+  tcp_user_timeout: TCP_USER_TIMEOUT_MS,
+}
+
+/** The settings of a session, by PostgreSQL's names; `undefined` where PostgreSQL decides. */
+export function settingsOf({ lockMs, statementMs, idleInTransactionMs, application }: Patience) {
+  return {
+    ...KEEPALIVE,
+    lock_timeout: lockMs,
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    application_name: application,
+  }
 }
 
 /**
@@ -29,16 +42,9 @@ const KEEPALIVE = {
  */
 export function sessionOptions(
   databaseUrl: string,
-  { lockMs, statementMs, idleInTransactionMs, application }: Patience,
+  patience: Patience,
 ): { connectionString: string; options: string } {
-  const settings = {
-    ...KEEPALIVE,
-    lock_timeout: lockMs,
-    statement_timeout: statementMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
-    application_name: application,
-  }
-  const ours = Object.entries(settings).flatMap(([name, value]) =>
+  const ours = Object.entries(settingsOf(patience)).flatMap(([name, value]) =>
     value === undefined ? [] : [`-c ${name}=${value}`],
   )
   const url = new URL(databaseUrl)

@@ -6,6 +6,7 @@ import { isolation } from './isolation.ts'
 import { logging } from './log.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
+import { statementNames } from './names.ts'
 import { leadCalls } from './reads.ts'
 import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
@@ -44,6 +45,7 @@ export const cases: Case[] = [
     run: growth,
   },
   { name: 'log', about: 'the lines of a milestone, off and on', byNameOnly: true, run: logging },
+  { name: 'names', about: 'requests without named statements', byNameOnly: true, run: statementNames },
   { name: 'memory', about: 'of API and worker, up to 50,000 open workflows', byNameOnly: true, run: memory },
   {
     name: 'isolation',

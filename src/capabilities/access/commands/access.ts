@@ -54,7 +54,8 @@ export async function report({ sql, config }: StaffContext, options: Options): P
   const filter = await filterOf(sql, options)
   return {
     print: async (json, write) => {
-      const orm = await connect(config.DATABASE_URL, { ...backgroundPatience, silenceMs: SILENCE_MS })
+      const patience = { ...backgroundPatience, silenceMs: SILENCE_MS }
+      const orm = await connect(config.DATABASE_URL, patience, { connections: 1 })
       try {
         await reportReads(sqlOf(orm), filter, async (totals, pages) =>
           json ? printJson(options, totals, pages, write) : printText(options, totals, pages, write),

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { Fence } from '../../../core/database/locks/alone.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
 import { isKept } from './carry-out.ts'
@@ -133,8 +134,13 @@ const untold = raw`closings join leads on leads.id = closings.lead_id
     and leads.closed_at is null and last_event_at <= idle_since and anchor_at is null`
 
 /** Writes down that a partner was told of these leads. Those that it was not told of wait for the next month. */
-export async function markDigestSent(sql: Sql, { partnerId, leadIds, closesAt }: Digest): Promise<void> {
+export async function markDigestSent(
+  sql: Sql,
+  { partnerId, leadIds, closesAt }: Digest,
+  fence: Fence,
+): Promise<void> {
   await sql.transaction().execute(async (trx) => {
+    await fence(trx)
     await trx
       .updateTable('dormancy_digests')
       .set({ sent_at: raw<Date>`clock_timestamp()` })

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import type { Retained } from '../../../core/database/retained.ts'
+import type { Fence } from '../../../core/database/locks/alone.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { requireSameClock } from './same-clock.ts'
 import { DAY_MS } from '../../../core/values/durations.ts'
@@ -16,6 +17,8 @@ interface RunOptions<Settings> {
   /** The clock of this process, in milliseconds since the epoch. */
   now?: () => number
   signal?: AbortSignal
+  /** Rejects once another process removes the same. */
+  fence?: Fence
   /** Called after each batch. */
   onRemoved?: (name: string, removed: number) => void
 }
@@ -44,7 +47,7 @@ export async function dueAmong<Settings>(
  * @throws {RetentionHeld} before a batch that should not be removed without a person.
  */
 export async function runRetention<Settings>(
-  { sql, config, now = Date.now, signal, onRemoved }: RunOptions<Settings>,
+  { sql, config, now = Date.now, signal, fence, onRemoved }: RunOptions<Settings>,
   { name, days, ceiling, remove }: Retained<Settings>,
 ): Promise<number | undefined> {
   const limit = days(config)
@@ -54,6 +57,7 @@ export async function runRetention<Settings>(
     const began = performance.now()
     await requireSameClock(sql, now)
     await ceiling?.require(sql, limit, config)
+    await fence?.(sql)
     const { removed, isLast } = await remove(sql, limit, config)
     total += removed
     onRemoved?.(name, removed)

@@ -1,34 +1,55 @@
-import { sql as raw } from 'kysely'
-import { type Lock, tryLock } from './locks.ts'
+import {
+  type Lease,
+  LEASE_MS,
+  LeaseLost,
+  type LeaseName,
+  releaseLease,
+  renewLease,
+  requireLease,
+  takeLease,
+} from './leases.ts'
 import type { Sql } from '../orm.ts'
 
-/** A heartbeat, because a silent connection is dropped, and the lock with it. */
-const PULSE_MS = 1000
-/** Without heartbeats (a frozen process), PostgreSQL ends the session and frees the lock. */
-const IDLE_MS = 10_000
+/** Two in a row may get lost. */
+const RENEW_MS = LEASE_MS / 4
 
 /**
- * Runs `work` unless another process holds `lock`. The lock is held by a transaction on a connection of its own, which
- * does nothing else: a crash frees it, and it locks no row while `work` calls Temporal.
+ * Rejects if another process does the same work by now. Called in a transaction, it keeps others from beginning before that
+ * has ended: what it writes is refused, or comes before theirs.
+ */
+export type Fence = (sql: Sql) => Promise<void>
+
+/**
+ * Runs `work` unless another process has the lease. No connection is kept meanwhile. The lease is renewed until `work` ends,
+ * and then released; of a process that is killed or frozen, it runs out within ten seconds. One that is thawed later works
+ * beside its successor until its `work` ends or meets the fence.
  *
  * @returns the result of `work`; 0 if another process is running it.
+ * @throws {LeaseLost} if the lease was lost before `work` had ended.
  */
-export async function alone(sql: Sql, lock: Lock, work: () => Promise<number>): Promise<number> {
-  return (
-    sql
-      .transaction()
-      // the default of a login may keep a snapshot, which would keep vacuum from removing anything
-      .setIsolationLevel('read committed')
-      .execute(async (trx) => {
-        if (!(await tryLock(trx, lock))) return 0
-        await raw`set local idle_in_transaction_session_timeout = ${raw.lit(IDLE_MS)}`.execute(trx)
-        // a lost connection throws at the end
-        const pulse = setInterval(() => void raw`select 1`.execute(trx).catch(() => {}), PULSE_MS)
-        try {
-          return await work()
-        } finally {
-          clearInterval(pulse)
-        }
-      })
+export async function alone(
+  sql: Sql,
+  name: LeaseName,
+  work: (fence: Fence) => Promise<number>,
+): Promise<number> {
+  const lease = await takeLease(sql, name)
+  if (lease === undefined) return 0
+  const result = await whileRenewed(sql, lease, () => work((own) => requireLease(own, lease))).catch(
+    async (error: unknown) => {
+      await releaseLease(sql, lease).catch(() => {})
+      throw error
+    },
   )
+  if (!(await releaseLease(sql, lease))) throw new LeaseLost(name)
+  return result
+}
+
+async function whileRenewed(sql: Sql, lease: Lease, work: () => Promise<number>): Promise<number> {
+  // one that fails is repeated in time; whether one came too late is told by the release
+  const renewing = setInterval(() => void renewLease(sql, lease).catch(() => {}), RENEW_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(renewing)
+  }
 }

@@ -3,26 +3,16 @@ import { isLockTimeout } from '../database-away.ts'
 import type { Sql } from '../../../tables.ts'
 
 /**
- * Every lock of the service that is not the lock of a row with data, in the order in which a transaction takes more than
+ * Every lock of the service that is held by a transaction and is not the lock of a row with data, in the order in which a transaction takes more than
  * one. Each is an empty table of its own, `lock_<name>`. PostgreSQL lets a login lock a table only in the modes that its
  * rights on it allow, so one that may only read takes none of these, as it could an advisory lock. To hold one gives a
- * transaction no id, which list-events would wait for.
+ * transaction no id, which list-events would wait for. What takes longer than a transaction is leased: `leases.ts`.
  */
 export const locks = [
   /** While migrations are applied. */
   'migration',
   /** While roles are made and get their rights: PostgreSQL fails where two do that at once. */
   'roles',
-  /** While the sweep starts what was left out. */
-  'sweep',
-  /** While Temporal is compared with the record. */
-  'comparison',
-  /** While the workflows whose task fails are looked at again. */
-  'failing_workflows',
-  /** While retention removes what is old. */
-  'retention',
-  /** While leads are looked for in which nothing happens. */
-  'dormancy',
   /** While a process notes the encryption key that it begins to use. */
   'encryption_keys',
   /** From a transaction's first row of the audit until its end; its trigger takes it. */

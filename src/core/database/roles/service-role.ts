@@ -27,6 +27,7 @@ const OTHER_RIGHTS: Record<string, string> = {
   failing_workflows: 'select, insert, update, delete',
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
+  leases: 'select, update (token, until)',
   lock_audit: 'select',
   lock_migration: 'select',
   lock_roles: 'select',

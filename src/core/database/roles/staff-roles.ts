@@ -46,6 +46,7 @@ const SERVICES_OWN = [
   'exports',
   'failing_workflows',
   'lead_events',
+  'leases',
   'losses',
   'personal_reads',
   'quotas',

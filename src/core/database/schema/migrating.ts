@@ -42,7 +42,7 @@ interface Waiting {
  */
 export async function migrate(orm: Orm, waiting: Waiting = {}): Promise<number> {
   const sql = sqlOf(orm)
-  const own = await connect(orm.config.get('clientUrl') ?? '', MIGRATING)
+  const own = await connect(orm.config.get('clientUrl') ?? '', MIGRATING, { connections: 2 })
   // the caller's, which may be more than those in the folder
   own.config.set('migrations', orm.config.get('migrations'))
   try {
