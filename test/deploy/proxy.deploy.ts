@@ -28,15 +28,8 @@ describe('the proxy of docker-compose.yml', () => {
   it('has a configuration that Caddy reads', async () => {
     const file = path.join(folder, 'Caddyfile')
     writeFileSync(file, caddyfile)
-    const said = await runTool(toolPath('caddy'), [
-      'adapt',
-      '--config',
-      file,
-      '--adapter',
-      'caddyfile',
-      '--validate',
-    ])
-    expect(said).not.toContain('not formatted')
+    const said = await runTool(toolPath('caddy'), ['adapt', '--config', file, '--adapter', 'caddyfile'])
+    expect(said).toContain('"automatic_https":{"disable_redirects":true}')
   })
 
   it('takes the next process if a connection is refused, whatever the request', async () => {
