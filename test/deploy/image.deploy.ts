@@ -21,7 +21,7 @@ describe('the image', () => {
     process.stderr.write(
       `node_modules: ${made.megabytes.before} MB before, ${made.megabytes.after} MB after\n`,
     )
-  }, 300_000)
+  }, 600_000)
 
   /** As the container runs it: without the preload of the scripts of package.json. */
   const runProgram = async (...args: string[]) => {
