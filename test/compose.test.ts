@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
@@ -10,6 +10,9 @@ import { temporaryFolder } from './support/folder.ts'
 
 interface Container {
   image: string
+  command?: string[]
+  ports?: string[]
+  volumes?: string[]
   environment?: Record<string, string | number>
   mem_limit?: string
   cpus?: number
@@ -139,6 +142,77 @@ describe('docker-compose.yml', () => {
   it('passes on what .env allows in plain text beside the database', () => {
     const { ALLOW_PLAINTEXT } = environmentOf('worker', { ...production, ALLOW_PLAINTEXT: 'smtp' })
     expect(ALLOW_PLAINTEXT).toBe('database,temporal,smtp')
+  })
+
+  it('publishes nothing but the proxy beyond loopback', () => {
+    const published = all.flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => [name, interpolate(port, production)] as const),
+    )
+    expect(published.filter(([, port]) => !port.startsWith('127.0.0.1:')).map(([name]) => name)).toEqual([
+      'proxy',
+    ])
+    expect(Object.fromEntries(published)).toMatchObject({
+      api: `127.0.0.1:9464-9473:${environmentOf('api', production).METRICS_PORT}`,
+      worker: `127.0.0.1:9474-9483:${environmentOf('worker', production).METRICS_PORT}`,
+    })
+  })
+
+  describe('its archive of the WAL', () => {
+    const { command = [], volumes } = compose.services.postgres ?? {}
+    const settingOf = (name: string) =>
+      command.find((argument) => argument.startsWith(`-c${name}=`))?.slice(`-c${name}=`.length) ?? ''
+    const folder = '/var/lib/wal-archive'
+
+    /** Runs a command as PostgreSQL does, with a folder of one's own as the archive. */
+    function run(name: string, cwd: string, file: { f: string; p: string }): void {
+      const line = settingOf(name)
+        .replaceAll('%f', file.f)
+        .replaceAll('%p', file.p)
+        .replaceAll(folder, 'archive')
+      execFileSync('sh', ['-c', line], { cwd, stdio: 'pipe' })
+    }
+
+    function prepare() {
+      const cwd = temporaryFolder()
+      mkdirSync(path.join(cwd, 'archive'))
+      const write = (content: string) => writeFileSync(path.join(cwd, 'wal'), content)
+      write('the first')
+      const archived = () => readdirSync(path.join(cwd, 'archive'))
+      return { cwd, write, archived, file: { f: '0000000100000000000000A5', p: 'wal' } }
+    }
+
+    it('is on a volume of its own, and at most a minute behind', () => {
+      expect(volumes).toContain(`wal-archive:${folder}`)
+      expect(settingOf('archive_mode')).toBe('on')
+      expect(settingOf('archive_timeout')).toBe('60s')
+    })
+
+    it('gives back what it took', () => {
+      const { cwd, file, archived } = prepare()
+      run('archive_command', cwd, file)
+      expect(archived()).toEqual([`${file.f}.gz`])
+      run('restore_command', cwd, { ...file, p: 'restored' })
+      expect(readFileSync(path.join(cwd, 'restored'), 'utf8')).toBe('the first')
+    })
+
+    it('takes the same file twice, and never another one of its name', () => {
+      const { cwd, file, write } = prepare()
+      run('archive_command', cwd, file)
+      run('archive_command', cwd, file)
+      write('another')
+      expect(() => run('archive_command', cwd, file)).toThrow('Command failed')
+      run('restore_command', cwd, { ...file, p: 'restored' })
+      expect(readFileSync(path.join(cwd, 'restored'), 'utf8')).toBe('the first')
+    })
+
+    it('shows no file that could not be copied, and takes it later', () => {
+      const { cwd, file, archived } = prepare()
+      expect(() => run('archive_command', cwd, { ...file, p: 'missing' })).toThrow('Command failed')
+      expect(archived()).not.toContain(`${file.f}.gz`)
+      expect(() => run('restore_command', cwd, file)).toThrow('Command failed')
+      run('archive_command', cwd, file)
+      expect(archived()).toEqual([`${file.f}.gz`])
+    })
   })
 
   it('rehearses production with what run.md writes', () => {

@@ -5,32 +5,43 @@ import {
   lchownSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
 import { Client } from 'pg'
+import { parse } from 'yaml'
 import { parentOf } from '../../src/embedded/processes.ts'
 import { unprivilegedOwner } from '../../src/embedded/postgres-programs.ts'
 
 // PostgreSQL's manual, 25.3: continuous archiving and the low-level backup API. Paths are relative to the data folder, in
 // which PostgreSQL runs these commands.
 
-/** Never overwrites a file, and shows an archive that is complete, on disk, or not there. */
-const ARCHIVE = [
-  'mkdir -p ../archive &&',
-  'if test -f ../archive/%f; then cmp -s %p ../archive/%f;',
-  'else cp %p ../archive/%f.part && sync ../archive/%f.part && mv ../archive/%f.part ../archive/%f; fi',
-].join(' ')
+/** Where docker-compose.yml has the archive, and where it is here. */
+const FOLDER = '/var/lib/wal-archive'
+const HERE = '../archive'
 
-/** At most this many seconds are lost with the server's disk. A deployment has a minute or so. */
+const compose: { services: { postgres: { command: string[] } } } = parse(
+  readFileSync(path.join(import.meta.dirname, '../../docker-compose.yml'), 'utf8'),
+  { merge: true },
+)
+
+/** A setting with which a deployment archives, or gets the archive back. */
+function settingOf(name: string): string {
+  const found = compose.services.postgres.command.find((argument) => argument.startsWith(`-c${name}=`))
+  if (!found?.includes(FOLDER)) throw new Error(`docker-compose.yml has no ${name}`)
+  return found.slice(`-c${name}=`.length).replaceAll(FOLDER, HERE)
+}
+
+/** At most this many seconds are lost with the server's disk. A deployment has a minute. */
 const ARCHIVE_TIMEOUT_SECONDS = 4
 
 /** Settings of a PostgreSQL that archives its WAL. */
 export const archiving = [
   'archive_mode=on',
-  `archive_command=${ARCHIVE}`,
+  `archive_command=mkdir -p ${HERE}; ${settingOf('archive_command')}`,
   `archive_timeout=${ARCHIVE_TIMEOUT_SECONDS}s`,
 ]
 
@@ -129,5 +140,5 @@ function giveToOwner(folder: string): void {
 /** Settings of the start that recovers: to the end of the archive, or to a restore point. */
 export function recovering(restorePoint?: string): string[] {
   const target = [`recovery_target_name=${restorePoint}`, 'recovery_target_action=promote']
-  return ['restore_command=cp ../archive/%f %p', ...(restorePoint === undefined ? [] : target)]
+  return [`restore_command=${settingOf('restore_command')}`, ...(restorePoint === undefined ? [] : target)]
 }
