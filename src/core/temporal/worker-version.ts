@@ -36,6 +36,6 @@ function routingOf(answer: Answered | null | undefined): Routing {
   return {
     current: versionOf(answer?.currentDeploymentVersion),
     ramping: versionOf(answer?.rampingDeploymentVersion),
-    share: Number(answer?.rampingVersionPercentage ?? 0),
+    share: answer?.rampingVersionPercentage ?? 0,
   }
 }
