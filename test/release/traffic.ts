@@ -16,7 +16,7 @@ const PER_SECOND = 10
 /** Milestones that are sent to leads in turn, each once, until they are told to stop. */
 export async function startTraffic(service: Service, partner: TestPartner) {
   const leads = leadsOf(service, partner)
-  const leadIds = await Promise.all(Array.from({ length: LEADS }, leads.start))
+  const leadIds = await Promise.all(Array.from({ length: LEADS }, () => leads.start()))
   /** When Temporal had taken each milestone of a lead. */
   const taken = new Map<number, number[]>(leadIds.map((id) => [id, []]))
   const stopping = new AbortController()
