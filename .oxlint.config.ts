@@ -11,6 +11,7 @@ const entryPoints = [
   'setup-temporal',
   'temporal-command',
   'write-openapi',
+  'sample-histories',
   'replay-histories',
 ]
 

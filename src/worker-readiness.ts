@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import { isPolling } from './core/temporal/polling.ts'
 import { isTemporalAway } from './core/temporal/temporal-away.ts'
-import { idleUnversioned, idleVersion } from './core/temporal/worker-version.ts'
+import { idleReason } from './core/temporal/worker-version.ts'
 import { findDatabaseFault } from './database-fault.ts'
 import { reasonOf } from './fail.ts'
 
@@ -24,6 +24,8 @@ interface Options {
 /** What keeps a worker from getting work. */
 export function workerReadiness({ config, log, sql, client, worker }: Options) {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config
+  const version =
+    deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId }
   /** Said in the log: no version lets this worker work. */
   let isIdle = false
 
@@ -32,22 +34,19 @@ export function workerReadiness({ config, log, sql, client, worker }: Options) {
     if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
     return isPolling(client, worker.options.identity).then(
       (polls) => (polls ? undefined : 'Temporal answers, but this worker has not polled'),
-      (error: unknown) =>
-        isTemporalAway(error)
-          ? 'Temporal does not answer'
-          : `Temporal does not say whether this worker polls (${reasonOf(error)})`,
+      (error: unknown) => silenceOf(error, 'whether this worker polls'),
     )
   }
 
   async function findIdleVersion(): Promise<string | undefined> {
-    const isVersioned = deploymentName !== undefined && buildId !== undefined
-    const idle = await (isVersioned
-      ? idleVersion(client, { deploymentName, buildId })
-      : idleUnversioned(client))
-    // Temporal may know the version only some time after its first poll
-    if (idle !== undefined && !isIdle) log.warn(idle)
-    isIdle = idle !== undefined
-    return idle
+    try {
+      const reason = await idleReason(client, version)
+      if (reason !== undefined && !isIdle) log.warn(reason)
+      isIdle = reason !== undefined
+      return reason
+    } catch (error) {
+      return silenceOf(error, 'whether this worker’s version gets work')
+    }
   }
 
   /** Running is not enough: it is ready once it polls, and gets work. */
@@ -75,4 +74,11 @@ export function workerReadiness({ config, log, sql, client, worker }: Options) {
       }
     },
   }
+}
+
+/** A worker of which Temporal says nothing is not known to work. */
+function silenceOf(error: unknown, what: string): string {
+  return isTemporalAway(error)
+    ? 'Temporal does not answer'
+    : `Temporal does not say ${what} (${reasonOf(error)})`
 }

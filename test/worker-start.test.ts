@@ -14,6 +14,7 @@ import { tlsProxy } from './support/tls-proxy.ts'
 import { until } from './support/until.ts'
 
 const temporalAddress = process.env.TEST_TEMPORAL_ADDRESS ?? ''
+const PERMISSION_DENIED = 7
 const NOTHING_THERE = 'nothing listens there'
 
 describe('a worker', () => {
@@ -177,9 +178,11 @@ describe('a worker', () => {
   it('is live from its start, and ready once it polls', async () => {
     const released = Promise.withResolvers<void>()
     let isSilent = false
+    let isRefused = false
     const address = await temporalProxy(service.environment.TEMPORAL_ADDRESS, async (call) => {
       if (call === 'PollWorkflowTaskQueue') await released.promise
       if (call === 'DescribeTaskQueue' && isSilent) await new Promise(() => {})
+      return call === 'DescribeTaskQueue' && isRefused ? PERMISSION_DENIED : undefined
     })
     const metricsPort = await anyPort()
     const environment = {
@@ -199,6 +202,8 @@ describe('a worker', () => {
     await ready
     expect(await status('readyz')).toBe(200)
     expect(await status('livez')).toBe(200)
+    isRefused = true
+    expect(await reason()).toBe('not ready: Temporal does not say whether this worker polls (not for you)\n')
     isSilent = true
     expect(await reason()).toBe('not ready: Temporal does not answer\n')
   })

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../src/embedded/temporal-program.ts'
 import { preview } from '../src/core/temporal/commands/workflow-repair.ts'
+import { watchBuild } from '../src/core/temporal/commands/workflow-watch.ts'
 import { contextOf } from './staff/context.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
@@ -120,6 +121,12 @@ describe('Worker Versioning', () => {
     const touchedBy = async (build: string) => (await preview(context, { build })).json.to_reset
     await until(async () => (await touchedBy('two')) === 1)
     expect(await touchedBy('three')).toBe(0)
+    // one that did nothing shows nothing
+    const watch = (build: string, atLeast = 1) => watchBuild(context, build, { seconds: 0, atLeast })
+    expect(await watch('two')).toMatchObject({ failed: false, json: { fault: null, workflows: 1 } })
+    const idle = 'it has worked on 0 workflows, and 1 are needed to judge it'
+    expect(await watch('three')).toMatchObject({ failed: true, json: { fault: idle } })
+    expect(await watch('three', 0)).toMatchObject({ failed: false })
   })
 
   it('rolls out and back by the commands of the documentation, unattended, and leaves no ramp', async () => {
@@ -142,6 +149,28 @@ describe('Worker Versioning', () => {
     expect(await routing()).toEqual(['one', undefined])
   })
 
+  it('gives no work to a version whose ramp was removed, nor to the current one while another has all: both say so', async () => {
+    const [first, second] = versioned as [ServiceProcess, ServiceProcess]
+    const becomes = (worker: ServiceProcess, status: number) =>
+      until(async () => (await ready(worker)).status === status)
+    const [ramp = ''] = documented()
+    const roll = { OLD: 'one', NEW: 'two' }
+    await becomes(second, 503)
+    await runDocumented([ramp], roll)
+    await becomes(second, 200)
+    await runDocumented([ramp.replace(/\d+$/, '100')], roll)
+    await becomes(first, 503)
+    const remove =
+      'temporal worker deployment set-ramping-version --yes --deployment-name referrals --build-id two --delete'
+    expect((await ready(first)).text).toBe(
+      `not ready: version two of referrals ramps at 100 percent, so version one of referrals gets no work: ${remove}\n`,
+    )
+    await runDocumented([remove], roll)
+    await becomes(first, 200)
+    await becomes(second, 503)
+    expect((await ready(second)).text).toContain('version two of referrals is neither current nor ramping')
+  })
+
   it('is turned off by a command, until which workers without a version get no work and say so', async () => {
     const worker = await service.startWorker()
     const off =
@@ -152,6 +181,8 @@ describe('Worker Versioning', () => {
     expect(worker.output()).toContain(reason)
     await runDocumented([off], { OLD: 'two', NEW: 'one' })
     expect(await until(async () => (await ready(worker)).status === 200)).toBe(true)
+    // no version at all is current now
+    for (const build of versioned) expect((await ready(build)).status).toBe(503)
     await Promise.all(versioned.map((build) => build.stop()))
     await service.referrals.signal(leadId, 'escrow_funded')
     await arrived(3)

@@ -10,15 +10,17 @@ import { keyDisasters } from './keys-act.ts'
 import { emptyJournal } from './load.ts'
 import { postgresDisasters } from './postgres-act.ts'
 import { type Disaster, type Ground, type Outcome, rehearse } from './rehearse.ts'
+import { releaseDisasters } from './release-act.ts'
 import { toLines, toReport } from './report.ts'
 import { type Stack, startStack } from './stack.ts'
 import { temporalDisasters } from './temporal-act.ts'
 
-const acts: Record<string, (ground: Ground) => Disaster[]> = {
+const acts: Record<string, (ground: Ground) => Disaster[] | Promise<Disaster[]>> = {
   postgres: postgresDisasters,
   temporal: temporalDisasters,
   keys: keyDisasters,
   deployment: deploymentDisasters,
+  release: releaseDisasters,
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
@@ -36,12 +38,12 @@ try {
 process.stdout.write(`${toReport(outcomes)}\n`)
 process.exitCode = outcomes.some(({ broken }) => broken.length > 0) ? 1 : 0
 
-async function play(disastersOf: (ground: Ground) => Disaster[]): Promise<Outcome[]> {
+async function play(disastersOf: (ground: Ground) => Disaster[] | Promise<Disaster[]>): Promise<Outcome[]> {
   const stack = await startStack()
   const alerts = await watchAlerts(stack)
   const ground = { stack, journal: emptyJournal(), follower: startFollower(stack), alerts }
   const played: Outcome[] = []
-  for (const disaster of disastersOf(ground)) {
+  for (const disaster of await disastersOf(ground)) {
     const outcome = await rehearse(ground, disaster)
     for (const line of toLines(outcome)) process.stderr.write(`${line}\n`)
     if (outcome.broken.length > 0) keepLogs(stack)

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { measuredBuild } from '../../src/core/temporal/measured-build.ts'
 import { anyPort } from '../support/any-port.ts'
 import { certificateFiles } from '../support/certificate-files.ts'
 import { partnerCalls, prepareService } from '../support/service.ts'
@@ -97,4 +98,20 @@ describe('the dashboards', () => {
       }
     },
   )
+  it('have beside them the figures that judge a build while it is rolled out', async () => {
+    const [worker] = await prometheus.query('referrals_build_info{job="referrals-worker"}')
+    const build = worker?.metric.build ?? ''
+    const own = await measuredBuild(prometheus.url, build)
+    expect(own.activities).toEqual(['recordScoreUpdate'])
+    expect(own.attempts.delivered).toBeGreaterThan(0)
+    expect(own.attempts.made).toBeGreaterThan(own.attempts.delivered)
+    expect(own.attemptsOfOthers).toEqual({ made: 0, delivered: 0 })
+    const other = await measuredBuild(`${prometheus.url}/`, 'another "build"')
+    expect(other.activities).toEqual([])
+    expect(other.attempts).toEqual({ made: 0, delivered: 0 })
+    expect(other.attemptsOfOthers.made).toBeGreaterThan(other.attemptsOfOthers.delivered)
+    await expect(measuredBuild(`${prometheus.url}/nowhere`, build)).rejects.toThrow(
+      `Prometheus does not answer at ${prometheus.url}/nowhere`,
+    )
+  })
 })

@@ -91,6 +91,8 @@ export async function startPrometheus(factor = 1) {
   }
 
   return {
+    url: `http://127.0.0.1:${port}`,
+
     /** Reads these processes from now on. */
     observe,
 

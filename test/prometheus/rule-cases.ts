@@ -119,6 +119,16 @@ export const ruleCases: RuleCase[] = [
     atMinutes: 17,
   },
   {
+    name: 'the workers of another build wait while it is rolled out',
+    differs: {
+      'referrals_build_info{job="referrals-worker",instance="worker-2",build="b"}': '_x10 1x170',
+      'referrals_worker_ready{job="referrals-worker",instance="worker-2"}': '_x10 0x170',
+      'referrals_temporal_up{job="referrals-worker",instance="worker-2"}': '1x180',
+    },
+    fires: [],
+    atMinutes: 38,
+  },
+  {
     name: 'a loop stops',
     differs: {
       'referrals_loop_last_end_timestamp_seconds{loop="sweep",instance="worker-1"}': '0+60x9 540x170',

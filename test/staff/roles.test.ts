@@ -69,6 +69,7 @@ describe('with a login of their own, staff', () => {
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
     ['workflow', 'repair'],
+    ['workflow', 'watch', 'a-build', '--seconds', '0', '--at-least', '0'],
     ['record', 'show'],
     ['closing', 'list'],
     ['lead', 'list', '--stalled'],

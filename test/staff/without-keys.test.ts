@@ -44,6 +44,7 @@ const without = [
   'delivery replay --partner partner --dry-run',
   'workflow rebuild',
   'workflow repair',
+  'workflow watch a-build --seconds 0 --at-least 0',
   'record show',
   'record seen 1',
   'record restored',

@@ -20,7 +20,8 @@ export interface ServiceProcess {
   kill: () => Promise<void>
 }
 
-export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff'}.ts`
+export type Entry =
+  `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff' | 'sample-histories'}.ts`
 
 function forkEntry(
   entry: Entry,

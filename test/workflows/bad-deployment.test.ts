@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { carryOut, preview } from '../../src/core/temporal/commands/workflow-repair.ts'
+import { watchBuild } from '../../src/core/temporal/commands/workflow-watch.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { milestoneUpdate, type ReferralView } from '../../workflows/messages.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
@@ -114,6 +115,13 @@ describe('workflows that a bad deployment worked on, and that do not fit once it
     expect(bad).not.toBe(good)
     expect((await preview(context, { build: bad })).json.to_reset).toBe(3)
     expect(await runs()).toBe(before)
+  })
+
+  it('speak against the build on which they fail, for whoever watches it', async () => {
+    const [{ failing_on: good } = { failing_on: '' }] = (await preview(context)).json.builds
+    const { json, failed } = await watchBuild(context, good, { seconds: 0, atLeast: 0 })
+    expect(json.fault).toMatch(/^the task of 3 workflows fails on it, of lead-\d+ for example: \[TMPRL1100\]/)
+    expect(failed).toBe(true)
   })
 
   it('are reset, by two at a time too: each milestone is recorded once and each webhook is sent once', async () => {

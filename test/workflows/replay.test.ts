@@ -46,28 +46,42 @@ describe('recorded histories', () => {
   )
 
   it('replay with the workflows as they are', async () => {
-    expect(await replay(folder)).toEqual({ replayed: files.length, failures: {} })
+    expect(await replay(folder)).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `{"replayed":${files.length},"failures":{}}\n`,
+    })
   }, 60_000)
 
   it('do not replay once another activity was scheduled', async () => {
     const other = temporaryFolder()
     const history = readFileSync(path.join(folder, 'started.json'), 'utf8')
     writeFileSync(path.join(other, 'started.json'), history.replaceAll('"welcome"', '"recordMilestones"'))
-    const { failures } = await replay(other)
+    const { code, stdout, stderr } = await replay(other)
+    const { failures } = JSON.parse(stdout) as { failures: Record<string, string> }
     expect(failures['started.json']).toMatch(/DeterminismViolationError|Nondeterminism/)
+    expect(stderr).toMatch(/^Don’t release this build: 1 of 1 histories do not replay with it\. See .+\n$/)
+    expect(code).toBe(1)
   }, 60_000)
+
+  it('are missing in a folder without any, which proves nothing', async () => {
+    const empty = temporaryFolder()
+    expect(await replay(empty)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${empty} has no histories (*.json): nothing was replayed.\n`,
+    })
+  })
 })
 
 function historyOf(file: string): History['events'] {
   return (JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as History).events
 }
 
-function replay(histories: string): Promise<{ replayed: number; failures: Record<string, string> }> {
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, [...preload, program, histories], (error, stdout, stderr) => {
-      const lines = stdout.trim().split('\n')
-      if (lines.at(-1)?.startsWith('{')) resolve(JSON.parse(lines.at(-1) ?? ''))
-      else reject(new Error(stderr, { cause: error }))
-    })
+function replay(histories: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...preload, program, histories], (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    )
   })
 }

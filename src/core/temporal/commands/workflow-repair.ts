@@ -104,7 +104,7 @@ function failingPages(sql: StaffContext['sql']) {
 }
 
 /** A running workflow has the builds that worked on it as search attributes. */
-function workedOn(build: string): string {
+export function workedOn(build: string): string {
   return `ExecutionStatus = 'Running' AND BuildIds IN ('unversioned:${build}', 'versioned:${build}')`
 }
 

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { reconcile } from '../../leads/workflows/reconcile.ts'
 import { fields } from '../../../staff/answer.ts'
-import { matching } from '../../../staff/arguments.ts'
+import { matching, whole } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
 import { carryOut, preview } from './workflow-repair.ts'
+import { watchBuild, type WatchOptions } from './workflow-watch.ts'
 
 /** More ids than these are counted, not listed. */
 const MOST_LISTED = 20
@@ -30,7 +31,34 @@ export function addWorkflowCommands(program: Command, run: Run): void {
         yes === true ? carryOut(context, options) : preview(context, options),
       ),
     )
+  workflow
+    .command('watch')
+    .description(
+      'watch a build that is being rolled out; ends at once, with exit code 1, if it must be taken back',
+    )
+    .argument('<build>', 'the build’s id, as its workers log it', build)
+    .option('--seconds <number>', 'how long', whole(0, MOST_SECONDS), FIVE_MINUTES)
+    .option(
+      '--at-least <number>',
+      'on how many workflows it must have worked: one that did nothing shows nothing',
+      whole(0, 1_000_000),
+      1,
+    )
+    .option(
+      '--prometheus <url>',
+      'look at alerts, failing activities and attempts too, as this Prometheus has them',
+      webAddress,
+    )
+    .action(run((context, id: string, options: WatchOptions) => watchBuild(context, id, options)))
 }
+
+const FIVE_MINUTES = 300
+const MOST_SECONDS = 86_400
+
+const webAddress = matching(
+  /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/,
+  'Use a URL such as http://prometheus:9090.',
+)
 
 /** It becomes part of a query. */
 const build = matching(

@@ -142,6 +142,15 @@ export async function failingByType(sql: Sql, olderThanMs = 0): Promise<FailingG
   return rows
 }
 
+/** Those that failed last on a build; `undefined` if there are none. */
+export async function failingOn(sql: Sql, build: string): Promise<Omit<FailingGroup, 'type'> | undefined> {
+  const { rows } = await raw<Omit<FailingGroup, 'type'>>`
+    select count(*)::int as workflows, min(since) as since,
+      mode() within group (order by failure) as failure, min(workflow_id) as example
+    from failing_workflows where failed_on = ${build} having count(*) > 0`.execute(sql)
+  return rows[0]
+}
+
 /** Some of those that failed last on each build. */
 export async function failingSamples(sql: Sql, perBuild: number): Promise<FailingWorkflow[]> {
   const { rows } = await raw<FailingWorkflow>`
