@@ -79,6 +79,15 @@ describe('the months of reads', () => {
     expect(await monthsOfReads(sql)).toEqual(aboutNow)
   })
 
+  it('are attached again where somebody has detached one that is in use', async () => {
+    await readAt(monthAhead(0))
+    await raw`alter table personal_reads detach partition ${raw.table(nameOf(monthAhead(0)))}`.execute(
+      ownerSql,
+    )
+    await insertKeyReads(sql, [{ ...read, ageMs: 0 }])
+    expect(await count()).toBe(2)
+  })
+
   it('take reads that waited for weeks to be written', async () => {
     const ageMs = 24 * 86_400_000
     await insertKeyReads(sql, [{ ...read, ageMs }])

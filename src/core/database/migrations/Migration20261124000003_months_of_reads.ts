@@ -131,7 +131,8 @@ begin
     -- another process may have made it meanwhile
     continue when exists (select from months_of_reads() where since <= month and until > month);
     name := 'personal_reads_' || to_char(month, 'YYYY_MM');
-    execute format('create table %s.%I (like personal_reads including constraints)', '${schema}', name);
+    -- one that somebody has detached is attached again
+    execute format('create table if not exists %s.%I (like personal_reads including constraints)', '${schema}', name);
     execute format('alter table personal_reads attach partition %I for values from (%L) to (%L)',
       name, month, month_after);
     made := made + 1;
