@@ -15,13 +15,7 @@ export const oldReads: Retained<{ RETENTION_READS_DAYS: number | null }> = {
   days: (settings) => settings.RETENTION_READS_DAYS,
 
   count: (sql, days) =>
-    counted(
-      sql,
-      sql
-        .selectFrom('personal_reads')
-        .select('at')
-        .where('at', '<', monthBefore(days)),
-    ),
+    counted(sql, sql.selectFrom('personal_reads').select('at').where('at', '<', monthBefore(days))),
 
   async remove(sql, days) {
     const { rows } = await raw<{ removed: number }>`
