@@ -182,6 +182,8 @@ describe('the months of reads', () => {
     await dropMonths(ownerSql)
     const isMade = async () => (await monthsOfReads(sql)).length === aboutNow.length
     await loop({ ...settings, RETENTION_READS_DAYS: null as unknown as number }, isMade)
+    expect(await monthsOfReads(sql)).toEqual(aboutNow)
+    expect(await hasRun('reads')).toBe(false)
   })
 
   it('are passed over by a report of later ones', async () => {

@@ -215,10 +215,10 @@ describe('retention', () => {
     async (name) => {
       const limit = retainedAs(name).days(settings) ?? 0
       // attempts may be an hour over it, because their ids come from workers' clocks, and reads a month, which is dropped whole
-      const over = name === 'reads' ? 31 : 0.05
+      const mayBeOver = name === 'reads' ? 31 : 0.05
       const age = fc
         .double({ min: -limit, max: limit, noNaN: true })
-        .filter((days) => days < -0.05 || days > over)
+        .filter((days) => days < -0.05 || days > mayBeOver)
       const scene = fc.record({
         ages: fc.array(age, { minLength: 1, maxLength: 8 }),
         dies: fc.integer({ min: 1, max: 12 }),

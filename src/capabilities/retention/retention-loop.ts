@@ -57,11 +57,11 @@ async function runDue<Settings>(
   const { sql, config } = options
   let total = 0
   const held: RetentionHeld[] = []
-  let busy: unknown
+  const busy: Error[] = []
   /** The other classes continue. */
   const setAside = (error: unknown) => {
     if (error instanceof RetentionHeld) held.push(error)
-    else if (isLockTimeout(error)) busy ??= error
+    else if (error instanceof Error && isLockTimeout(error)) busy.push(error)
     else throw error
   }
   const run = { ...options, onRemoved: metrics.removed }
@@ -71,6 +71,6 @@ async function runDue<Settings>(
     total += removed
   }
   metrics.held(held)
-  if (busy !== undefined) throw busy
+  if (busy[0] !== undefined) throw busy[0]
   return total
 }
