@@ -32,5 +32,5 @@ export async function ownedDatabase() {
   })
   const sql = sqlOf(service)
   await requireDeployment(sql, 'sandbox')
-  return { url, owner, ownerSql: sqlOf(owner), sql }
+  return { url, ownerUrl: database.url, owner, ownerSql: sqlOf(owner), sql }
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { WatchLoop } from '../../metrics/loops.ts'
+import { isLockTimeout } from '../../core/database/database-away.ts'
 import { alone, type Fence } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
@@ -34,6 +35,7 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
   let failing = false
   while (!signal.aborted) {
     try {
+      for (const { upkeep } of retained) await upkeep?.(sql)
       const due = await dueAmong(sql, retained, config)
       if (due.length === 0) metrics.held([])
       else await alone(sql, 'retention', (fence) => runDue(options, metrics, fence))
@@ -56,18 +58,20 @@ async function runDue<Settings>(
   const { sql, config } = options
   let total = 0
   const held: RetentionHeld[] = []
+  const busy: Error[] = []
+  /** The other classes continue. */
+  const setAside = (error: unknown) => {
+    if (error instanceof RetentionHeld) held.push(error)
+    else if (error instanceof Error && isLockTimeout(error)) busy.push(error)
+    else throw error
+  }
   const run = { ...options, fence, onRemoved: metrics.removed }
   for (const each of await dueAmong(sql, retained, config)) {
-    const removed = (await runRetention(run, each).catch(unlessHeld(held))) ?? 0
+    const removed = (await runRetention(run, each).catch(setAside)) ?? 0
     if (removed > 0) log.info({ class: each.name, removed, days: each.days(config) }, 'removed what was old')
     total += removed
   }
   metrics.held(held)
+  if (busy[0] !== undefined) throw busy[0]
   return total
-}
-
-/** The other classes continue. */
-const unlessHeld = (held: RetentionHeld[]) => (error: unknown) => {
-  if (!(error instanceof RetentionHeld)) throw error
-  held.push(error)
 }

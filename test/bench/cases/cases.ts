@@ -40,7 +40,7 @@ export const cases: Case[] = [
   { name: 'start', about: 'npm start to ready', run: starting },
   {
     name: 'growth',
-    about: '1,000,000 leads, 10,000,000 events',
+    about: '3,000,000 leads with 30,000,000 events, webhooks and attempts',
     byNameOnly: true,
     run: growth,
   },

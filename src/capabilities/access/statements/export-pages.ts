@@ -118,6 +118,8 @@ export function readsOf(sql: Sql, leadId: number) {
       .select(['at', 'what', 'key_id', 'staff', 'os_user', raw<string>`id::text`.as('id')])
       .select(raw<string>`at::text`.as('exact_at'))
       .where('lead_id', '=', leadId)
+      // PostgreSQL passes over months by a condition on the time alone
+      .where(raw<boolean>`at >= ${at}::timestamptz`)
       .where(raw<boolean>`(at, id) > (${at}::timestamptz, ${id}::bigint)`)
       .orderBy('at')
       .orderBy(raw`personal_reads.id`)

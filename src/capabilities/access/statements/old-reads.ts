@@ -1,22 +1,21 @@
 import { sql as raw } from 'kysely'
+import { makeMonthsOfReads } from '../../../core/audit/statements/months-of-reads.ts'
 import { counted, type Retained } from '../../../core/database/retained.ts'
 
+/** Of the rows from before there were months. */
 const BATCH = 500
 
-/** A function of the database's owner deletes them: the service may not, and that refuses to delete one of this year. */
+/**
+ * Months are dropped once they are old from their first day to their last. A function of the database's owner drops them: the
+ * service may not, and that refuses to drop one of this year.
+ */
 export const oldReads: Retained<{ RETENTION_READS_DAYS: number | null }> = {
   name: 'reads',
-  meaning: 'who read whose personal data: deleted; for a year at least it is kept',
+  meaning: 'who read whose personal data: deleted by month; for a year at least it is kept',
   days: (settings) => settings.RETENTION_READS_DAYS,
 
   count: (sql, days) =>
-    counted(
-      sql,
-      sql
-        .selectFrom('personal_reads')
-        .select('at')
-        .where('at', '<', raw<Date>`now() - ${days} * interval '1 day'`),
-    ),
+    counted(sql, sql.selectFrom('personal_reads').select('at').where('at', '<', monthBefore(days))),
 
   async remove(sql, days) {
     const { rows } = await raw<{ removed: number }>`
@@ -24,4 +23,9 @@ export const oldReads: Retained<{ RETENTION_READS_DAYS: number | null }> = {
     const removed = rows[0]?.removed ?? 0
     return { removed, isLast: removed < BATCH }
   },
+
+  upkeep: makeMonthsOfReads,
 }
+
+const monthBefore = (days: number) =>
+  raw<Date>`date_trunc('month', now() at time zone 'UTC' - ${days} * interval '1 day') at time zone 'UTC'`

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { makingMonths } from './months-of-reads.ts'
 import type { ReadKind } from '../tables/personal-read.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -18,14 +19,15 @@ export type AgedRead = KeyRead & { ageMs: number }
 export async function insertKeyReads(sql: Sql, reads: readonly AgedRead[]): Promise<void> {
   // as array literals: the driver would quote each element of an array
   const column = (valueOf: (read: AgedRead) => number | ReadKind) => `{${reads.map(valueOf).join(',')}}`
-  await raw`
+  const insert = raw`
     insert into personal_reads (at, lead_id, partner_id, key_id, what)
     select statement_timestamp() - age_ms * interval '1 millisecond', lead_id, partner_id, key_id, what
     from unnest(
       ${column((read) => Math.round(read.ageMs))}::int[], ${column((read) => read.leadId)}::int[],
       ${column((read) => read.partnerId)}::int[], ${column((read) => read.keyId)}::int[],
       ${column((read) => read.what)}::text[]
-    ) as read (age_ms, lead_id, partner_id, key_id, what)`.execute(sql)
+    ) as read (age_ms, lead_id, partner_id, key_id, what)`
+  await makingMonths(sql, () => insert.execute(sql))
 }
 
 /** A read of a borrower's personal data by staff. */

@@ -21,14 +21,16 @@ export type ReadKind = (typeof readKinds)[number]
 
 /**
  * A read of a borrower's personal data: who, whose, when. It refers to no other row, because a foreign key would lock
- * lead and partner for each read, and holds no personal data itself, so that it outlives the lead's.
+ * lead and partner for each read, and holds no personal data itself, so that it outlives the lead's. The table is
+ * partitioned by month, because reads are dropped by month.
  */
 export const PersonalRead = defineEntity({
   name: 'PersonalRead',
   tableName: 'personal_reads',
   properties: {
-    id: p.bigint().primary().generated('by default as identity'),
-    at: instant().defaultRaw('clock_timestamp()'),
+    at: instant().primary().defaultRaw('clock_timestamp()'),
+    /** From the sequence personal_reads_id_seq. */
+    id: p.bigint().primary().autoincrement(),
     leadId: p.integer(),
     /** Whose lead it is. */
     partnerId: p.integer(),
@@ -57,10 +59,6 @@ export const PersonalRead = defineEntity({
       name: 'personal_reads_staff_index',
       expression:
         'create index personal_reads_staff_index on personal_reads (partner_id, at) where staff is not null',
-    },
-    {
-      name: 'personal_reads_at_index',
-      expression: 'create index personal_reads_at_index on personal_reads using brin (at)',
     },
   ],
 })

@@ -6,7 +6,7 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 /** A table's rights, as `grant` takes them. */
 export type RightsOf = (table: string, columns: readonly string[]) => string
 
-/** Gives a role its rights on every table, in place of those that it had. */
+/** Gives a role its rights on every table, in place of those that it had. A partition is read and written by its table alone. */
 export async function grantRights(trx: Sql, role: string, rightsOf: RightsOf): Promise<void> {
   const to = raw.id(role)
   const { schema, database, tables } = await readNames(trx)
@@ -29,8 +29,10 @@ export async function grantSequences(trx: Sql, role: string): Promise<void> {
 /** What writes the audit, and staff's reads of personal data, with the owner's rights. */
 export const WRITE_AUDIT = 'write_audit'
 export const WRITE_STAFF_READ = 'write_staff_read'
-/** What deletes reads of personal data that are older than a year, and no others, with the owner's rights. */
+/** What drops months of reads of personal data that are older than a year, and no others, with the owner's rights. */
 export const DELETE_OLD_READS = 'delete_old_personal_reads'
+/** What makes the months of reads that are missing about now, with the owner's rights. */
+export const MAKE_MONTHS_OF_READS = 'make_months_of_reads'
 
 /** Lets a role call functions that nobody may call by default. */
 export async function grantFunctions(trx: Sql, role: string, ...functions: string[]): Promise<void> {
@@ -50,9 +52,8 @@ async function readNames(trx: Sql): Promise<Names> {
       select json_agg(json_build_object('name', relname, 'columns', (
         select json_agg(attname order by attnum) from pg_attribute
         where attrelid = pg_class.oid and attnum > 0 and not attisdropped)))
-      from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'), '[]') as tables`.execute(
-    trx,
-  )
+      from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+        and not relispartition), '[]') as tables`.execute(trx)
   const [names] = rows
   if (names === undefined) throw new Error('PostgreSQL answered nothing')
   return names

@@ -8,6 +8,7 @@ import {
   grantRights,
   grantSequences,
   isDenied,
+  MAKE_MONTHS_OF_READS,
   WRITE_AUDIT,
   WRITE_STAFF_READ,
 } from './role-rights.ts'
@@ -64,7 +65,7 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
     await giveLogin(trx, role, decodeURIComponent(password), serviceUrl)
     await grantRights(trx, role, serviceRights)
     await grantSequences(trx, role)
-    await grantFunctions(trx, role, WRITE_AUDIT, WRITE_STAFF_READ, DELETE_OLD_READS)
+    await grantFunctions(trx, role, WRITE_AUDIT, WRITE_STAFF_READ, MAKE_MONTHS_OF_READS, DELETE_OLD_READS)
   })
   await requireSameDatabase(sql, serviceUrl)
 }
@@ -88,7 +89,7 @@ export async function ownerInstead(sql: Sql): Promise<string | undefined> {
     from (select datdba from pg_database where datname = current_database()
       union select nspowner from pg_namespace where nspname = current_schema()
       union select relowner from pg_class
-      where relkind = 'r' and relnamespace = to_regnamespace(current_schema()::text)) as owners (owner)`.execute(
+      where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()::text)) as owners (owner)`.execute(
     sql,
   )
   const { role, owns } = rows[0] ?? {}

@@ -13,6 +13,7 @@ import { type Em, sqlIn } from '../orm.ts'
 export abstract class ConcurrentIndex extends Migration {
   /** Its name. */
   protected abstract readonly index: string
+  protected readonly kind: 'index' | 'unique index' = 'index'
   /** Its table and columns, as `create index` takes them after `on`. */
   protected abstract readonly on: string
 
@@ -28,7 +29,7 @@ export abstract class ConcurrentIndex extends Migration {
       const { rows } = await raw`select 1 from pg_index
         where indexrelid = to_regclass(${this.index}) and not indisvalid`.execute(connection)
       if (rows.length > 0) await run(`drop index concurrently ${this.index}`)
-      await run(`create index concurrently if not exists ${this.index} on ${this.on}`)
+      await run(`create ${this.kind} concurrently if not exists ${this.index} on ${this.on}`)
       await run('reset lock_timeout')
     })
   }

@@ -1,0 +1,87 @@
+import { insertKeyReads } from '../../../src/core/audit/statements/write-reads.ts'
+import type { Sql } from '../../../src/core/database/orm.ts'
+import { readBacklog } from '../../../src/core/deliveries/statements/backlog.ts'
+import { finishAttempt } from '../../../src/core/deliveries/statements/finish-attempt.ts'
+import { findDeliveries } from '../../../src/core/deliveries/statements/list.ts'
+import { oldAttempts } from '../../../src/core/deliveries/statements/old-attempts.ts'
+import { BEGINNING, eventsAfter } from '../../../src/core/leads/statements/event-feed.ts'
+import { listLeads } from '../../../src/core/leads/statements/lead-list.ts'
+import type { WebhookBody } from '../../../src/core/leads/statements/new-lead.ts'
+import { findEvents, leadReader } from '../../../src/core/leads/statements/partner-reads.ts'
+import { recordMilestones } from '../../../src/core/leads/statements/recording.ts'
+import { insertLead } from '../../support/insert-lead.ts'
+import { LEAD } from '../lead.ts'
+import { type Cost, costOf } from '../pages.ts'
+
+interface Grown {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+}
+
+const TIMES = 200
+const BATCHES = 10
+const PAGE = 50
+const PARTNER = 1
+const DAYS = 30
+const NEW_LEAD = { ...LEAD, partner_lead_id: null, fico_range: null, loan_officer_id: null, notes: null }
+const SIGNED = { at: new Date(), signature: 'v1,signature' }
+const ACCEPTED = {
+  ok: true,
+  status: 200,
+  responseHeaders: { 'content-type': 'text/plain' },
+  responseBody: 'ok',
+  retryAfter: null,
+  address: '127.0.0.1',
+  durationMs: 5,
+  errorCode: null,
+  hint: null,
+}
+
+/**
+ * What each statement costs that partners or webhooks wait for, and some that run beside them.
+ *
+ * @param leadAt the id of the n-th lead that is measured.
+ * @param events how many events each lead has.
+ */
+export async function hotStatements(
+  { sql, encryptionKeys }: Grown,
+  leadAt: (n: number) => number,
+  events: number,
+) {
+  const read = leadReader({ sql, encryptionKeys })
+  const body: WebhookBody = (facts) => JSON.stringify(facts).padEnd(300)
+  const costs: Record<string, Cost> = {}
+  const measure = async (name: string, work: (n: number) => Promise<unknown>, times = TIMES) => {
+    costs[name] = await costOf(sql, times, work)
+  }
+  await measure('get-lead', async (n) => required(await read(PARTNER, leadAt(n))))
+  await measure('get-events of 10', async (n) => required(await findEvents(sql, PARTNER, leadAt(n))))
+  await measure('list-leads, 50', (n) => listLeads(sql, PARTNER, { before: leadAt(900 - n), limit: PAGE }))
+  await measure('get-deliveries, 50', () => findDeliveries(sql, { partnerId: PARTNER, limit: PAGE }))
+  await measure('list-events, 50', () => eventsAfter(sql, PARTNER, BEGINNING, PAGE))
+  await measure('create-lead', () => insertLead(sql, PARTNER, NEW_LEAD, body, encryptionKeys))
+  await measure('a milestone, from the signal to its delivered webhook', async (n) => {
+    const items = [{ name: 'score_update' as const, dedupeKey: 'score_update:99' }]
+    const opening = { after: events, encryptionKeys }
+    const recorded = await recordMilestones(sql, leadAt(n), items, body, { opening })
+    await finishAttempt(sql, { ...required(recorded?.started), signed: SIGNED }, ACCEPTED)
+  })
+  const reads = Array.from({ length: 100 }, (_, n) => ({
+    leadId: leadAt(n),
+    partnerId: PARTNER,
+    keyId: 1,
+    what: 'get-lead' as const,
+    ageMs: n,
+  }))
+  await measure('100 reads of personal data', () => insertKeyReads(sql, reads))
+  await measure('what waits, for the metrics', () => readBacklog(sql), BATCHES)
+  const settings = { RETENTION_ATTEMPTS_DAYS: DAYS }
+  await measure('500 old attempts emptied', () => oldAttempts.remove(sql, DAYS, settings), BATCHES)
+  await measure('old attempts counted, for a dry run', () => oldAttempts.count(sql, DAYS), 1)
+  return costs
+}
+
+function required<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('there is nothing to measure')
+  return value
+}
