@@ -22,6 +22,8 @@ export interface Started {
   cpuSeconds(pid: number): number
   /** The same with Temporal, if that is ours. */
   cpuSecondsWithTemporal(pid: number): number
+  /** The same of processes of ours alone. */
+  cpuSecondsOf(pids: readonly number[]): number
   stopAll(): void
 }
 
@@ -66,6 +68,7 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
     start,
     cpuSeconds: (pid) => cpuSeconds([pid, ...postgres]),
     cpuSecondsWithTemporal: (pid) => cpuSeconds([pid, ...both]),
+    cpuSecondsOf: cpuSeconds,
     stopAll,
   }
 }

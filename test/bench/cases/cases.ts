@@ -1,6 +1,7 @@
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
 import { createLead } from './create-lead.ts'
+import { fleet } from './fleet.ts'
 import { growth } from './growth.ts'
 import { isolation } from './isolation.ts'
 import { logging } from './log.ts'
@@ -46,6 +47,7 @@ export const cases: Case[] = [
   },
   { name: 'log', about: 'the lines of a milestone, off and on', byNameOnly: true, run: logging },
   { name: 'names', about: 'requests without named statements', byNameOnly: true, run: statementNames },
+  { name: 'fleet', about: 'what two and four workers cost', byNameOnly: true, run: fleet },
   { name: 'memory', about: 'of API and worker, up to 50,000 open workflows', byNameOnly: true, run: memory },
   {
     name: 'isolation',
