@@ -123,14 +123,36 @@ describe('staff inbox', () => {
     expect(await itemsOf('endpoints')).toEqual([])
   })
 
-  it('has keys that end while they are needed', async () => {
+  it('has keys that end while they are needed, since they were issued or thirty days before their end', async () => {
     const { id } = await newPartner()
+    const isFrom = raw`partner_id = ${id} and expires_at is not null`
     await update(raw`update api_keys set expires_at = now() + interval '29 days' where partner_id = ${id}`)
-    expect(await goneOnceMended('keys')).toMatchObject({ mend: `npm run staff -- key issue ${id}` })
+    const { since, ...item } = await theOnly('keys')
+    expect(Date.now() - (since?.getTime() ?? 0)).toBeLessThan(60_000)
+    expect(item).toMatchObject({ mend: `npm run staff -- key issue ${id}` })
+    await update(raw`update api_keys set created_at = now() - interval '1 year' where ${isFrom}`)
+    expect(Date.now() - ((await goneOnceMended('keys')).since?.getTime() ?? 0)).toBeCloseTo(86_400_000, -5)
+    await update(raw`update api_keys set expires_at = now() where ${isFrom}`)
+  })
+
+  it('has an old key that is still in use once half of its overlap is over, and does not revoke it', async () => {
+    const { id } = await newPartner()
     await update(
-      raw`update api_keys set last_used_at = now() where partner_id = ${id} and expires_at is not null`,
+      raw`update api_keys set created_at = now() - interval '1 year', last_used_at = now() where partner_id = ${id}`,
     )
-    expect(await goneOnceMended('keys')).toMatchObject({ mend: expect.stringMatching(/key revoke \d+$/) })
+    await carryOut(`key rotate ${id} --overlap 24h`)
+    expect(await itemsOf('keys')).toEqual([])
+    await update(raw`
+      update api_keys set created_at = created_at - interval '13 hours', expires_at = expires_at - interval '13 hours'
+      where partner_id = ${id}`)
+    const item = await theOnly('keys')
+    expect(item.mend).toBe(`npm run staff -- key list ${id}`)
+    expect(Date.now() - (item.since?.getTime() ?? 0)).toBeCloseTo(3_600_000, -5)
+    await mend(item)
+    expect(await itemsOf('keys')).toEqual([item])
+    await update(
+      raw`update api_keys set expires_at = now() where partner_id = ${id} and expires_at is not null`,
+    )
   })
 
   it('has erasures that are overdue, or that nobody could be told of', async () => {
