@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { inbox } from '../../src/staff/inbox-command.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
+import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
 import { inboxKinds, staffProgram } from '../../src/staff/program.ts'
 import { fillEndedLeads } from '../support/ended-leads.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -87,16 +88,54 @@ describe('staff inbox', () => {
     expect(exitCode).toBe(3)
   })
 
-  it('has leads without a workflow until they are started', async () => {
-    await newPartner()
+  it('says how many leads wait for Temporal or a worker, and offers no rebuild', async () => {
+    const id = (await newPartner()).id
     const lead = await newLead()
+    await newLead()
     await update(raw`update leads set created_at = ${AGO} where id = ${lead}`)
-    expect(await goneOnceMended('leads without a workflow')).toMatchObject({
+    const away = await contextOf({ ...service.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    for (const on of [context, away]) {
+      const { items } = (await look(on)).json
+      expect(items.map(({ kind }) => kind)).toEqual(['temporal'])
+      expect(items[0]).toMatchObject({ touches: { leads: 2, partners: 1 } })
+      expect(Date.now() - (items[0]?.since?.getTime() ?? 0)).toBeCloseTo(7_200_000, -5)
+    }
+    const found = await carryOut(`find ${lead}`, away)
+    expect(found.text).toContain('Temporal does not answer at 127.0.0.1:1')
+    expect(found.text).not.toContain('workflow rebuild')
+    await update(raw`update leads set workflow_started_at = now() where partner_id = ${id}`)
+    // in Temporal, there is none
+    expect((await carryOut(`find ${lead}`)).text).toContain(
+      'Its workflow is NOT_FOUND: a worker starts it again from the record',
+    )
+    expect((await carryOut(`lead show ${lead}`, away)).text).toMatch(
+      /^status +UNKNOWN\nwhy +Temporal does not answer/m,
+    )
+  })
+
+  it('has leads without a workflow, while a worker is there, until they are started', async () => {
+    const other = await prepareService()
+    const on = await contextOf(other.environment)
+    const lead = await leadsOf(other, await other.addPartner()).commit()
+    await raw`update leads set created_at = ${AGO} where id = ${lead}`.execute(other.sql)
+    // a worker that asked once; Temporal refuses to wait for less than two seconds
+    await on.client
+      .withDeadline(Date.now() + 3000, () =>
+        on.client.workflowService.pollWorkflowTaskQueue({
+          namespace: on.temporal.namespace,
+          taskQueue: { name: TASK_QUEUE },
+          identity: 'a worker',
+        }),
+      )
+      .catch(() => undefined)
+    expect(await theOnly('leads without a workflow', on)).toMatchObject({
       since: expect.any(Date),
       touches: { leads: 1, partners: 1 },
       mend: 'npm run staff -- workflow rebuild',
     })
-  })
+    await carryOut('workflow rebuild', on)
+    expect(await itemsOf('leads without a workflow', on)).toEqual([])
+  }, 60_000)
 
   it('has endpoints that are paused or fail until they are resumed', async () => {
     const { id } = await newPartner()
