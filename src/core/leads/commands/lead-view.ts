@@ -11,6 +11,7 @@ import {
 import { findFailing } from '../../temporal/statements/failing-workflows.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { withReference } from '../decisions/reasons.ts'
+import { aheadText } from '../decisions/ahead-text.ts'
 import { optionalFieldNames, optionalFields } from '../decisions/lead-fields.ts'
 import { describeReferral, describeStatus } from '../workflows/describe-referral.ts'
 import { fields, table } from '../../../staff/answer.ts'
@@ -18,7 +19,6 @@ import type { StaffContext } from '../../../staff/context.ts'
 import { nextText } from '../../deliveries/commands/delivery-next.ts'
 
 const MOST_DELIVERIES = 10_000
-const DAY_S = 24 * 60 * 60
 
 /** Everything that PostgreSQL and Temporal know of a lead. */
 export async function showLead(context: StaffContext, record: LeadRecord) {
@@ -130,7 +130,7 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     created: lead.created_at,
     updated: lead.updated_at,
     'onboarding email': mailed,
-    'clock ahead': lead.clock_offset === 0 ? null : aheadText(lead.clock_offset),
+    'clock ahead': lead.clock_offset === 0 ? null : aheadText(lead.clock_offset * 1000),
     closed: lead.closed_at,
     'close reason': lead.close_reason,
   })
@@ -138,9 +138,6 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
 
 const holdText = ({ hold_reason: reason, hold_reference: reference }: Omit<OpenedRecord, 'id'>) =>
   reason && withReference(reason, reference)
-
-const aheadText = (seconds: number) =>
-  seconds < DAY_S ? `${seconds} s` : `${Math.round((seconds / DAY_S) * 10) / 10} days`
 
 function urlOf({ config, temporal }: StaffContext, workflowId: string): string | null {
   const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')
