@@ -53,3 +53,28 @@ export function unusableDatabase(where: string, error: unknown): string {
     ? `PostgreSQL does not answer at ${where}: start it, or set DATABASE_URL (${reasonOf(error)})`
     : `PostgreSQL at ${where} cannot be used: ${reasonOf(error)}. Correct DATABASE_URL`
 }
+
+/** PostgreSQL may start at the same time: with `npm start`, it does. */
+const START_MS = 5000
+
+/** Says that a database cannot be used that could not at the start, unless it soon can, and then that it can be. */
+export async function tellWhileUnusable(
+  isReady: () => Promise<boolean>,
+  log: Pick<Logger, 'info' | 'warn'>,
+  startMs = START_MS,
+): Promise<void> {
+  const began = Date.now()
+  let isTold = false
+  for (;;) {
+    try {
+      if (await isReady()) break
+    } catch (error) {
+      if (!isTold && Date.now() - began >= startMs) {
+        log.warn(`the database cannot be used yet, and partners get 503: ${whyUnusable(error)}`)
+        isTold = true
+      }
+    }
+    await delay(startMs / 5, undefined, { ref: false })
+  }
+  if (isTold) log.info('the database can be used now')
+}

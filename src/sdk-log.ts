@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { leadOf } from './core/temporal/names.ts'
+import type { TemporalOutage } from './temporal-outage.ts'
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
@@ -16,9 +17,15 @@ const names: Record<string, string> = {
   error: 'err',
 }
 
+const RETRIED = /^gRPC call \w+ retried \d+ times$/
+
 /** Writes the lines of Temporal's SDK into our log: under our names for their fields, the others under `sdk`. */
-export function sdkLines(log: Pick<Logger, (typeof levels)[keyof typeof levels]>) {
+export function sdkLines(
+  log: Pick<Logger, (typeof levels)[keyof typeof levels]>,
+  outage: Pick<TemporalOutage, 'retried'>,
+) {
   return ({ level, message, meta }: SdkLine): void => {
+    if (RETRIED.test(message)) return outage.retried(sdkFields({ ...meta }), message)
     // the one that waits for the other has none by design
     const ours = message.startsWith('No workflows registered') ? 'debug' : levels[level]
     log[ours](sdkFields({ ...meta }), message)

@@ -18,7 +18,7 @@ import { connectCounted, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { olderSchema } from './core/database/schema/schema-version.ts'
-import { sayDatabaseAway, warnOfSessions, whyUnusable } from './database-fault.ts'
+import { sayDatabaseAway, tellWhileUnusable, warnOfSessions } from './database-fault.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
@@ -52,8 +52,7 @@ const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(()
 // if PostgreSQL is down, both are retried before a request is served
 await isDatabaseReady().then(
   () => warnOfSessions(sql, apiPatience, config.DATABASE_POOL, log),
-  (error: unknown) =>
-    log.warn(`the database cannot be used yet, and partners get 503: ${whyUnusable(error)}`),
+  () => void tellWhileUnusable(isDatabaseReady, log),
 )
 const { client, guard } = createTemporalClient(temporal, { deployment, log })
 /** Aborted by the first signal to end; `hurry` by one that does not let it wait. */

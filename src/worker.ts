@@ -44,6 +44,7 @@ import { registerWaiting } from './metrics/waiting.ts'
 import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
 import { registerReadiness } from './metrics/readiness.ts'
 import { sdkLines } from './sdk-log.ts'
+import { type TemporalOutage, watchOutage } from './temporal-outage.ts'
 import { workerActivities } from './worker-activities.ts'
 import { runJobs } from './worker-jobs.ts'
 import { workerReadiness } from './worker-readiness.ts'
@@ -63,6 +64,7 @@ async function main(): Promise<void> {
   // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
   const bundle = await workflowBundle()
   const servers = await connectToServers(settings)
+  settings.outage.askWith(() => reachTemporal(servers.client))
   const { client, guard } = servers
   const tools = createTools(settings, servers)
   const work = workerActivities({ config, log, ...servers, ...tools })
@@ -114,6 +116,7 @@ interface Settings {
   temporal: TemporalSettings
   build: Build
   log: Logger
+  outage: TemporalOutage
 }
 
 function readSettings(): Settings {
@@ -122,11 +125,12 @@ function readSettings(): Settings {
   const build = readBuild(config)
   const log = createLogger(config.LOG_LEVEL, 'worker', build)
   misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
-  installRuntime(config, log)
+  const outage = watchOutage(log)
+  installRuntime(config, log, outage)
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
   const { connectionOptions, namespace } = temporal
   log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
-  return { config, temporal, build, log }
+  return { config, temporal, build, log, outage }
 }
 
 /** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
@@ -223,10 +227,10 @@ function stopOnLoss(workers: Workers): void {
 }
 
 /** The SDK's own part of the process, with its log and its metrics. */
-function installRuntime(config: Config<'worker'>, logger: Logger): void {
+function installRuntime(config: Config<'worker'>, logger: Logger, outage: TemporalOutage): void {
   const metrics = sdkMetrics(config)
   const options: RuntimeOptions = {
-    logger: new DefaultLogger('INFO', sdkLines(logger)),
+    logger: new DefaultLogger('INFO', sdkLines(logger, outage)),
     // else the native part of the SDK writes to the terminal, in colours
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },

@@ -48,6 +48,14 @@ describe('each process', () => {
     for (const { value } of await both()) expect(value('referrals_build_info', build)).toBe(1)
   })
 
+  it('names that build on every series', async () => {
+    for (const { text } of await both()) {
+      const series = text.match(/^\w+(?:\{[^}]*\})?(?= )/gm) ?? []
+      expect(series.length).toBeGreaterThan(50)
+      expect(series.filter((one) => !one.includes(`build="${COMMIT.slice(0, 12)}"`))).toEqual([])
+    }
+  })
+
   it('tells that Temporal answers, what it uses of PostgreSQL, and how the clocks differ', async () => {
     for (const { value } of await both()) {
       expect(value('referrals_temporal_up')).toBe(1)
@@ -173,8 +181,8 @@ describe('the metrics of a process', () => {
       certificates: { api: 'no certificate' },
     })
     const text = await registry.metrics()
-    expect(text).toMatch(/^referrals_temporal_up 0$/m)
-    expect(text).toMatch(/^referrals_database_connections_waiting 3$/m)
+    expect(text).toMatch(/^referrals_temporal_up\{.*\} 0$/m)
+    expect(text).toMatch(/^referrals_database_connections_waiting\{.*\} 3$/m)
     expect(text).not.toMatch(/^referrals_database_clock\S* -?\d/m)
     expect(text).not.toMatch(/^referrals_certificate\S* -?\d/m)
     expect(text).toContain(`build="2026-11-21.1",commit="${COMMIT}"`)

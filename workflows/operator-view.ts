@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow'
-import { DAY_MS } from '../src/core/values/durations.ts'
+import { aheadText } from '../src/core/leads/decisions/ahead-text.ts'
 import { milestones, signalledMilestones, statuses } from '../src/core/leads/decisions/milestones.ts'
 import { statusOf } from '../src/core/leads/decisions/referral.ts'
 import { scoreDate } from '../src/core/leads/decisions/score-dates.ts'
@@ -10,8 +10,6 @@ import { isCadenceOn } from './score-updates.ts'
 const repeatable = signalledMilestones.filter((name) => !milestones[name].once)
 
 const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
-const days = (ms: number) => `${Math.round((ms / DAY_MS) * 10) / 10} days`
 
 /** What an operator reads in the Temporal Web UI: ids, states and dates, never personal data. */
 export function detailsOf(journey: Journey): string {
@@ -29,7 +27,8 @@ function headline(journey: Journey): string {
 function facts(journey: Journey): string[] {
   const { state } = journey
   const { received, recorded, repeated, refused, notUnderstood } = journey.counts
-  const clock = state.offset === 0 ? [] : [`**Its clock** was moved: it runs ${days(state.offset)} ahead`]
+  const clock =
+    state.offset === 0 ? [] : [`**Its clock** was moved: it runs ${aheadText(state.offset)} ahead`]
   const former = workflowInfo().continuedFromExecutionRunId
   const earlier =
     former === undefined ? [] : [`**Earlier history**: in run \`${former}\`, while Temporal keeps it`]

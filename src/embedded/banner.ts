@@ -19,7 +19,7 @@ export function sandboxJson({ variables, demo }: Sandbox): string {
 const consoleUrl = (api = '', key: string) => `${api.replace(/\/v1$/, '')}/console#key=${key}`
 
 /** What runs where, and what to try next. */
-export function banner({ variables, demo, webhooksTo, dataDirectory }: Sandbox): string {
+export function banner({ variables, demo, webhooksTo, dataDirectory, postgresData }: Sandbox): string {
   const { API_URL: api, TEMPORAL_NAMESPACE: namespace, TEMPORAL_UI_URL: ui } = variables
   const data = path.relative('.', dataDirectory)
   const places = {
@@ -27,6 +27,7 @@ export function banner({ variables, demo, webhooksTo, dataDirectory }: Sandbox):
     Temporal: variables.TEMPORAL_ADDRESS,
     'Temporal Web UI': ui ?? 'that of your server',
     PostgreSQL: variables.DATABASE_URL,
+    ...(postgresData && { 'Its data': postgresData }),
     Emails: variables.SMTP_CATCHER ? `one file each in ${data}/mail/` : 'sent through SMTP_URL',
     Logs: `${data}/api.log, ${data}/worker.log`,
     'Demo partner': `id ${demo.partnerId}; its key is below`,

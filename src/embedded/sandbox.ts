@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { ConfigError, misspeltSettings, readConfig } from '../config.ts'
 import type { Sql } from '../core/database/orm.ts'
-import { type DemoPartner, saveSettings } from './data-directory.ts'
+import { type DemoPartner, postgresFolder, saveSettings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { demoSecrets } from './demo-secrets.ts'
 import { startMailCatcher } from './mail-catcher.ts'
@@ -24,6 +24,8 @@ export interface Sandbox {
   /** Where its webhooks go. */
   webhooksTo: string
   dataDirectory: string
+  /** Where our PostgreSQL keeps its data, if that is elsewhere. */
+  postgresData: string | undefined
   /** The environment variables by which other commands find it; API_URL is `http://127.0.0.1:3000/v1`. */
   variables: Record<string, string>
 }
@@ -63,7 +65,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ),
     startServices(port, variables, options),
   ])
-  return { ...provided, dataDirectory, variables: { ...variables, ...services } }
+  const postgresData = environment.DATABASE_URL ? undefined : folderOutside(dataDirectory)
+  return { ...provided, dataDirectory, postgresData, variables: { ...variables, ...services } }
+}
+
+function folderOutside(dataDirectory: string): string | undefined {
+  const folder = postgresFolder(dataDirectory)
+  return folder.startsWith(dataDirectory) ? undefined : folder
 }
 
 /** Outside PostgreSQL's folder, whose copies it is for. */

@@ -13,10 +13,12 @@ interface Process extends DatabaseUse {
 }
 
 /**
- * Registers which build a process is, and how it stands with what it needs. Before everything that asks PostgreSQL: else
+ * Names the build on every series, so that those of two builds that follow each other at one address stay apart. And
+ * registers which build a process is, and how it stands with what it needs. Before everything that asks PostgreSQL: else
  * the reading itself would be seen to wait for connections.
  */
 export function registerProcess(registry: Registry, process: Process): void {
+  registry.setDefaultLabels({ build: process.build.build })
   registerBuild(registry, process.build)
   registerDatabaseUse(registry, process)
   registerTemporal(registry, process.reachTemporal)

@@ -125,6 +125,10 @@ describe('the health of a partner with 100,000 deliveries', () => {
   })
 
   it('is in the list of partners as the age of the oldest webhook and the success rate', async () => {
+    // the large one has more than a thousand a day
+    await raw`update attempts set finished_at = now() - interval '1 hour' where partner_id = ${small}`.execute(
+      sql,
+    )
     const { json, text } = await list(context)
     const oldest = expect.any(Date) as unknown as Date
     expect(json.partners).toMatchObject([
@@ -132,6 +136,16 @@ describe('the health of a partner with 100,000 deliveries', () => {
       { partner_id: large, success_rate: 0.8, oldest_undelivered_at: oldest },
     ])
     expect(text).toMatch(/ (19 d \d+ h|20 d) +80% /)
+    expect(text).toContain('succeeded in 24 h')
+  })
+
+  it('leaves failures of earlier days out of the list’s success rate', async () => {
+    const rate = async () => (await figuresByPartner(sql, [small])).get(small)?.success_rate
+    const before = await rate()
+    await raw`
+      update attempts set finished_at = now() - interval '25 hours'
+      where partner_id = ${small} and error_code is not null`.execute(sql)
+    expect([before, await rate()]).toEqual([0.8, 1])
   })
 
   it.each([

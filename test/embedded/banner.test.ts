@@ -8,7 +8,8 @@ const demo = {
   endpointSecret: 'whsec_',
 }
 const variables = { API_URL: 'http://127.0.0.1:3000/v1', TEMPORAL_NAMESPACE: 'default', SMTP_CATCHER: 'true' }
-const textFor = (webhooksTo: string) => banner({ demo, webhooksTo, dataDirectory: '.data', variables })
+const textFor = (webhooksTo: string, postgresData?: string) =>
+  banner({ demo, webhooksTo, dataDirectory: '.data', postgresData, variables })
 
 it('has the address and the key as lines for a shell, and calls that use them', () => {
   const text = textFor(demo.endpointUrl)
@@ -21,6 +22,12 @@ it('goes on with a call of the API, not with a command of the staff', () => {
   const text = textFor(demo.endpointUrl)
   expect(text).toContain('curl $API/sandbox/simulate-event')
   expect(text).not.toContain('npm run staff')
+})
+
+it('says where PostgreSQL’s data is, if it is not with the other data', () => {
+  expect(textFor(demo.endpointUrl)).not.toContain('Its data')
+  const folder = '/var/lib/partner-referral-service-0123456789ab'
+  expect(textFor(demo.endpointUrl, folder)).toMatch(new RegExp(`^ {2}Its data +${folder}$`, 'm'))
 })
 
 it('says that webhooks are listed below only if they come here', () => {

@@ -219,6 +219,14 @@ export const ruleCases: RuleCase[] = [
     atMinutes: 22,
   },
   {
+    name: 'a partner has its sink answer 500',
+    differs: {
+      'http_request_duration_seconds_count{status="500",route="/v1/sandbox/sinks/:token"}': '0x9 0+60x170',
+    },
+    fires: [],
+    atMinutes: 22,
+  },
+  {
     name: 'the API takes three seconds',
     differs: { 'http_request_duration_seconds_bucket{le="2"}': '0+60x180' },
     fires: ['ApiIsSlow'],

@@ -50,6 +50,37 @@ describe('promtool', () => {
     },
   )
 
+  it('sees the query that compares builds keep them apart after a restart in place, and count what occurred once', () => {
+    const [, expr = ''] =
+      /```promql\n([^]*?)```/.exec(readFileSync('docs/operations/metrics-and-limits.md', 'utf8')) ?? []
+    const series = (labels: string) => `http_request_duration_seconds_count{instance="api-1",${labels}}`
+    const comparison = {
+      interval: '1m',
+      input_series: [
+        { series: series('build="old",status="200"'), values: '0+60x60 stale' },
+        { series: series('build="old",status="500"'), values: '0+20x60 stale' },
+        { series: series('build="new",status="200"'), values: '_x61 9+10x30' },
+        { series: series('build="new",status="500"'), values: '_x62 1x30' },
+        { series: series('build="new",status="500",route="/v1/sandbox/sinks/:token"'), values: '_x62 7x30' },
+      ],
+      promql_expr_test: [
+        {
+          expr,
+          eval_time: '64m',
+          exp_samples: [
+            { labels: '{build="old",status="200"}', value: 0.75 },
+            { labels: '{build="old",status="500"}', value: 0.25 },
+            { labels: '{build="new",status="200"}', value: 0.975 },
+            { labels: '{build="new",status="500"}', value: 0.025 },
+          ],
+        },
+      ],
+    }
+    const file = path.join(folder, 'builds.yml')
+    writeFileSync(file, stringify({ evaluation_interval: '1m', tests: [comparison] }))
+    expect(promtool('test', 'rules', file).said).toContain('SUCCESS')
+  })
+
   it('sees each alert fire', () => {
     expect(new Set(ruleCases.flatMap(({ fires }) => fires))).toEqual(new Set(alerts))
   })

@@ -1,5 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { endpointsInbox } from '../../src/core/endpoints/commands/inbox.ts'
+import { health } from '../../src/core/partners/commands/partner-health.ts'
 import { findLeadAttempts } from '../../src/core/leads/statements/staff-reads.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as endpoint from '../../src/core/endpoints/commands/endpoint.ts'
@@ -146,6 +149,40 @@ describe('an endpoint', () => {
     await resume(context, id)
     await receiver.until(() => leads.arrivals(failing).length === 2)
     await expect(active()).resolves.toBe(true)
+  })
+
+  it('that is resumed and still fails is said to, and since when it fails', async () => {
+    await set()
+    receiver.answer = (_, response) => response.writeHead(503).end()
+    const failing = await leads.start()
+    await until(async () => (await endpoint.showEndpoint(context, id)).json.health === 'failing')
+    const before = raw<Date>`now() - interval '20 minutes'`
+    await service.sql
+      .updateTable('attempts')
+      .set({ finished_at: before })
+      .where('partner_id', '=', id)
+      .execute()
+    await service.sql
+      .updateTable('endpoints')
+      .set({ failing_since: before })
+      .where('partner_id', '=', id)
+      .execute()
+    const { text, json, failed } = await resume(context, id)
+    expect(text).toMatch(/But it did not accept the first one: .*503/)
+    expect(json.first_attempt).toMatchObject({ status: 503, error_code: 'http_error' })
+    expect(failed).toBe(true)
+    await until(async () => (await endpoint.showEndpoint(context, id)).json.health === 'failing')
+    const minutesAgo = (since: Date | null | undefined) => (Date.now() - (since?.getTime() ?? 0)) / 60_000
+    expect(minutesAgo((await endpoint.showEndpoint(context, id)).json.failingSince)).toBeCloseTo(20, 0)
+    expect(minutesAgo((await health(context, id)).json.endpoint.since)).toBeCloseTo(20, 0)
+    const { items } = await endpointsInbox.find(context, 1000)
+    const item = items.find(({ mend }) => mend.endsWith(`endpoint resume ${id}`))
+    expect(minutesAgo(item?.since)).toBeCloseTo(20, 0)
+    receiver.answer = (_, response) => response.writeHead(200).end()
+    expect((await resume(context, id)).text).toContain('The endpoint accepted the first one.')
+    await active()
+    expect((await endpoint.showEndpoint(context, id)).json.failingSince).toBeNull()
+    expect((await findLeadAttempts(service.sql, failing)).at(-1)?.status).toBe(200)
   })
 
   it('signs with both secrets while they are rotated', async () => {

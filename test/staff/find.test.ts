@@ -129,8 +129,10 @@ describe('staff find', () => {
     const before = await reads()
     expect(await find(context, 'nobody@example.org')).toMatchObject({
       failed: true,
-      text: 'No lead was found. Looked at: email addresses of leads that are not erased; partner_lead_id of all partners.',
+      text: 'No lead was found. Looked at: email addresses of leads that are not erased; partner_lead_id of all partners, in the same upper and lower case.',
     })
+    expect((await find(context, 'Nobody Known')).text).toContain('Names and phone numbers cannot be searched')
+    expect((await find(context, 'evt_0195550a-6b8a')).text).toContain('This looks like part of an id')
     expect(await reads()).toBe(before)
     for (const given of ['', ' ', 'a\u0000b', 'x'.repeat(501)])
       await expect(find(context, given)).rejects.toThrow('Give 1 to 500 characters')
@@ -211,7 +213,7 @@ describe('staff find', () => {
       code: 0,
       stdout: expect.stringMatching(
         new RegExp(
-          `^lead +${id}\\nfound by +email\\n(.*\\n)*waits for +its workflow, which was not started\\nnext +npm run staff -- workflow rebuild\\n$`,
+          `^lead +${id}\\nfound by +email\\n(.*\\n)*waits for +its workflow, which was not started\\nnext +npm run staff -- inbox\\n\\nTemporal does not answer at 127.0.0.1:1: no workflow goes on.\\n$`,
         ),
       ),
     })

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { inbox } from '../../src/staff/inbox-command.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
+import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
 import { inboxKinds, staffProgram } from '../../src/staff/program.ts'
 import { fillEndedLeads } from '../support/ended-leads.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -87,16 +88,54 @@ describe('staff inbox', () => {
     expect(exitCode).toBe(3)
   })
 
-  it('has leads without a workflow until they are started', async () => {
-    await newPartner()
+  it('says how many leads wait for Temporal or a worker, and offers no rebuild', async () => {
+    const id = (await newPartner()).id
     const lead = await newLead()
+    await newLead()
     await update(raw`update leads set created_at = ${AGO} where id = ${lead}`)
-    expect(await goneOnceMended('leads without a workflow')).toMatchObject({
+    const away = await contextOf({ ...service.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    for (const on of [context, away]) {
+      const { items } = (await look(on)).json
+      expect(items.map(({ kind }) => kind)).toEqual(['temporal'])
+      expect(items[0]).toMatchObject({ touches: { leads: 2, partners: 1 } })
+      expect(Date.now() - (items[0]?.since?.getTime() ?? 0)).toBeCloseTo(7_200_000, -5)
+    }
+    const found = await carryOut(`find ${lead}`, away)
+    expect(found.text).toContain('Temporal does not answer at 127.0.0.1:1')
+    expect(found.text).not.toContain('workflow rebuild')
+    await update(raw`update leads set workflow_started_at = now() where partner_id = ${id}`)
+    // in Temporal, there is none
+    expect((await carryOut(`find ${lead}`)).text).toContain(
+      'Its workflow is NOT_FOUND: a worker starts it again from the record',
+    )
+    expect((await carryOut(`lead show ${lead}`, away)).text).toMatch(
+      /^status +UNKNOWN\nwhy +Temporal does not answer/m,
+    )
+  })
+
+  it('has leads without a workflow, while a worker is there, until they are started', async () => {
+    const other = await prepareService()
+    const on = await contextOf(other.environment)
+    const lead = await leadsOf(other, await other.addPartner()).commit()
+    await raw`update leads set created_at = ${AGO} where id = ${lead}`.execute(other.sql)
+    // a worker that asked once; Temporal refuses to wait for less than two seconds
+    await on.client
+      .withDeadline(Date.now() + 3000, () =>
+        on.client.workflowService.pollWorkflowTaskQueue({
+          namespace: on.temporal.namespace,
+          taskQueue: { name: TASK_QUEUE },
+          identity: 'a worker',
+        }),
+      )
+      .catch(() => undefined)
+    expect(await theOnly('leads without a workflow', on)).toMatchObject({
       since: expect.any(Date),
       touches: { leads: 1, partners: 1 },
       mend: 'npm run staff -- workflow rebuild',
     })
-  })
+    await carryOut('workflow rebuild', on)
+    expect(await itemsOf('leads without a workflow', on)).toEqual([])
+  }, 60_000)
 
   it('has endpoints that are paused or fail until they are resumed', async () => {
     const { id } = await newPartner()
@@ -123,14 +162,36 @@ describe('staff inbox', () => {
     expect(await itemsOf('endpoints')).toEqual([])
   })
 
-  it('has keys that end while they are needed', async () => {
+  it('has keys that end while they are needed, since they were issued or thirty days before their end', async () => {
     const { id } = await newPartner()
+    const isFrom = raw`partner_id = ${id} and expires_at is not null`
     await update(raw`update api_keys set expires_at = now() + interval '29 days' where partner_id = ${id}`)
-    expect(await goneOnceMended('keys')).toMatchObject({ mend: `npm run staff -- key issue ${id}` })
+    const { since, ...item } = await theOnly('keys')
+    expect(Date.now() - (since?.getTime() ?? 0)).toBeLessThan(60_000)
+    expect(item).toMatchObject({ mend: `npm run staff -- key issue ${id}` })
+    await update(raw`update api_keys set created_at = now() - interval '1 year' where ${isFrom}`)
+    expect(Date.now() - ((await goneOnceMended('keys')).since?.getTime() ?? 0)).toBeCloseTo(86_400_000, -5)
+    await update(raw`update api_keys set expires_at = now() where ${isFrom}`)
+  })
+
+  it('has an old key that is still in use once half of its overlap is over, and does not revoke it', async () => {
+    const { id } = await newPartner()
     await update(
-      raw`update api_keys set last_used_at = now() where partner_id = ${id} and expires_at is not null`,
+      raw`update api_keys set created_at = now() - interval '1 year', last_used_at = now() where partner_id = ${id}`,
     )
-    expect(await goneOnceMended('keys')).toMatchObject({ mend: expect.stringMatching(/key revoke \d+$/) })
+    await carryOut(`key rotate ${id} --overlap 24h`)
+    expect(await itemsOf('keys')).toEqual([])
+    await update(raw`
+      update api_keys set created_at = created_at - interval '13 hours', expires_at = expires_at - interval '13 hours'
+      where partner_id = ${id}`)
+    const item = await theOnly('keys')
+    expect(item.mend).toBe(`npm run staff -- key list ${id}`)
+    expect(Date.now() - (item.since?.getTime() ?? 0)).toBeCloseTo(3_600_000, -5)
+    await mend(item)
+    expect(await itemsOf('keys')).toEqual([item])
+    await update(
+      raw`update api_keys set expires_at = now() where partner_id = ${id} and expires_at is not null`,
+    )
   })
 
   it('has erasures that are overdue, or that nobody could be told of', async () => {

@@ -23,8 +23,8 @@ export class PrometheusSilent extends Error {}
  */
 export async function measuredBuild(prometheus: string, build: string): Promise<MeasuredBuild> {
   const named = JSON.stringify(build)
-  const own = (metric: string) => ofBuild(metric, `build=${named}`)
-  const others = (metric: string) => ofBuild(`increase(${metric}[${WINDOW}])`, `build!=${named}`)
+  const own = (metric: string) => `${metric}{build=${named}}`
+  const others = (metric: string) => `increase(${metric}{build!=${named}}[${WINDOW}])`
   const ask = (expression: string) => query(prometheus, expression)
   const [pages, activities, attempts, attemptsOfOthers] = await Promise.all([
     ask('count by (alertname) (ALERTS{alertstate="firing", severity="page"})'),
@@ -43,9 +43,6 @@ export async function measuredBuild(prometheus: string, build: string): Promise<
     attemptsOfOthers: attemptsIn(attemptsOfOthers),
   }
 }
-
-const ofBuild = (series: string, which: string) =>
-  `${series} * on (job, instance) group_left (build) referrals_build_info{${which}}`
 
 type Series = z.output<typeof answer>['data']['result'][number]
 

@@ -1,8 +1,14 @@
 import { findEndpoint } from '../statements/endpoint.ts'
+import { firstAttemptSince } from '../statements/outage.ts'
 import { pauseOrResume } from '../statements/states.ts'
 import type { StaffContext } from '../../../staff/context.ts'
+import { soon } from '../../../staff/soon.ts'
+import { isPolling } from '../../temporal/polling.ts'
 import { requirePartner } from '../../partners/commands/require-partner.ts'
 import { failureOf, Refusal } from '../../../staff/refusal.ts'
+
+/** Longer than a webhook request may take. */
+const ATTEMPT_LIMIT_S = 25
 
 export async function pause(context: StaffContext, partner: number) {
   await change(context, partner, 'endpoint.pause', 'pausedByStaff')
@@ -15,11 +21,25 @@ export async function pause(context: StaffContext, partner: number) {
 export async function resume(context: StaffContext, partner: number) {
   const before = await findEndpoint(context.sql, partner)
   const id = await change(context, partner, 'endpoint.resume', 'resumedByStaff')
-  const drained = await drain(context, id, before?.open_deliveries ?? 0)
+  const waiting = before?.open_deliveries ?? 0
+  const drained = await drain(context, id, waiting)
+  const isTried = waiting > 0 && (await isPolling(context.client).catch(() => false))
+  const first = isTried
+    ? await soon(() => firstAttemptSince(context.sql, partner), ATTEMPT_LIMIT_S * 1000)
+    : undefined
+  const said = isTried ? ` ${describeFirst(first, partner)}` : ''
   return {
-    json: { partner_id: partner, state: 'draining' },
-    text: `Resumed the endpoint of partner ${partner}. ${drained}`,
+    json: { partner_id: partner, state: 'draining', first_attempt: first ?? null },
+    text: `Resumed the endpoint of partner ${partner}. ${drained}${said}`,
+    failed: first !== undefined && first.error_code !== null,
   }
+}
+
+function describeFirst(first: Awaited<ReturnType<typeof firstAttemptSince>>, partner: number): string {
+  const show = `see "endpoint show ${partner}"`
+  if (first === undefined) return `No attempt has ended within ${ATTEMPT_LIMIT_S} seconds: ${show}.`
+  if (first.error_code === null) return 'The endpoint accepted the first one.'
+  return `But it did not accept the first one: ${first.hint ?? first.status ?? first.error_code}. They are tried again on schedule: ${show}.`
 }
 
 async function change(

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { openChanges, endOpenChanges } from '../statements/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
+import { failingSince } from '../statements/outage.ts'
 import { notificationsOf, setNotifications } from '../statements/notifications.ts'
 import { type Notification, notifications } from '../../leads/decisions/closed-webhook.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
@@ -125,13 +126,15 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const { id, ...rest } = endpoint
   const secrets = await datesOfLiveSecrets(sql, id)
   const changes = await openChanges(sql, id)
-  const { health, reason, since } = healthOf(endpoint)
+  const failing = await failingSince(sql, partner)
+  const { health, reason, since } = healthOf({ ...endpoint, failingSince: failing })
   const reading = await readHealth(sql, partner)
   return {
     json: {
       partner_id: partner,
       endpoint_id: id,
       ...rest,
+      failingSince: failing,
       notify: notificationsOf(endpoint),
       health,
       ...reading,

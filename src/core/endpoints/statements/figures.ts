@@ -8,7 +8,7 @@ import { AFTER_ALL_ATTEMPTS, RECENT } from './health.ts'
 export interface Figures {
   /** Since when the oldest open webhook has waited; `null` if none is open. */
   oldest_undelivered_at: Date | null
-  /** Of the latest 1,000 attempts at the current URL, from 0 to 1; `null` if there were none. */
+  /** Of the attempts of 24 hours at the current URL, the latest 1,000 at most, from 0 to 1; `null` if there were none. */
   success_rate: number | null
 }
 
@@ -22,11 +22,11 @@ export async function figuresByPartner(
     from endpoints e
     cross join lateral (
       select round(avg((error_code is null)::int), 4)::float8 as success_rate from (
-        select error_code, endpoint_revision from attempts
+        select error_code, endpoint_revision, finished_at from attempts
         where (partner_id, id) > (e.partner_id, '') and (partner_id, id) < (e.partner_id, ${AFTER_ALL_ATTEMPTS})
           and finished_at is not null and error_code is distinct from 'interrupted'
         order by partner_id desc, id desc limit ${RECENT}
-      ) latest where endpoint_revision >= e.url_revision
+      ) latest where endpoint_revision >= e.url_revision and finished_at > now() - interval '24 hours'
     ) recent
     left join lateral (
       select event_id from deliveries

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
 import type { EndpointPauser, EndpointState } from '../decisions/endpoint.ts'
+import { outageSince } from './outage.ts'
 
 interface Troubled {
   partner_id: number
@@ -25,18 +26,21 @@ const FAILING_FOR = raw`interval '10 minutes'`
  */
 export async function troubledEndpoints(sql: Sql, most: number): Promise<Troubled[]> {
   const { rows } = await raw<Troubled>`
-    select e.partner_id, partners.name as partner_name, e.url, e.state, e.paused_by, e.reason, e.since, e.failing_since,
-      waiting.webhooks, waiting.leads
+    select e.partner_id, partners.name as partner_name, e.url, e.state, e.paused_by, e.reason, e.since,
+      failing.since as failing_since, waiting.webhooks, waiting.leads
     from endpoints e join partners on partners.id = e.partner_id
     cross join lateral (
       select count(*)::int as webhooks, count(distinct lead_id)::int as leads from (
         select lead_id from deliveries where partner_id = e.partner_id and state = 'pending' limit ${most}
       ) as open
     ) as waiting
+    cross join lateral (
+      select case when e.failing_since is not null then least(e.failing_since, ${outageSince}) end as since
+    ) as failing
     where e.state = 'paused' and ((e.paused_by = 'service' and e.url is not null) or waiting.webhooks > 0)
-      or e.state = 'active' and e.failing_since is not null
-        and (e.incident is not null or e.failing_since < clock_timestamp() - ${FAILING_FOR})
-    order by waiting.webhooks desc, coalesce(e.failing_since, e.since)`.execute(sql)
+      or e.state = 'active' and failing.since is not null
+        and (e.incident is not null or failing.since < clock_timestamp() - ${FAILING_FOR})
+    order by waiting.webhooks desc, coalesce(failing.since, e.since)`.execute(sql)
   return rows
 }
 

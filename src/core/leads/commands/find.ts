@@ -5,8 +5,11 @@ import { partnerId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 import { firstLine } from '../../../staff/first-line.ts'
 import { Refusal } from '../../../staff/refusal.ts'
+import { standstill } from '../../temporal/commands/standstill.ts'
+import { searchHint } from '../decisions/search-hint.ts'
 import { waitsFor } from '../decisions/waits-for.ts'
 import { type LeadSummary, leadSummaries } from '../statements/lead-summaries.ts'
+import { describeReferral, describeStatus } from '../workflows/describe-referral.ts'
 import { type Finder, leadFinders } from './finders.ts'
 
 /** Of each kind of search. */
@@ -63,8 +66,19 @@ export async function find(
     if (remark !== undefined) remarks.push(remark)
   }
   const leads = await leadSummaries(context.sql, [...foundBy.keys()])
-  const found = leads.map((lead) => ({ lead, by: foundBy.get(lead.lead_id) ?? [], ...waitsFor(lead) }))
+  // nothing is started in an outage, whoever asks for it
+  const outage = leads.some(isUnstarted) ? await standstill(context) : undefined
+  const found = leads.map((lead) => ({
+    lead,
+    by: foundBy.get(lead.lead_id) ?? [],
+    ...waitsFor(lead),
+    ...(outage && isUnstarted(lead) && { next: 'inbox' }),
+  }))
   const where = finders.map((finder) => finder.where)
+  const [only] = leads
+  const workflow = only && leads.length === 1 ? await aboutWorkflow(context, only) : undefined
+  const hint = leads.length === 0 ? searchHint(text) : undefined
+  remarks.push(...[outage?.what, workflow, hint].filter((remark) => remark !== undefined))
   return {
     json: {
       leads: found.map(({ lead, by, waitsFor: waiting, since, next }) => ({
@@ -88,6 +102,18 @@ export async function find(
     text: [textOf(found, where), ...(isMore ? [MORE] : []), ...remarks].join('\n\n'),
     failed: found.length === 0,
   }
+}
+
+const isUnstarted = ({ workflow_started_at: at, closed_at: closed, erased_at: erased }: LeadSummary) =>
+  at === null && closed === null && erased === null
+
+/** What becomes of the open lead whose workflow does not run, as far as Temporal says. */
+async function aboutWorkflow({ client }: StaffContext, lead: LeadSummary): Promise<string | undefined> {
+  if (lead.closed_at !== null || lead.erased_at !== null || isUnstarted(lead)) return undefined
+  // another deployment's workflow says nothing
+  const described = await describeReferral(client, lead.lead_id, { withNotes: false }).catch(() => undefined)
+  const what = described && describeStatus(described)
+  return what && `Its workflow is ${described.status}: ${what}.`
 }
 
 type Found = { lead: LeadSummary; by: string[] } & ReturnType<typeof waitsFor>

@@ -54,7 +54,7 @@ export const leadFinders: readonly Finder[] = [
   },
   {
     kind: 'find by partner_lead_id',
-    where: 'partner_lead_id of all partners',
+    where: 'partner_lead_id of all partners, in the same upper and lower case',
     recognizes: () => true,
     find: ({ sql }, text, within) => leadsByPartnerLeadId(sql, text, within),
   },

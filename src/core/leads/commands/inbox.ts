@@ -1,4 +1,5 @@
 import { command, firstOf, type InboxSource, MOST_COUNTED } from '../../../staff/inbox.ts'
+import { standstill } from '../../temporal/commands/standstill.ts'
 import { unsentOnboardingMails } from '../statements/unsent-mails.ts'
 import { countUnstarted } from '../statements/unstarted-counts.ts'
 
@@ -8,12 +9,12 @@ const UNSTARTED_MS = 60_000
 /** Of each partner, the newest: a mail server that is away shows there. */
 const CLAIMS = 2000
 
-/** Leads without a workflow. */
+/** Leads without a workflow, while one can be started: else `temporal` says how many wait. */
 export const unstartedInbox: InboxSource = {
   kind: 'leads without a workflow',
-  find: async ({ sql }, limit) => {
-    const { leads, partners, since } = await countUnstarted(sql, UNSTARTED_MS, MOST_COUNTED)
-    if (leads === 0) return firstOf([], limit)
+  find: async (context, limit) => {
+    const { leads, partners, since } = await countUnstarted(context.sql, UNSTARTED_MS, MOST_COUNTED)
+    if (leads === 0 || (await standstill(context)) !== undefined) return firstOf([], limit)
     const what = 'Leads have no workflow: nothing happens to them, and no webhook is sent.'
     return firstOf([{ what, since, touches: { leads, partners }, mend: command('workflow rebuild') }], limit)
   },

@@ -11,21 +11,23 @@ import {
 import { findFailing } from '../../temporal/statements/failing-workflows.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { withReference } from '../decisions/reasons.ts'
+import { aheadText } from '../decisions/ahead-text.ts'
 import { optionalFieldNames, optionalFields } from '../decisions/lead-fields.ts'
-import { describeReferral } from '../workflows/describe-referral.ts'
+import { describeReferral, describeStatus } from '../workflows/describe-referral.ts'
 import { fields, table } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { nextText } from '../../deliveries/commands/delivery-next.ts'
 
 const MOST_DELIVERIES = 10_000
-const DAY_S = 24 * 60 * 60
 
 /** Everything that PostgreSQL and Temporal know of a lead. */
 export async function showLead(context: StaffContext, record: LeadRecord) {
   const { sql } = context
   const { id, ...lead } = openRecord(record, await context.encryptionKeys())
   // first: it rejects when the namespace is another deployment's
-  const { workflowId, status, notes, isFailing } = await describeReferral(context.client, id)
+  const described = await describeReferral(context.client, id)
+  const { workflowId, status, notes, isFailing } = described
+  const why = status === 'UNKNOWN' || lead.closed_at === null ? describeStatus(described) : undefined
   await context.noteRead({ leadId: id, what: 'lead show' })
   const [events, deliveries, attempts, mail, noted] = await Promise.all([
     findLeadEvents(sql, id),
@@ -44,7 +46,7 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
     onboarding_mail: mail ?? null,
     events,
     deliveries: deliveries.map((row) => ({ ...row, attempts: attemptsOf(row.event_id) })),
-    workflow: { workflow_id: workflowId, status, url, notes, failing },
+    workflow: { workflow_id: workflowId, status, why: why ?? null, url, notes, failing },
   }
   // apart: a partner may name a field as we name one of the lead's
   const metadata = Object.entries(lead.metadata)
@@ -81,6 +83,7 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
     fields({
       workflow: workflowId,
       status,
+      ...(why !== undefined && { why }),
       'Web UI': url,
       ...(failing &&
         (failing.since === null
@@ -127,7 +130,7 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
     created: lead.created_at,
     updated: lead.updated_at,
     'onboarding email': mailed,
-    'clock ahead': lead.clock_offset === 0 ? null : aheadText(lead.clock_offset),
+    'clock ahead': lead.clock_offset === 0 ? null : aheadText(lead.clock_offset * 1000),
     closed: lead.closed_at,
     'close reason': lead.close_reason,
   })
@@ -135,9 +138,6 @@ function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | s
 
 const holdText = ({ hold_reason: reason, hold_reference: reference }: Omit<OpenedRecord, 'id'>) =>
   reason && withReference(reason, reference)
-
-const aheadText = (seconds: number) =>
-  seconds < DAY_S ? `${seconds} s` : `${Math.round((seconds / DAY_S) * 10) / 10} days`
 
 function urlOf({ config, temporal }: StaffContext, workflowId: string): string | null {
   const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')

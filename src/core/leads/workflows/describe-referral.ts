@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../../../workflows/messages.ts'
+import { isTemporalAway } from '../../temporal/temporal-away.ts'
 import { isRepeated } from '../../temporal/failing-tasks.ts'
 import { OtherDeployment } from '../../temporal/namespace-claim.ts'
 import { referralId } from '../../temporal/names.ts'
@@ -15,14 +16,21 @@ export interface ReferralDescription {
   notes: ReferralView['notes']
   /** Its workflow task fails: nothing happens to the lead until that ends. */
   isFailing: boolean
+  /** Why its status is `UNKNOWN`. */
+  unknownBecause?: unknown
 }
 
 /**
  * What Temporal knows of a lead's workflow.
  *
+ * @param withNotes without them, no worker is asked.
  * @throws {OtherDeployment} only: another deployment's lead of the same number says nothing about ours.
  */
-export async function describeReferral(client: Client, leadId: number): Promise<ReferralDescription> {
+export async function describeReferral(
+  client: Client,
+  leadId: number,
+  { withNotes = true }: { withNotes?: boolean } = {},
+): Promise<ReferralDescription> {
   const workflowId = referralId(leadId)
   const handle = client.workflow.getHandle(workflowId)
   const soon = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
@@ -30,13 +38,24 @@ export async function describeReferral(client: Client, leadId: number): Promise<
     const { status, raw } = await soon(() => handle.describe())
     const isFailing = status.name === 'RUNNING' && isRepeated(raw.pendingWorkflowTask)
     // a query would fail as its task does
-    const view = isFailing
-      ? undefined
-      : await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
+    const view =
+      isFailing || !withNotes
+        ? undefined
+        : await soon(() => handle.query<ReferralView>('state')).catch(() => undefined)
     return { workflowId, status: status.name, notes: view?.notes ?? [], isFailing }
   } catch (error) {
     if (error instanceof OtherDeployment) throw error
-    const status = error instanceof WorkflowNotFoundError ? 'NOT_FOUND' : 'UNKNOWN'
-    return { workflowId, status, notes: [], isFailing: false }
+    const unknown = { workflowId, notes: [], isFailing: false }
+    if (error instanceof WorkflowNotFoundError) return { ...unknown, status: 'NOT_FOUND' }
+    return { ...unknown, status: 'UNKNOWN', unknownBecause: error }
   }
+}
+
+/** What becomes of an open lead whose workflow has this status; `undefined` while it runs. */
+export function describeStatus({ status, unknownBecause }: ReferralDescription): string | undefined {
+  if (status === 'RUNNING') return undefined
+  if (status !== 'UNKNOWN') return 'a worker starts it again from the record, within five minutes of its end'
+  return isTemporalAway(unknownBecause)
+    ? 'Temporal does not answer: nothing happens to the lead until it does'
+    : `Temporal does not say: ${(unknownBecause as Error).message}`
 }

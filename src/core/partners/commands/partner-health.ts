@@ -2,6 +2,7 @@ import { attemptsByDay, eventsByDay, NEWEST } from '../../deliveries/statements/
 import { describeReason, healthOf } from '../../endpoints/decisions/endpoint.ts'
 import { findEndpoint } from '../../endpoints/statements/endpoint.ts'
 import { readHealth } from '../../endpoints/statements/health.ts'
+import { failingSince } from '../../endpoints/statements/outage.ts'
 import { refusedMails } from '../../leads/statements/refused-mails.ts'
 import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
@@ -36,7 +37,8 @@ export async function health(
     refusedMails(sql, partner, { days: HEALTH_DAYS, most: NEWEST_LEADS }),
   ])
   const others = await Promise.all(sections.map((section) => section(sql, partner)))
-  const { health: state, reason, since } = healthOf(endpoint)
+  const failing = await failingSince(sql, partner)
+  const { health: state, reason, since } = healthOf({ ...endpoint, failingSince: failing })
   const held = endpoint.state === 'paused' ? endpoint.open_deliveries : 0
   const givenUp = events.reduce((sum, day) => sum + day.given_up, 0)
   const days = byDay(events, attempts)

@@ -30,7 +30,7 @@ export async function list({ sql, config }: StaffContext) {
     'self-service': (row) => selfServiceOf(row, config.ENVIRONMENT),
     endpoint: endpointState,
     'oldest waits': ({ oldest_undelivered_at: at }) => at && ageText(at),
-    succeeded: ({ success_rate: rate }) => (rate === null ? null : shareText(rate)),
+    'succeeded in 24 h': ({ success_rate: rate }) => (rate === null ? null : shareText(rate)),
     added: 'created_at',
   })
   const none = 'There are no partners yet. To add one: npm run staff -- partner add NAME'

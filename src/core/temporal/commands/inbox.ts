@@ -1,32 +1,16 @@
-import { failureOf } from '../../../staff/refusal.ts'
-import { command, firstOf, type InboxItem, type InboxSource } from '../../../staff/inbox.ts'
-import { isPolling } from '../polling.ts'
+import { command, firstOf, type InboxSource, MOST_COUNTED } from '../../../staff/inbox.ts'
+import { countUnstarted } from '../../leads/statements/unstarted-counts.ts'
 import { failingByType, FAILING_AFTER_MS } from '../statements/failing-workflows.ts'
+import { standstill } from './standstill.ts'
 
-/** Without Temporal or a worker, no workflow goes on. */
+/** Without Temporal or a worker, no workflow goes on. It touches the leads that wait for their workflow. */
 export const temporalInbox: InboxSource = {
   kind: 'temporal',
   find: async (context, limit) => {
-    const { client, requireOwnNamespace, temporal } = context
-    try {
-      await requireOwnNamespace()
-      const item: InboxItem = {
-        what: 'No worker asks Temporal for work: milestones are accepted, and nothing is recorded or sent.',
-        since: null,
-        touches: {},
-        mend: 'start a worker; its last line in the log says why it ended',
-      }
-      return firstOf((await isPolling(client)) ? [] : [item], limit)
-    } catch (error) {
-      const { message, reason } = failureOf(error, temporal.address)
-      const what =
-        reason === 'temporal_away'
-          ? `Temporal does not answer at ${temporal.address}: no workflow goes on.`
-          : message
-      const mend =
-        'start Temporal, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE; nothing is lost meanwhile'
-      return firstOf([{ what, since: null, touches: {}, mend }], limit)
-    }
+    const found = await standstill(context)
+    if (found === undefined) return firstOf([], limit)
+    const { leads, partners, since } = await countUnstarted(context.sql, 0, MOST_COUNTED)
+    return firstOf([{ ...found, since, touches: { leads, partners } }], limit)
   },
 }
 
