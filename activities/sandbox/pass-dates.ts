@@ -14,13 +14,16 @@ import {
   scoreUpdateKey,
   type SettledUpTo,
 } from '../../src/core/leads/decisions/referral.ts'
-import { recordScoreUpdateActivity } from '../record-score-update.ts'
+import type { RecordingDependencies } from '../record-milestones.ts'
+import { recordScoreUpdateActivity, type ScoreProvider } from '../record-score-update.ts'
 
 /** How long it goes on to the next date: then others have its place. */
 const PLACE_MS = 1000
 const SECOND_MS = 1000
 
-type Dependencies = Parameters<typeof recordScoreUpdateActivity>[0]
+interface Dependencies extends RecordingDependencies {
+  scoreProvider: ScoreProvider
+}
 
 /** What moves a lead's clock as long as nothing on the way has to be waited for. */
 export function dateActivities(dependencies: Dependencies) {

@@ -1,3 +1,4 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
@@ -163,7 +164,9 @@ describe('an advance in the lead’s own workflow', () => {
 
   it('in a sandbox only, and of nothing but an advance', async () => {
     for (const request of [undefined, { target: 'soon' }, { target: Date.now(), since: null }])
-      await expect(handle().executeUpdate('advance_clock', { args: [request] })).rejects.toThrow()
+      await expect(handle().executeUpdate('advance_clock', { args: [request] })).rejects.toThrow(
+        WorkflowUpdateFailedError,
+      )
     expect((await standing()).offset_seconds).toBe(0)
   })
 })

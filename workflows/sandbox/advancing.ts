@@ -2,6 +2,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
+  defineUpdate,
   ParentClosePolicy,
   setHandler,
   sleep,
@@ -9,6 +10,7 @@ import {
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
 import {
+  ADVANCE_UPDATE,
   advanceId,
   type AdvanceRequest,
   type Passed,
@@ -16,11 +18,17 @@ import {
 import { type KnownRecord, scoreUpdateKey } from '../../src/core/leads/decisions/referral.ts'
 import { passDates } from './activities.ts'
 import type { advance } from './advance.ts'
-import { advanceUpdate } from './messages.ts'
 import { isRecord } from '../arguments.ts'
 import { hasUnrecorded, type Journey } from '../journey.ts'
 import { publishSoon } from '../publish.ts'
 import { applyRecording, knownRecord, settledUpTo } from '../standing.ts'
+
+/** Whether the clock is there; if not, the workflow `advance` moves it further. */
+export interface AdvanceAnswer {
+  hasArrived: boolean
+}
+
+const advanceUpdate = defineUpdate<AdvanceAnswer, [AdvanceRequest]>(ADVANCE_UPDATE)
 
 /** How long it waits for what is under way, before the workflow `advance` does. */
 const PATIENCE = '1 second'
@@ -47,7 +55,7 @@ export function receiveAdvances(journey: Journey): void {
 }
 
 /** Ends once the clock is there, or the workflow `advance` has begun to move it. */
-async function moveTo(journey: Journey, request: AdvanceRequest): Promise<{ hasArrived: boolean }> {
+async function moveTo(journey: Journey, request: AdvanceRequest): Promise<AdvanceAnswer> {
   const { leadId } = journey.state
   // the server allows a run 2,000 updates and 10,000 signals
   journey.messages += 2

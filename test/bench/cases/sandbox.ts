@@ -76,7 +76,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** A partner in a sandbox, whose endpoint answers at once. */
-export async function startTester(servers: Started) {
+async function startTester(servers: Started) {
   const receiver = await startReceiver()
   const deployment = await deploy(servers, receiver.url)
   const { client, headers, secret } = deployment

@@ -8,6 +8,9 @@ import { duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.
 /** The workflow that moves a lead's clock: one at a time for each lead. */
 export const advanceId = (leadId: number) => `advance-${leadId}`
 
+/** The update by which a lead's workflow is asked to move the clock itself. */
+export const ADVANCE_UPDATE = 'advance_clock'
+
 /** The furthest that one request moves a lead's clock. */
 export const MOST_DAYS = 730
 

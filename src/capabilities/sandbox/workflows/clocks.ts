@@ -5,12 +5,13 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client'
 import type { advance as advanceWorkflow } from '../../../../workflows/sandbox/advance.ts'
-import { advanceUpdate } from '../../../../workflows/sandbox/messages.ts'
+import type { AdvanceAnswer } from '../../../../workflows/sandbox/advancing.ts'
 import { clockStart, happenedSince } from '../statements/move-clock.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { admitAdvance, endAdvance, isPassing } from '../statements/sandbox-runs.ts'
 import {
+  ADVANCE_UPDATE,
   type Advance,
   advanceId,
   type AdvanceRequest,
@@ -105,10 +106,11 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   }
 
   /** @returns `undefined` if the lead's workflow does not do it: it is busy with something else, or does not run. */
-  async function ask(leadId: number, request: AdvanceRequest): Promise<{ hasArrived: boolean } | undefined> {
+  async function ask(leadId: number, request: AdvanceRequest): Promise<AdvanceAnswer | undefined> {
     const handle = client.workflow.getHandle(referralId(leadId))
     try {
-      const asking = () => handle.executeUpdate(advanceUpdate, { args: [request] })
+      const asking = () =>
+        handle.executeUpdate<AdvanceAnswer, [AdvanceRequest]>(ADVANCE_UPDATE, { args: [request] })
       return await client.withDeadline(Date.now() + ASK_MS, asking)
     } catch {
       // what it did of it stays: both move the clock to the same date
