@@ -13,6 +13,7 @@ import {
   ADVANCE_UPDATE,
   advanceId,
   type AdvanceRequest,
+  describeAdvance,
   type Passed,
 } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { type KnownRecord, scoreUpdateKey } from '../../src/core/leads/decisions/referral.ts'
@@ -66,7 +67,7 @@ async function moveTo(journey: Journey, request: AdvanceRequest): Promise<Advanc
     const settled = settledUpTo(journey)
     if (settled === undefined || !isClear(journey)) break
     const known = knownRecord(journey)
-    const summary = `move the clock of lead ${leadId} to ${new Date(request.target).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    const summary = describeAdvance(leadId, request.target)
     const passed = await passDates.executeWithOptions({ summary }, [leadId, request.target, settled, known])
     goesOn = apply(journey, passed, known) && passed.updates.length > 0
     if (passed.hasArrived) return { hasArrived: true }

@@ -11,6 +11,12 @@ export const advanceId = (leadId: number) => `advance-${leadId}`
 /** The update by which a lead's workflow is asked to move the clock itself. */
 export const ADVANCE_UPDATE = 'advance_clock'
 
+/** What moves a lead's clock, for operators. */
+export const describeAdvance = (leadId: number, target: number) =>
+  `move the clock of lead ${leadId} to ${toMinute(target)} UTC`
+
+export const toMinute = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+
 /** The furthest that one request moves a lead's clock. */
 export const MOST_DAYS = 730
 

@@ -55,8 +55,8 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     const since = await clockStart(sql, leadId)
     const begun = await begin(clock, target, since, end)
     if (begun === 'moving' || begun === 'too_many') return { kind: begun }
+    if (begun === 'over') return done(leadId, since)
     try {
-      if (begun === 'over') return await done(leadId, since)
       const advanced = await client.withDeadline(end, () => handleOf(leadId).result())
       const after = await readLeadClock(sql, leadId)
       return after && { kind: 'done', clock: after, ...advanced }
@@ -98,7 +98,9 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
       await client.withDeadline(end, () => start(leadId, target, since))
       return 'begun'
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return 'moving'
+      if (error instanceof WorkflowExecutionAlreadyStartedError)
+        // by the lead's workflow, whose answer came too late
+        return admitted === 'passing' ? 'begun' : 'moving'
       // one whose start was not answered, and that runs, is not counted
       await endAdvance(sql, leadId).catch(() => undefined)
       throw error
