@@ -16,6 +16,7 @@ import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { erasureActivities } from './erasure/erasures.ts'
 import { endpointChangeActivities } from './self-service/endpoint-changes.ts'
 import { notifyActivity } from './notify.ts'
+import { dateActivities } from './sandbox/pass-dates.ts'
 import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
@@ -38,6 +39,7 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof deliverWebhookActivity> &
   Needs<typeof welcomeActivities> &
   Needs<typeof clockActivities> &
+  Needs<typeof dateActivities> &
   Needs<typeof scenarioActivities> &
   Needs<typeof closeLeadActivity> &
   Needs<typeof takeOverRecordActivity> &
@@ -67,6 +69,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     deliverWebhook: deliverWebhookActivity(dependencies),
     ...welcomeActivities(dependencies),
     ...clockActivities(dependencies),
+    ...dateActivities(dependencies),
     ...scenarioActivities(dependencies),
     requestAttempt: async (leadId: number, sequence: number) =>
       void (await requestAttempt(sql, { leadId, sequence })),

@@ -20,6 +20,7 @@ import { enter } from './phases.ts'
 import { publish, publishSoon } from './publish.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
+import { receiveAdvances } from './sandbox/advancing.ts'
 import { receiveSimulations, scenarioSignals } from './sandbox/simulating.ts'
 import { isToTakeOver, receiveRestores, takeOver } from './taking-over.ts'
 import { receiveUpdates } from './updates.ts'
@@ -44,6 +45,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   ])
   receiveUpdates(journey)
   receiveSimulations(journey)
+  receiveAdvances(journey)
   receiveRestores(journey)
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',

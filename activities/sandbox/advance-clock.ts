@@ -2,7 +2,7 @@ import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/
 import { failingForMs } from '../../src/capabilities/sandbox/statements/failing-for.ts'
 import { clockStart, happenedSince, moveClock } from '../../src/capabilities/sandbox/statements/move-clock.ts'
 import { nextDue, readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
-import { endAdvance } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
+import { endAdvance, stopPassing } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import type { Environment } from '../../src/core/values/environment.ts'
 import {
@@ -90,6 +90,7 @@ export function clockActivities(dependencies: Dependencies) {
     advanceClock: async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
       if (environment !== 'sandbox')
         throw ApplicationFailure.nonRetryable('a clock can be moved in a sandbox only', 'NoSandbox')
+      if (activityInfo().attempt === 1) await stopPassing(sql, leadId)
       const progress = (activityInfo().heartbeatDetails ?? { since, happened: [] }) as Progress
       const advanced = await move(leadId, target, progress)
       await endAdvance(sql, leadId)

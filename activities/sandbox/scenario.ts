@@ -2,11 +2,18 @@ import { recordAudit } from '../../src/core/audit/statements/audit.ts'
 import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
 import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
-import { beginScenario, endScenario } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
+import {
+  beginScenario,
+  endScenario,
+  isPassing,
+} from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
+import { again } from '../again.ts'
 import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
 import type { ClockStart } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import type { CloseReason } from '../../src/core/leads/decisions/reasons.ts'
+
+const SECOND_MS = 1000
 
 interface Simulation {
   /** The same key counts once. */
@@ -30,8 +37,9 @@ export function scenarioActivities({ sql, play, close }: Dependencies) {
 
     sendMilestones: play,
 
-    /** The lead's time, in milliseconds, and where its history stands; `null` once it is closed. */
+    /** The lead's time, in milliseconds, and where its history stands; `null` once it is closed. "Again" while it moves. */
     async readClock(leadId: number): Promise<{ now: number; since: ClockStart } | null> {
+      if (await isPassing(sql, leadId)) throw again('the clock is moving', SECOND_MS)
       const clock = await readLeadClock(sql, leadId)
       if (clock === undefined || clock.isClosed) return null
       return { now: clock.now, since: await clockStart(sql, leadId) }

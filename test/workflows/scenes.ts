@@ -377,11 +377,12 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(closingId(leadId)).result()
     return closingId(leadId)
   },
+  /** In the lead's own workflow, until its endpoint refuses a webhook. */
+  async 'clock-advanced-by-the-lead'(service) {
+    return referralId(await advanceRefused(service))
+  },
   async 'clock-advanced'(service) {
-    const leadId = await leadsOf(service, await service.addPartner()).start()
-    await service.referrals.record(leadId, { name: 'escrow_funded' })
-    await createClocks(service).advance(leadId, { days: 100 })
-    return advanceId(leadId)
+    return advanceId(await advanceRefused(service))
   },
   async scenario(service) {
     return scenarioId(await playScenario(service, 'scores_go_down'))
@@ -473,4 +474,17 @@ async function erasureOf(service: Service, delayDays: number) {
   await requestErasure(service.sql, request)
   const start = createErasureStarter(service)
   return { leadId, look: () => start(leadId), requested: () => reviewErasure(service.sql, leadId) }
+}
+
+/** A year of a lead whose endpoint refuses the second score update once. */
+async function advanceRefused(service: Service): Promise<number> {
+  const { endpoint, ...partner } = await service.addPartner()
+  const leads = leadsOf(service, { endpoint, ...partner })
+  const leadId = await leads.start()
+  await service.referrals.record(leadId, { name: 'escrow_funded' })
+  await endpoint.until(() => leads.arrivals(leadId).length === 2)
+  endpoint.answer = (_, response) =>
+    void response.writeHead(leads.arrivals(leadId).length === 4 ? 500 : 200).end()
+  await createClocks(service).advance(leadId, { days: 365 })
+  return leadId
 }

@@ -1,5 +1,10 @@
 import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
-import type { Advance, ClockStart } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import {
+  type Advance,
+  type ClockStart,
+  describeAdvance,
+  toMinute,
+} from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { advanceClock, findRetry } from './activities.ts'
 
 /**
@@ -21,10 +26,9 @@ export async function advance(
 }
 
 async function moveTo(leadId: number, target: number, since: ClockStart): Promise<Advance> {
-  const to = new Date(target).toISOString().slice(0, 16).replace('T', ' ')
   setCurrentDetails(
-    `The clock of **lead ${leadId}** moves to ${to} UTC. Terminated, it stays where it is by then: nothing is lost.`,
+    `The clock of **lead ${leadId}** moves to ${toMinute(target)} UTC. Terminated, it stays where it is by then: nothing is lost.`,
   )
-  const summary = `move the clock of lead ${leadId} to ${to} UTC`
+  const summary = describeAdvance(leadId, target)
   return advanceClock.executeWithOptions({ summary }, [leadId, target, since])
 }

@@ -2,10 +2,20 @@ import type { WebhookName } from '../../../core/leads/decisions/closed-webhook.t
 import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_AHEAD_MS } from '../../../core/leads/decisions/clock.ts'
 import { DAY_MS } from '../../../core/values/durations.ts'
+import type { Recording } from '../../../core/leads/decisions/referral.ts'
 import { duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
 
 /** The workflow that moves a lead's clock: one at a time for each lead. */
 export const advanceId = (leadId: number) => `advance-${leadId}`
+
+/** The update by which a lead's workflow is asked to move the clock itself. */
+export const ADVANCE_UPDATE = 'advance_clock'
+
+/** What moves a lead's clock, for operators. */
+export const describeAdvance = (leadId: number, target: number) =>
+  `move the clock of lead ${leadId} to ${toMinute(target)} UTC`
+
+export const toMinute = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 
 /** The furthest that one request moves a lead's clock. */
 export const MOST_DAYS = 730
@@ -58,9 +68,13 @@ export function dueDates({ now, isClosed, anchor, lastPeriod, endsAt, open }: Le
   if (open !== null && open.failures > 0) dates.push({ what: 'retry', at: open.nextAttemptAt })
   if (!isClosed && endsAt !== null) dates.push({ what: 'end', at: endsAt })
   if (!isClosed && endsAt === null && anchor !== null)
-    dates.push({ what: 'score_update', at: scoreDate(anchor, duePeriod(anchor, lastPeriod + 1, now)) })
+    dates.push({ what: 'score_update', at: scoreDate(anchor, nextPeriod({ anchor, lastPeriod, now })) })
   return dates.toSorted((one, other) => one.at - other.at)
 }
+
+/** The period of the timer's next score update: those that are overdue are left out but for the latest. */
+export const nextPeriod = ({ anchor, lastPeriod, now }: Pick<LeadClock, 'anchor' | 'lastPeriod' | 'now'>) =>
+  duePeriod(anchor ?? 0, lastPeriod + 1, now)
 
 /** Whether something is due that has not happened yet, or is happening. */
 export function isBusy(clock: LeadClock): boolean {
@@ -98,4 +112,20 @@ export interface Advance {
   happened: Happened[]
   /** Why it stopped before its target. */
   stopped?: 'endpoint_would_pause'
+}
+
+/** What a lead's workflow is asked for: to move the clock to a moment of the lead's time, in milliseconds. */
+export interface AdvanceRequest {
+  target: number
+  /** The end of the lead's history before. */
+  since: ClockStart
+}
+
+/** How far a lead's clock was moved without waiting for anything. */
+export interface Passed {
+  /** Score updates on the way, in their order. */
+  updates: { period: number; recording: Recording | null }[]
+  /** How far the clock is ahead now, in milliseconds. */
+  offset: number
+  hasArrived: boolean
 }

@@ -6,23 +6,28 @@ import type { Sql } from '../../../core/database/orm.ts'
 /**
  * Moves a lead's clock forward to a moment of its time, in milliseconds, rounded up to a whole second. Its webhooks'
  * retries, and its end, stay where they are on the lead's clock: on ours they come sooner. Of nothing else the time changes.
+ *
+ * @returns by how many seconds the clock is ahead now; `undefined` if there is no such lead.
  */
-export async function moveClock(sql: Sql, leadId: number, to: number): Promise<void> {
-  await sql.transaction().execute(async (trx) => {
-    const { rows } = await raw<{ seconds: number }>`
-      select ceil(${to / 1000}::float8 - extract(epoch from clock_timestamp()) - clock_offset)::int as seconds
+export async function moveClock(sql: Sql, leadId: number, to: number): Promise<number | undefined> {
+  return sql.transaction().execute(async (trx) => {
+    const { rows } = await raw<{ seconds: number; offset: number }>`
+      select ceil(${to / 1000}::float8 - extract(epoch from clock_timestamp()) - clock_offset)::int as seconds,
+        clock_offset as "offset"
       from leads where id = ${leadId} for update`.execute(trx)
     const seconds = rows[0]?.seconds ?? 0
-    if (seconds <= 0) return
+    const before = rows[0]?.offset
+    if (before === undefined || seconds <= 0) return before
     await trx
-      .updateTable('leads')
-      .set((eb) => ({
-        clock_offset: eb('clock_offset', '+', seconds),
-        closed_at: raw<Date | null>`closed_at - ${seconds} * interval '1 second'`,
-      }))
-      .where('id', '=', leadId)
-      .execute()
-    await trx
+      .with('moved', (cte) =>
+        cte
+          .updateTable('leads')
+          .set((eb) => ({
+            clock_offset: eb('clock_offset', '+', seconds),
+            closed_at: raw<Date | null>`closed_at - ${seconds} * interval '1 second'`,
+          }))
+          .where('id', '=', leadId),
+      )
       .updateTable('deliveries')
       .set({
         next_attempt_at: raw<Date>`greatest(
@@ -32,6 +37,7 @@ export async function moveClock(sql: Sql, leadId: number, to: number): Promise<v
       .where('lead_id', '=', leadId)
       .where('state', '=', 'pending')
       .execute()
+    return before + seconds
   })
 }
 

@@ -148,27 +148,59 @@ export async function partnersWithScenarios(sql: Sql, limit: number): Promise<nu
 /**
  * Gives an advance of a lead's clock its place. One that is there already keeps it: Temporal knows whether that is under way.
  *
- * @returns `undefined` if there is no such lead.
+ * @param mayPass whether the lead's workflow may move it.
+ * @returns `passing` if it is to do so: nothing else moves the clock before it leaves that to a workflow of its own.
+ *   `undefined` if there is no such lead.
  */
-export async function admitAdvance(sql: Sql, leadId: number): Promise<'admitted' | 'too_many' | undefined> {
-  const lead = await sql.selectFrom('leads').select('partner_id').where('id', '=', leadId).executeTakeFirst()
+export async function admitAdvance(
+  sql: Sql,
+  leadId: number,
+  mayPass: boolean,
+): Promise<'passing' | 'admitted' | 'moving' | 'too_many' | undefined> {
+  const lead = await sql
+    .selectFrom('leads')
+    .leftJoin('sandbox_runs', 'lead_id', 'leads.id')
+    .select('leads.partner_id')
+    .select(raw<RunKind[]>`array_remove(array_agg(kind), null)`.as('runs'))
+    .where('leads.id', '=', leadId)
+    .groupBy('leads.id')
+    .executeTakeFirst()
   if (lead === undefined) return undefined
-  const { numUpdatedRows } = await sql
-    .updateTable('sandbox_runs')
-    .set({ admitted_at: now })
-    .where('lead_id', '=', leadId)
-    .where('kind', '=', 'advance')
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n) return 'admitted'
-  const place = { lead_id: leadId, partner_id: lead.partner_id, kind: 'advance' as const }
+  if (lead.runs.includes('advance')) return (await isPassing(sql, leadId)) ? 'moving' : keepPlace(sql, leadId)
+  // a scenario moves the clock, too
+  const admitted = mayPass && !lead.runs.includes('scenario') ? 'passing' : 'admitted'
+  const place = { lead_id: leadId, partner_id: lead.partner_id, kind: 'advance' as const, admitted_at: now }
   return withRoom(sql, lead.partner_id, 'advance', async (trx) => {
-    await trx
+    const { numInsertedOrUpdatedRows: inserted = 0n } = await trx
       .insertInto('sandbox_runs')
-      .values({ ...place, admitted_at: now })
+      .values({ ...place, ...(admitted === 'passing' && { begun_at: now }) })
       .onConflict((conflict) => conflict.columns(['lead_id', 'kind']).doNothing())
-      .execute()
-    return 'admitted' as const
+      .executeTakeFirstOrThrow()
+    return inserted > 0n ? admitted : 'moving'
   })
+}
+
+async function keepPlace(sql: Sql, leadId: number): Promise<'admitted'> {
+  await advanceOf(sql, leadId).set({ admitted_at: now }).execute()
+  return 'admitted'
+}
+
+const advanceOf = (sql: Sql, leadId: number) =>
+  sql.updateTable('sandbox_runs').where('lead_id', '=', leadId).where('kind', '=', 'advance')
+
+/** Whether the lead's own workflow moves its clock. */
+export async function isPassing(sql: Sql, leadId: number): Promise<boolean> {
+  const passing = sql.selectFrom('sandbox_runs').select('id').where('lead_id', '=', leadId)
+  // what is older was cut off: the rest is for a workflow of its own
+  return (
+    (await passing.where('kind', '=', 'advance').where('begun_at', '>', LOOK_AFTER).executeTakeFirst()) !==
+    undefined
+  )
+}
+
+/** From here on, an advance is moved by a workflow of its own. */
+export async function stopPassing(sql: Sql, leadId: number): Promise<void> {
+  await advanceOf(sql, leadId).set({ begun_at: null }).execute()
 }
 
 export async function endAdvance(sql: Sql, leadId: number): Promise<void> {

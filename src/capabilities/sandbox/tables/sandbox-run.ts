@@ -19,7 +19,10 @@ export const SandboxRun = defineEntity({
     requestedAt: instant().defaultRaw('clock_timestamp()'),
     /** When it got its place among those of its partner. */
     admittedAt: instant().nullable(),
-    /** When a scenario's workflow began to play it: from then on Temporal keeps it. */
+    /**
+     * When a scenario's workflow began to play it: from then on Temporal keeps it. Of an advance: since when the lead's
+     * workflow moves the clock; null once that is left to a workflow of its own.
+     */
     begunAt: instant().nullable(),
   },
   checks: [

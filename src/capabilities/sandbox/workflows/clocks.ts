@@ -5,13 +5,16 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client'
 import type { advance as advanceWorkflow } from '../../../../workflows/sandbox/advance.ts'
+import type { AdvanceAnswer } from '../../../../workflows/sandbox/advancing.ts'
 import { clockStart, happenedSince } from '../statements/move-clock.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { admitAdvance, endAdvance } from '../statements/sandbox-runs.ts'
+import { admitAdvance, endAdvance, isPassing } from '../statements/sandbox-runs.ts'
 import {
+  ADVANCE_UPDATE,
   type Advance,
   advanceId,
+  type AdvanceRequest,
   type ClockStart,
   type ClockTarget,
   furthestOf,
@@ -19,11 +22,13 @@ import {
   type LeadClock,
   targetOf,
 } from '../decisions/lead-clock.ts'
-import { TASK_QUEUE } from '../../../core/temporal/names.ts'
+import { referralId, TASK_QUEUE } from '../../../core/temporal/names.ts'
 import { isPolling } from '../../../core/temporal/polling.ts'
 
 /** How long a response waits for the clock. */
 export const WAIT_MS = 10_000
+/** How long the lead's workflow may take. */
+const ASK_MS = 5000
 
 /** `advancing`: the advance continues after the response. */
 export type AdvanceOutcome =
@@ -48,8 +53,9 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     if (target === undefined) return { kind: 'done', clock, happened: [] }
     if (target !== 'next_retry' && target > furthestOf(clock)) return { kind: 'too_far' }
     const since = await clockStart(sql, leadId)
-    const refused = await begin(leadId, target, since, end)
-    if (refused !== undefined) return { kind: refused }
+    const begun = await begin(clock, target, since, end)
+    if (begun === 'moving' || begun === 'too_many') return { kind: begun }
+    if (begun === 'over') return done(leadId, since)
     try {
       const advanced = await client.withDeadline(end, () => handleOf(leadId).result())
       const after = await readLeadClock(sql, leadId)
@@ -60,22 +66,57 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     }
   }
 
-  /** Starts it in a place of its partner's, which it frees at its end. @returns why it was not started. */
+  /** Of an advance that nothing had to be waited for: its webhooks were accepted at once. */
+  async function done(leadId: number, since: ClockStart): Promise<AdvanceOutcome | undefined> {
+    const clock = await readLeadClock(sql, leadId)
+    if (clock === undefined) return undefined
+    const { happened } = await happenedSince(sql, leadId, since, clock.offsetSeconds)
+    return { kind: 'done', clock, happened }
+  }
+
+  /**
+   * Begins it in a place of its partner's, which it frees at its end. The lead's workflow moves the clock as far as nothing
+   * has to be waited for, and leaves the rest to a workflow of its own.
+   *
+   * @returns why it was not begun, or whether it is over already.
+   */
   async function begin(
-    leadId: number,
+    { leadId, open }: LeadClock,
     target: number | 'next_retry',
     since: ClockStart,
     end: number,
-  ): Promise<'moving' | 'too_many' | undefined> {
-    if ((await admitAdvance(sql, leadId)) === 'too_many') return 'too_many'
+  ): Promise<'moving' | 'too_many' | 'begun' | 'over'> {
+    // what waits for a retry has to be waited for
+    const mayPass = target !== 'next_retry' && (open === null || open.failures === 0)
+    const admitted = await admitAdvance(sql, leadId, mayPass)
+    if (admitted === 'too_many' || admitted === 'moving') return admitted
     try {
+      if (admitted === 'passing' && target !== 'next_retry') {
+        const asked = await ask(leadId, { target, since })
+        if (asked !== undefined) return asked.hasArrived ? 'over' : 'begun'
+      }
       await client.withDeadline(end, () => start(leadId, target, since))
-      return undefined
+      return 'begun'
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return 'moving'
+      if (error instanceof WorkflowExecutionAlreadyStartedError)
+        // by the lead's workflow, whose answer came too late
+        return admitted === 'passing' ? 'begun' : 'moving'
       // one whose start was not answered, and that runs, is not counted
       await endAdvance(sql, leadId).catch(() => undefined)
       throw error
+    }
+  }
+
+  /** @returns `undefined` if the lead's workflow does not do it: it is busy with something else, or does not run. */
+  async function ask(leadId: number, request: AdvanceRequest): Promise<AdvanceAnswer | undefined> {
+    const handle = client.workflow.getHandle(referralId(leadId))
+    try {
+      const asking = () =>
+        handle.executeUpdate<AdvanceAnswer, [AdvanceRequest]>(ADVANCE_UPDATE, { args: [request] })
+      return await client.withDeadline(Date.now() + ASK_MS, asking)
+    } catch {
+      // what it did of it stays: both move the clock to the same date
+      return undefined
     }
   }
 
@@ -100,6 +141,7 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   }
 
   async function isMoving(leadId: number): Promise<boolean> {
+    if (await isPassing(sql, leadId)) return true
     const describe = () => handleOf(leadId).describe()
     try {
       return (await client.withDeadline(Date.now() + WAIT_MS, describe)).status.name === 'RUNNING'

@@ -1,0 +1,172 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
+import type { ReferralView } from '../../workflows/messages.ts'
+import { leadsOf } from '../support/leads.ts'
+import { prepareService, type Service } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { type SandboxPartner, sandboxPartner } from './partner.ts'
+
+const YEAR = { days: 365 }
+const SEQUENCES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+
+describe('an advance in the lead’s own workflow', () => {
+  let service: Service
+  let port: number | undefined
+  let partner: SandboxPartner
+  let lead: number
+
+  beforeAll(async () => {
+    service = await prepareService()
+    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+  }, 60_000)
+
+  beforeEach(async () => {
+    partner = await sandboxPartner(service, port)
+    lead = await partner.createLead()
+    await partner.simulate(lead, { event_name: 'escrow_funded' })
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
+  })
+
+  const handle = () => service.client.workflow.getHandle(referralId(lead))
+  const answer = (status: (arrival: number) => number | Promise<number>) => {
+    partner.endpoint.answer = (_, response) =>
+      void Promise.resolve(status(partner.arrivals(lead).length)).then((code) =>
+        response.writeHead(code).end(),
+      )
+  }
+  const sequences = () => partner.arrivals(lead).map((event) => event.data.sequence)
+  const runs = () =>
+    service.sql.selectFrom('sandbox_runs').select('kind').where('lead_id', '=', lead).execute()
+  const standing = async () => (await partner.clock(lead)).data
+  const stopped = () => until(async () => !(await standing()).moving)
+
+  /** What the workflow knows is what one that starts from the record would. */
+  async function expectKnown(): Promise<void> {
+    const record = await loadReferralState(service.sql, lead)
+    const { anchor, period, offset, next, last, endsAt, lastEventAt } =
+      await handle().query<ReferralView>('state')
+    expect(record).toMatchObject({ anchor, period, offset, next, last, endsAt, lastEventAt })
+  }
+
+  it('of a year takes one activity, and no other workflow', async () => {
+    const { status, data } = await partner.advance(lead, YEAR)
+    expect([status, data.status, data.happened.length]).toEqual([200, 'score_update', 16])
+    expect(await runs()).toEqual([])
+    const started = service.client.workflow.getHandle(advanceId(lead)).describe()
+    await expect(started).rejects.toThrow('not found')
+    const { events } = await handle().fetchHistory()
+    const names = events?.flatMap(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+    )
+    expect(names?.filter((name) => name === 'passDates')).toHaveLength(1)
+    expect(names).not.toContain('recordScoreUpdate')
+    await expectKnown()
+    // its own timer goes on from there
+    const next = await partner.advance(lead, { to: 'next_score_update' })
+    expect(next.data.happened.map(({ sequence }) => sequence)).toEqual([11, 11])
+  })
+
+  it('is continued by a workflow of its own once a webhook is refused, and keeps each date', async () => {
+    answer((arrival) => (arrival === 4 ? 500 : 200))
+    const { data } = await partner.advance(lead, YEAR)
+    expect([data.status, data.stopped]).toEqual(['score_update', undefined])
+    const dates = data.happened.filter(({ what }) => what === 'event').map(({ at }) => Date.parse(`${at}Z`))
+    for (const [index, date] of dates.entries())
+      expect(Math.abs(date - (dates[0] ?? 0) - index * SCORE_PERIOD_MS)).toBeLessThan(5000)
+    const webhooks = data.happened.filter(({ what }) => what === 'webhook')
+    expect(webhooks.map(({ sequence, attempt, status }) => [sequence, attempt, status])).toEqual([
+      [3, 1, 200],
+      [4, 1, 500],
+      [4, 2, 200],
+      ...[5, 6, 7, 8, 9, 10].map((sequence) => [sequence, 1, 200]),
+    ])
+    expect(data.happened.map(({ at }) => at)).toEqual(data.happened.map(({ at }) => at).toSorted())
+    await service.client.workflow.getHandle(advanceId(lead)).result()
+    expect(await runs()).toEqual([])
+    await expectKnown()
+  })
+
+  it('has room for milestones that are simulated meanwhile', async () => {
+    const held = Promise.withResolvers<number>()
+    answer((arrival) => (arrival === 4 ? held.promise : 200))
+    const advancing = partner.advance(lead, YEAR)
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 4)
+    const simulated = partner.simulate(lead, { event_name: 'contract_signed' })
+    await leadsOf(service, partner).recorded(lead, 'contract_signed')
+    held.resolve(200)
+    expect([(await simulated).status, (await advancing).status]).toEqual([200, 200])
+    await stopped()
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 11)
+    expect(sequences()).toEqual([...SEQUENCES, 11])
+    await expectKnown()
+  })
+
+  it('ends with the lead, if that is closed meanwhile', async () => {
+    const held = Promise.withResolvers<number>()
+    answer((arrival) => (arrival === 4 ? held.promise : 200))
+    const advancing = partner.advance(lead, YEAR)
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 4)
+    await service.referrals.signal(lead, 'close')
+    held.resolve(200)
+    const { status, data } = await advancing
+    expect([status, data.happened.at(-1)?.what]).toEqual([200, 'end'])
+    await stopped()
+    await handle().result()
+    expect(
+      (await leadsOf(service, partner).names(lead)).filter((name) => name === 'score_update').length,
+    ).toBeLessThan(4)
+  })
+
+  it('is another workflow’s while the lead’s does not run', async () => {
+    await handle().terminate()
+    const { status, data } = await partner.advance(lead, YEAR)
+    expect([status, data.status]).toEqual([200, 'score_update'])
+    expect(sequences()).toEqual(SEQUENCES)
+    await expectKnown()
+  })
+
+  it('is the only one: a scenario waits for it', async () => {
+    const held = Promise.withResolvers<number>()
+    answer((arrival) => (arrival === 3 ? held.promise : 200))
+    const advancing = partner.advance(lead, { days: 50 })
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 3)
+    expect((await standing()).moving).toBe(true)
+    expect((await partner.advance(lead, { days: 1 })).error?.code).toBe('CLOCK_MOVING')
+    const played = partner.post('sandbox/run-scenario', { scenario: 'stalled_before_escrow', lead_id: lead })
+    await until(async () => (await runs()).length === 2)
+    held.resolve(200)
+    expect([(await advancing).status, (await played).status]).toEqual([200, 200])
+    await until(async () => (await runs()).length === 0)
+    const { offset_seconds: offset } = await standing()
+    // 50 days of the advance, and 124 of the scenario
+    expect(Math.round(offset / 86_400)).toBe(174)
+  }, 60_000)
+
+  it('goes on when the API is killed', async () => {
+    const api = await service.startApi()
+    const other = await sandboxPartner({ ...service, addPartner: async () => partner }, api.port)
+    const held = Promise.withResolvers<number>()
+    answer((arrival) => (arrival === 3 ? held.promise : 200))
+    const advancing = other.advance(lead, YEAR).catch(() => undefined)
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 3)
+    await api.kill()
+    held.resolve(200)
+    await advancing
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 10)
+    await stopped()
+    expect(sequences()).toEqual(SEQUENCES)
+    await expectKnown()
+  })
+
+  it('in a sandbox only, and of nothing but an advance', async () => {
+    for (const request of [undefined, { target: 'soon' }, { target: Date.now(), since: null }])
+      await expect(handle().executeUpdate('advance_clock', { args: [request] })).rejects.toThrow(
+        WorkflowUpdateFailedError,
+      )
+    expect((await standing()).offset_seconds).toBe(0)
+  })
+})
