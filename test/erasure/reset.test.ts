@@ -208,7 +208,12 @@ describe('reset-sandbox', () => {
       expect((await rich.post('get-lead', { lead_id: lead })).status).toBe(404)
     const endpoint = await call(rich, 'get-endpoint')
     const asNew = await call(await emptied(fresh), 'get-endpoint')
-    expect({ ...endpoint, since: '', open_deliveries: 0 }).toEqual({ ...asNew, since: '' })
+    // what waits is of the new lead
+    expect(endpoint).toMatchObject({ open_deliveries: 1, oldest_waiting: { lead_id: again.lead_id } })
+    expect({ ...endpoint, since: '', open_deliveries: 0, oldest_waiting: null }).toEqual({
+      ...asNew,
+      since: '',
+    })
     for (const table of ['sandbox_runs', 'sinks', 'endpoint_pings'] as const)
       expect([table, await rowsOf(rich, table)]).toEqual([table, []])
     await Promise.all([advancing, playing])
