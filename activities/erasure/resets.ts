@@ -1,4 +1,3 @@
-import { activityInfo } from '@temporalio/activity'
 import type { ResetReview } from '../../src/capabilities/erasure/decisions/reset.ts'
 import { checkErasures } from '../../src/capabilities/erasure/statements/check.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
@@ -11,7 +10,7 @@ import {
 } from '../../src/capabilities/erasure/statements/resets.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { again } from '../again.ts'
-import { ASKED, IN_FLIGHT_MS } from './erasures.ts'
+import { IN_FLIGHT_MS } from './erasures.ts'
 
 interface Dependencies {
   sql: Sql
@@ -25,11 +24,16 @@ const AT_A_TIME = 10
 
 /** What the workflow of a partner that begins again does, a page of leads at a time. Each of these may be repeated. */
 export function resetActivities({ sql, erasure, endWorkflows }: Dependencies) {
-  /** @returns whether all have ended. */
-  async function endAll(leadIds: readonly number[], byForce: boolean): Promise<boolean> {
+  /**
+   * By force: nobody waits for these workflows, and the record has all that they know. Asked to end, each would take a task
+   * and a second look.
+   *
+   * @returns whether all have ended.
+   */
+  async function endAll(leadIds: readonly number[]): Promise<boolean> {
     let ended = true
     for (let start = 0; start < leadIds.length; start += AT_A_TIME) {
-      const ends = leadIds.slice(start, start + AT_A_TIME).map(async (id) => endWorkflows(id, byForce))
+      const ends = leadIds.slice(start, start + AT_A_TIME).map(async (id) => endWorkflows(id, true))
       ended = (await Promise.all(ends)).every(Boolean) && ended
     }
     return ended
@@ -54,8 +58,7 @@ export function resetActivities({ sql, erasure, endWorkflows }: Dependencies) {
      */
     async checkForReset(partnerId: number, after: number): Promise<number | null> {
       const ids = await leadsToCheck(sql, partnerId, after)
-      if (!(await endAll(ids, activityInfo().attempt > ASKED)))
-        throw again('workflows of leads are still running')
+      if (!(await endAll(ids))) throw again('workflows of leads are still running')
       const left = await checkErasures(sql, ids)
       if (left.length > 0) throw again('requests of the leads’ webhooks are in flight', IN_FLIGHT_MS)
       return ids.at(-1) ?? null

@@ -98,13 +98,13 @@ describe('reset-sandbox', () => {
       service.sql,
     )
     const ids = async (query: ReturnType<typeof raw<{ id: string }>>) =>
-      new Set((await query.execute(service.sql)).rows.map(({ id }) => String(id)))
+      new Set((await query.execute(service.sql)).rows.map(({ id }) => id))
     const of = {
       partner_id: new Set([String(partner.id)]),
-      lead_id: await ids(raw`select id from leads where partner_id = ${partner.id}`),
-      endpoint_id: await ids(raw`select id from endpoints where partner_id = ${partner.id}`),
+      lead_id: await ids(raw`select id::text from leads where partner_id = ${partner.id}`),
+      endpoint_id: await ids(raw`select id::text from endpoints where partner_id = ${partner.id}`),
       event_id: await ids(raw`select event_id as id from deliveries where partner_id = ${partner.id}`),
-      key_id: await ids(raw`select id from api_keys where partner_id = ${partner.id}`),
+      key_id: await ids(raw`select id::text from api_keys where partner_id = ${partner.id}`),
     }
     const found = new Map<string, string[]>()
     for (const { name } of tables) {

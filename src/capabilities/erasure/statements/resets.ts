@@ -51,11 +51,12 @@ export async function requestReset(
     if (running?.finishedAt === null) return { kind: 'requested', reset: running }
     const quota = await takePlace(trx, partnerId, RESETS)
     if (quota.isRefused) return { kind: 'too_many', quota }
-    const leads = await countLeads(trx, partnerId)
+    const { leads, held } = await countLeads(trx, partnerId)
+    const counts = { leads, held }
     await trx.deleteFrom('resets').where('partner_id', '=', partnerId).execute()
     const { requestedAt } = await trx
       .insertInto('resets')
-      .values({ partner_id: partnerId, requested_by: requestedBy, ...leads })
+      .values({ partner_id: partnerId, requested_by: requestedBy, ...counts })
       .returning('requested_at as requestedAt')
       .executeTakeFirstOrThrow()
     for (const clear of cleared) await clear(trx, partnerId)
@@ -65,7 +66,7 @@ export async function requestReset(
       partnerId,
       detail: leads,
     })
-    return { kind: 'requested', quota, reset: { requestedAt, finishedAt: null, left: leads.leads, ...leads } }
+    return { kind: 'requested', quota, reset: { requestedAt, finishedAt: null, left: leads, ...counts } }
   })
 }
 
