@@ -7,6 +7,9 @@ import { certifyEndpoint } from './capabilities/self-service/routes/certify-endp
 import { consolePage } from './console/page.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { eraseLead, type ErasureDependencies } from './capabilities/erasure/routes/erase-lead.ts'
+import { resetRoutes } from './capabilities/erasure/routes/reset-routes.ts'
+import type { ResetDependencies } from './capabilities/erasure/routes/reset-sandbox.ts'
+import { cleared } from './cleared.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
 import { guidesOf } from './capabilities/guides/guides.ts'
 import { guidePages } from './capabilities/guides/routes/guide-pages.ts'
@@ -69,6 +72,7 @@ interface HttpDependencies {
 export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
+  ResetDependencies &
   RequestsDependencies &
   ClosingDependencies &
   InSandbox &
@@ -106,6 +110,7 @@ const routesWithKey = [
   sandboxRoutes,
   useSink,
   sinkRoutes,
+  resetRoutes,
 ]
 
 const routesWithoutKey = [
@@ -142,6 +147,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
     companion: scenarioCompanion(dependencies),
     pendingClosing: closingOfLead,
+    cleared,
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))

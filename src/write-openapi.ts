@@ -11,6 +11,7 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
+  startReset: () => {},
   countUnlisted: () => {},
   startClosing: () => {},
   allowPrivateNetwork: false,

@@ -28,4 +28,6 @@ export const methods: Readonly<Record<string, string>> = {
   useSink: 'sandbox.useSink',
   setSink: 'sandbox.setSink',
   getSink: 'sandbox.sink',
+  resetSandbox: 'sandbox.reset',
+  getReset: 'sandbox.resetProgress',
 }

@@ -23,6 +23,7 @@ type Type =
   | 'endpointPing'
   | 'restore'
   | 'erasure'
+  | 'reset'
   | 'closing'
 type Workflow = (id: number) => Promise<unknown>
 

@@ -5,7 +5,12 @@ import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
+import {
+  type Ceiling,
+  freeing,
+  type QuotaState,
+  takePlace,
+} from '../../../core/partners/statements/quotas.ts'
 
 export interface ErasureDates {
   requestedAt: Date
@@ -72,6 +77,9 @@ export async function requestErasure(
 
 /** How often a partner may request one; canceled ones count. */
 const REQUESTS: Ceiling = { name: 'erasure', most: MOST_ERASURES_A_DAY, seconds: DAY_MS / 1000 }
+
+/** A partner that begins again has all of them. */
+export const freePlacesOfErasures = freeing(REQUESTS)
 
 interface ErasureRequest {
   partnerId: number

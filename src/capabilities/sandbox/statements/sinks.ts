@@ -4,6 +4,7 @@ import { openSecretOf } from '../../../core/endpoints/statements/changes.ts'
 import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { nextRevision } from '../../../core/endpoints/statements/states.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import type { Clear } from '../../../core/partners/statements/clear.ts'
 
 /** The path of a sink below `/v1`, before its token. */
 export const SINK_PATH = '/sandbox/sinks/'
@@ -182,4 +183,10 @@ export async function readArrivals(sql: Sql, partnerId: number) {
     .orderBy('id', 'desc')
     .limit(KEPT.signed + KEPT.unsigned)
     .execute()
+}
+
+/** Removes a partner's sink with all that arrived there. The next one has another URL. */
+export const removeSink: Clear = async (trx, partnerId) => {
+  await trx.deleteFrom('sinks').where('partner_id', '=', partnerId).execute()
+  await trx.deleteFrom('sink_webhooks').where('partner_id', '=', partnerId).execute()
 }

@@ -36,9 +36,12 @@ const OTHER_RIGHTS: Record<string, string> = {
   notices: 'select, insert, update, delete',
   onboarding_mails: 'select, insert, update (address_hash, sending_until)',
   personal_reads: 'select, insert (at, lead_id, partner_id, key_id, what)',
+  quotas: 'select, insert, update, delete',
   requests: 'select, insert, delete',
+  resets: 'select, insert, update, delete',
   sandbox_runs: 'select, insert, update, delete',
   sink_webhooks: 'select, insert, delete',
+  sinks: 'select, insert, update, delete',
 }
 const AUTHENTICATION_FAILED = ['28P01', '28000']
 /** No such table, no such database. */

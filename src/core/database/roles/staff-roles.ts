@@ -50,6 +50,7 @@ const SERVICES_OWN = [
   'losses',
   'personal_reads',
   'quotas',
+  'resets',
   'sinks',
   'sink_webhooks',
 ]

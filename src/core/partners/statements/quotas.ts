@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
+import type { Clear } from './clear.ts'
 
 /** What is left of what a partner may do only so often. */
 export interface QuotaState {
@@ -77,7 +78,7 @@ export interface Ceiling {
 export async function takePlace(trx: Sql, partnerId: number, { name, most, seconds }: Ceiling): Promise<Use> {
   const now = raw<Date>`clock_timestamp()`
   const until = raw<Date>`${now} + ${seconds} * interval '1 second'`
-  const places = Array.from({ length: most }, (_, index) => `${name} ${index + 1}`)
+  const places = placesOf({ name, most })
   const taken = await trx
     .selectFrom('quotas')
     .select(['name', raw<number>`ceil(extract(epoch from spent_until - ${now}))::int`.as('left')])
@@ -97,3 +98,14 @@ export async function takePlace(trx: Sql, partnerId: number, { name, most, secon
     .execute()
   return { ...state, isRefused: false, left: most - taken.length - 1 }
 }
+
+const placesOf = ({ name, most }: Pick<Ceiling, 'name' | 'most'>) =>
+  Array.from({ length: most }, (_, index) => `${name} ${index + 1}`)
+
+/** Frees all of a partner's places. */
+export const freeing =
+  (ceiling: Ceiling): Clear =>
+  async (trx, partnerId) => {
+    const ofCeiling = trx.deleteFrom('quotas').where('name', 'in', placesOf(ceiling))
+    await ofCeiling.where('partner_id', '=', partnerId).execute()
+  }
