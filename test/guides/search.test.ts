@@ -34,6 +34,7 @@ const questions: [string, string][] = [
   ['simulate milestones', '/docs/sandbox#simulate-milestones'],
   ['move the clock forward', '/docs/sandbox#advance-the-clock'],
   ['test scenarios', '/docs/sandbox#play-a-whole-journey'],
+  ['inject a fault', '/docs/sandbox#inject-faults'],
   ['breaking changes versioning', '/docs/changes#what-doesnt-change-within-v1'],
   ['deprecation', '/docs/changes#how-a-change-is-announced'],
   ['custom metadata fields of a lead', '/docs/integrate#change-a-lead'],

@@ -109,7 +109,9 @@ describe('an injected fault', () => {
 
   it('loses the answer of a call that was carried out, and the repeat gets the same lead', async () => {
     await inject('answer_lost', 'create-lead', { times: 2 })
-    await expect(send('create-lead', LEAD, { headers: { 'idempotency-key': 'lost-1' } })).rejects.toThrow()
+    await expect(send('create-lead', LEAD, { headers: { 'idempotency-key': 'lost-1' } })).rejects.toThrow(
+      'fetch failed',
+    )
     const [first] = await until(async () => {
       const all = await leads()
       return all.length === 1 && all
@@ -232,6 +234,35 @@ describe('an injected fault', () => {
       happened: [{ lead_id: leadId, request_id: null }, { lead_id: leadId }],
     })
   }, 30_000)
+
+  it('backdates a milestone, never before the lead’s last event', async () => {
+    const { leadId } = await client.leads.create(BORROWER)
+    const { now } = await client.sandbox.advanceClock(leadId, { days: 30 })
+    const dateOf = async (daysAgo: number, key?: string) => {
+      const sent = { eventName: 'client_engaged_in_chat', daysAgo } as const
+      const options = key === undefined ? {} : { idempotencyKey: key }
+      const { events } = await client.sandbox.simulate(leadId, sent, options)
+      return {
+        recorded: events[0]?.recorded,
+        days: Math.round((Number(now) - Number(events[0]?.createdAt)) / 86_400_000),
+      }
+    }
+    expect(await dateOf(10)).toEqual({ recorded: true, days: 10 })
+    expect(await dateOf(20)).toEqual({ recorded: true, days: 10 })
+    expect(await dateOf(5, 'same')).toEqual({ recorded: true, days: 5 })
+    expect(await dateOf(5, 'same')).toEqual({ recorded: false, days: 5 })
+    const several = [{ eventName: 'contract_signed', daysAgo: 2 }, { eventName: 'escrow_funded' }] as const
+    const { events } = await client.sandbox.simulate(leadId, { events: [...several] })
+    expect(
+      events.map(({ createdAt }) => Math.abs(Math.round((Number(now) - Number(createdAt)) / 86_400_000))),
+    ).toEqual([2, 0])
+    const refused = await post('sandbox/simulate-event', {
+      lead_id: leadId,
+      events: [several[0]],
+      days_ago: 1,
+    })
+    expect(refused.status).toBe(400)
+  })
 
   it('is none of our failures in the figures', async () => {
     await inject('internal_error', 'export-lead')

@@ -23,6 +23,17 @@ interface Tools {
 export const faultsOfKeys = (environment: Environment) =>
   environment === 'sandbox' ? { faultsUntil: keyFaultsUntil } : {}
 
+/** Counts calls that met a fault which their partner injected: no other metric has them. */
+export function faultCounter(registry: Registry): SandboxDependencies['countFault'] {
+  const faults = new Counter({
+    name: 'referrals_api_faults_injected_total',
+    help: 'Calls that met a fault which their partner injected',
+    labelNames: ['fault'],
+    registers: [registry],
+  })
+  return (fault) => faults.inc({ fault })
+}
+
 /** What the sandbox's routes work with. */
 export function inSandbox({
   environment,
@@ -34,12 +45,7 @@ export function inSandbox({
   registry,
 }: Tools): InSandbox {
   if (environment !== 'sandbox') return {}
-  const faults = new Counter({
-    name: 'referrals_api_faults_injected_total',
-    help: 'Calls that a fault happened to which their partner injected; no other metric has them',
-    labelNames: ['fault'],
-    registers: [registry],
-  })
+  const countFault = faultCounter(registry)
   return {
     sandbox: {
       simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
@@ -50,7 +56,7 @@ export function inSandbox({
         onFailure: (err, partnerId) =>
           log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet: the sweep starts it'),
       }),
-      countFault: (fault) => faults.inc({ fault }),
+      countFault,
       sinkBase,
     },
   }

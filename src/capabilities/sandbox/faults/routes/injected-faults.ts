@@ -30,7 +30,7 @@ const REMEDIES = ['sandbox/inject-fault', 'sandbox/get-faults', 'sandbox/clear-f
 /** What the console sends in `X-Requested-With`. */
 const CONSOLE = 'console'
 /** What a 429 shows where there is no limit. */
-const SHOWN_LIMIT = 600
+const SHOWN_A_MINUTE = 600
 
 /** What a fault sets instead of an answer. */
 type Refuse = (reply: FastifyReply, seconds: number) => ApiError
@@ -53,7 +53,7 @@ export const injectedFaults = plugin<Options>(async (app, { sql, rateLimit, ...o
   const refusals: Partial<Record<CallFault, Refuse>> = {
     rate_limited(reply, seconds) {
       showLimit(reply, 'default', {
-        most: rateLimit || SHOWN_LIMIT,
+        most: rateLimit || SHOWN_A_MINUTE,
         windowSeconds: 60,
         left: 0,
         moreInSeconds: seconds,
