@@ -41,6 +41,8 @@ import { registerAll } from './core/http/register-all.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
 import { scenarioCompanion } from './capabilities/sandbox/routes/companion.ts'
+import { faultsOfKeys } from './capabilities/sandbox/api.ts'
+import { injectedFaults } from './capabilities/sandbox/faults/routes/injected-faults.ts'
 import type { InSandbox } from './capabilities/sandbox/routes/dependencies.ts'
 import { sandboxRoutes, sinkRoutes, sinks } from './capabilities/sandbox/routes/routes.ts'
 import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
@@ -134,7 +136,12 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(failures)
   await app.register(deprecationHeaders, {})
   await app.register(jsonBody)
-  await app.register(authentication, { sql, environment, isDatabaseReady })
+  await app.register(authentication, {
+    sql,
+    environment,
+    isDatabaseReady,
+    ...faultsOfKeys(environment),
+  })
   await app.register(openapi, {
     environment,
     setUp: [setUpGuide],
@@ -151,6 +158,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))
+    await keyed.register(injectedFaults, options)
     await registerAll(keyed, routesWithKey, options)
   }
   const v1 = async (api: FastifyInstance) => {

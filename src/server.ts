@@ -94,6 +94,7 @@ const tools = {
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
   egressAddresses: config.EGRESS_ADDRESSES,
   sinkBase: sinkBaseOf(config),
+  registry,
 }
 const app = await buildApp({
   environment: config.ENVIRONMENT,

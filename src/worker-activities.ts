@@ -5,6 +5,7 @@ import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { createActivities, createWaitingActivities } from '../activities/index.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
+import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
 import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forClosing } from './capabilities/closing/worker.ts'
@@ -77,6 +78,7 @@ export function workerActivities(options: Options) {
     // before any workflow goes on with a lead that was erased
     eraseRestored(options),
   ]
+  const scoreProvider = countedProvider(scoreProviderOf(config), observe)
   const dependencies = {
     ...attempting,
     environment,
@@ -88,7 +90,7 @@ export function workerActivities(options: Options) {
     tellFailure: failureTeller(client, log),
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
-    scoreProvider: countedProvider(scoreProviderOf(config), observe),
+    scoreProvider,
     mailer,
     onboardingMails,
     onceRestored,
@@ -97,6 +99,7 @@ export function workerActivities(options: Options) {
     endWorkflows: createLeadEnder({ client, besideLead }),
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
+    ...leavingOutScores({ sql, environment, scoreProvider }),
     ...forClosing(referrals),
   }
   return {

@@ -5,6 +5,7 @@ import type { CommanderError } from 'commander'
 import { createUnknownErasures } from '../src/capabilities/erasure/unknown-erasures.ts'
 import { overdueErasures } from '../src/capabilities/erasure/worker.ts'
 import { forRequests } from '../src/capabilities/requests/api.ts'
+import { faultCounter } from '../src/capabilities/sandbox/api.ts'
 import { createRetentionMetrics } from '../src/capabilities/retention/metrics.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { errorHelp } from '../src/core/http/error-help.ts'
@@ -85,6 +86,7 @@ describe('docs/operations', () => {
     // its types leave the labels out
     const api = createApiMetrics()
     forRequests(api.registry)
+    faultCounter(api.registry)
     registerApiDatabase(api.registry, async () => true)
     registerProcess(api.registry, {
       build: readBuild({}),

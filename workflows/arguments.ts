@@ -57,6 +57,9 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 
+/** The end of the year 9999, the last that timestamps have. */
+const LATEST_DATE_MS = Date.UTC(10_000, 0) - 1
+
 /** The service names the last three itself: a repair sends a cancellation, which a reset drops, once more. */
 const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'dormant', 'canceled']
 
@@ -108,8 +111,9 @@ export function isSimulation(request: unknown): request is SimulateRequest {
 
 function isMilestone(event: unknown): boolean {
   if (!isRecord(event)) return false
-  const { name, gains, ...others } = event
+  const { name, gains, at, ...others } = event
   if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
+  if (at !== undefined && !(isCount(at) && at <= LATEST_DATE_MS)) return false
   return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
 }
 

@@ -56,8 +56,8 @@ export interface SimulateRequest {
   key: string
   /** Of simulate-event. */
   request_id?: string
-  /** A score update without gains gets mock ones. */
-  events: { name: SignalledMilestone; gains?: ScoreGains }[]
+  /** A score update without gains gets mock ones. `at` is in milliseconds of the lead's time; now if absent. */
+  events: { name: SignalledMilestone; gains?: ScoreGains; at?: number }[]
 }
 
 /** Milestones that a partner simulates: sandbox only. */

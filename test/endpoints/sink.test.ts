@@ -119,6 +119,60 @@ describe('a sink', () => {
     expect(attempt.duration_ms).toBeGreaterThanOrEqual(300)
   })
 
+  it.each([
+    ['resets', 'connection_reset'],
+    ['answers_half', 'connection_reset'],
+    ['answers_slowly', 'timeout'],
+  ])(
+    'can be told that it %s, which is a failed attempt',
+    async (fault, code) => {
+      await post('use-sink', {})
+      const { status } = await post('set-sink', { fault, times: 1 })
+      expect(status).toBe(200)
+      const leadId = await leadsOf(service, partner).start()
+      const failed = await until(() => failedAttempt(leadId))
+      expect(failed.error_code).toBe(code)
+      const [webhook] = await ofLead(leadId)
+      expect(webhook).toMatchObject({ verified: true, fault })
+      await endpointOf(service, partner).makeDue()
+      await service.referrals.signal(leadId, 'wake')
+      await until(async () => (await ofLead(leadId)).length === 2)
+      expect((await ofLead(leadId))[1]).toMatchObject({ status: 200, fault: null })
+    },
+    40_000,
+  )
+
+  it('asks to wait, which a retry does', async () => {
+    await post('use-sink', {})
+    await post('set-sink', { status: 429, retry_after: 7200 })
+    const leadId = await leadsOf(service, partner).start()
+    const failed = await until(() => failedAttempt(leadId))
+    const waits = Number(failed.next_attempt_at) - Number(failed.finished_at)
+    expect(waits / 1000).toBeGreaterThan(7199)
+    expect(waits / 1000).toBeLessThan(7200 * 1.2)
+    // an hour later
+    await service.sql
+      .updateTable('sinks')
+      .set({ ends_at: new Date() })
+      .where('partner_id', '=', partner.id)
+      .execute()
+    expect((await post('get-sink', {})).data).toMatchObject({ status: 200, retry_after: null, ends_at: null })
+    await endpointOf(service, partner).makeDue()
+    await service.referrals.signal(leadId, 'wake')
+    await until(async () => (await ofLead(leadId)).length === 2)
+    expect((await ofLead(leadId))[1]).toMatchObject({ status: 200 })
+  })
+
+  const failedAttempt = (leadId: number) =>
+    service.sql
+      .selectFrom('attempts')
+      .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+      .select(['attempts.error_code', 'attempts.next_attempt_at', 'attempts.finished_at'])
+      .where('deliveries.lead_id', '=', leadId)
+      .where('attempts.finished_at', 'is not', null)
+      .orderBy('attempts.number')
+      .executeTakeFirst()
+
   it('is nobody else’s, and none before it was made', async () => {
     expect((await post('get-sink', {})).status).toBe(409)
     expect((await post('set-sink', { status: 500 })).status).toBe(409)
@@ -129,11 +183,16 @@ describe('a sink', () => {
     expect(unknown.status).toBe(404)
   })
 
-  it.each([{ status: 199 }, { status: 600 }, { delay_ms: 20_001 }, { times: 0 }, { delay_ms: -1 }])(
-    'refuses %j',
-    async (body) => {
-      await post('use-sink', {})
-      expect((await post('set-sink', body)).status).toBe(400)
-    },
-  )
+  it.each([
+    { fault: 'explodes' },
+    { fault: 'resets', retry_after: 1 },
+    { status: 199 },
+    { status: 600 },
+    { delay_ms: 20_001 },
+    { times: 0 },
+    { delay_ms: -1 },
+  ])('refuses %j', async (body) => {
+    await post('use-sink', {})
+    expect((await post('set-sink', body)).status).toBe(400)
+  })
 })

@@ -13,5 +13,6 @@ export const sandboxOf = (sql: Sql): SandboxDependencies => ({
     },
     isMoving: async () => false,
   },
+  countFault: () => {},
   sinkBase: () => 'http://127.0.0.1:1/v1',
 })

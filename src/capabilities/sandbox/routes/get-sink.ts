@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import { sinkFaultNames } from '../faults/decisions/fault.ts'
 import { findSink, readArrivals } from '../statements/sinks.ts'
 import { isTooDeep } from '../../../core/values/json-depth.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
@@ -12,6 +13,8 @@ import { noSink } from './set-sink.ts'
 import { sinkPath } from './sink.ts'
 import { attemptNumber, success } from '../../../core/http/response-fields.ts'
 
+const sinkFault = z.enum(sinkFaultNames).nullable()
+
 const webhook = z
   .object({
     webhook_id: z.string().describe('The header `webhook-id`: the event’s id.'),
@@ -21,6 +24,9 @@ const webhook = z
     problem: z.string().nullable().describe('Why it is not valid.'),
     status: z.int().describe('What the sink answered.'),
     delay_ms: z.int().describe('How long it waited before.'),
+    fault: sinkFault.describe(
+      'What it did instead of answering at once and as a whole; `null` if it answered.',
+    ),
     headers: stringMap,
     body: z.string().describe('The bytes that were signed; if the signature is not valid, their beginning.'),
     event: z.unknown().describe('The body, parsed; `null` if its signature is not valid.'),
@@ -30,7 +36,7 @@ const webhook = z
 type Options = Pick<SinkRouteDependencies, 'sql' | 'sinkBase'>
 
 /** How a sink answers that was told nothing else, or no longer. */
-const USUAL = { status: 200, times: null, delay_ms: 0 }
+const USUAL = { status: 200, times: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
 
 const schema = operation({
   operationId: 'getSink',
@@ -49,6 +55,13 @@ const schema = operation({
         status: z.int().describe('The HTTP status that it answers with.'),
         times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
         delay_ms: z.int().describe('How long it waits before it answers.'),
+        fault: sinkFault.describe(
+          'What it does instead of answering at once and as a whole; `null` if it answers.',
+        ),
+        retry_after: z.int().nullable().describe('The seconds in its `Retry-After`; `null` for none.'),
+        ends_at: timestamp
+          .nullable()
+          .describe('When it answers 200 again, whatever is left; `null` for never.'),
         webhooks: z
           .array(webhook)
           .describe('The last 100, and the last 20 whose signature is not valid; newest first.'),
@@ -64,6 +77,9 @@ const schema = operation({
         status: 200,
         times: null,
         delay_ms: 0,
+        fault: null,
+        retry_after: null,
+        ends_at: null,
         webhooks: [
           {
             webhook_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
@@ -73,6 +89,7 @@ const schema = operation({
             problem: null,
             status: 200,
             delay_ms: 0,
+            fault: null,
             headers: { 'webhook-id': 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' },
             body: '{"type":"lead_received"}',
             event: { type: 'lead_received' },
@@ -91,13 +108,22 @@ export const getSink: FastifyPluginAsyncZod<Options> = async (app, { sql, sinkBa
     handler: async ({ partnerId }) => {
       const found = await findSink(sql, partnerId)
       if (found === undefined) throw noSink()
-      const { token, status, times, delayMs } = found
+      const { token, status, times, delayMs, fault, retryAfter, endsAt, isOver } = found
       const arrivals = await readArrivals(sql, partnerId)
       return {
         success: true as const,
         data: {
           url: `${sinkBase()}${sinkPath(token)}`,
-          ...(times === 0 ? USUAL : { status, times, delay_ms: delayMs }),
+          ...(isOver
+            ? USUAL
+            : {
+                status,
+                times,
+                delay_ms: delayMs,
+                fault,
+                retry_after: retryAfter,
+                ends_at: endsAt && formatTimestamp(endsAt),
+              }),
           webhooks: arrivals.map(toWire),
         },
       }
@@ -113,6 +139,7 @@ const toWire = (arrival: Arrival) => ({
   body: arrival.body,
   status: arrival.status,
   delay_ms: arrival.delay_ms,
+  fault: arrival.fault,
   attempt: arrival.attempt,
   received_at: formatTimestamp(arrival.received_at),
   verified: arrival.problem === null,

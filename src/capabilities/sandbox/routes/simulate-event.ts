@@ -6,6 +6,7 @@ import { findRecorded, ownsLead } from '../../../core/leads/statements/partner-r
 import { MOST_SIMULATED } from '../../../core/leads/decisions/milestone-keys.ts'
 import type { SignalledMilestone } from '../../../core/leads/decisions/milestones.ts'
 import { parseScoreGains, type ScoreGains } from '../../../core/leads/decisions/event-payloads.ts'
+import { DAY_MS } from '../../../core/values/durations.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
 import { ApiError, invalidRequest, unavailable, unknownLead } from '../../../core/http/errors.ts'
@@ -15,7 +16,14 @@ import { operation } from '../../../core/http/openapi/operation.ts'
 import { event, simulatedKinds, tellApart } from '../../../core/http/events.ts'
 import { eitherOr, leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
-import { EXAMPLE, eventName, eventPayload, refusePayload, simulatedEvent } from './simulated-event.ts'
+import {
+  daysAgo,
+  EXAMPLE,
+  eventName,
+  eventPayload,
+  refusePayload,
+  simulatedEvent,
+} from './simulated-event.ts'
 import { ofEvent, ofLead, webhookSequenceOrNone, success } from '../../../core/http/response-fields.ts'
 
 type Options = Pick<SandboxRouteDependencies, 'sql' | 'simulate'>
@@ -25,6 +33,7 @@ const body = strictBody(
     lead_id: leadId,
     event_name: eventName.optional(),
     event_payload: eventPayload,
+    days_ago: daysAgo,
     events: z
       .array(simulatedEvent, `must be a list, such as [${EXAMPLE}]`)
       .min(1, 'must not be empty')
@@ -34,8 +43,9 @@ const body = strictBody(
   },
   'lead_id is required',
 ).superRefine((sent, context) => {
-  const { event_name: name, event_payload: payload, events } = sent
-  if ((name === undefined) === (events === undefined) || (events !== undefined && payload !== undefined))
+  const { event_name: name, event_payload: payload, days_ago: ago, events } = sent
+  const isSingle = payload !== undefined || ago !== undefined
+  if ((name === undefined) === (events === undefined) || (events !== undefined && isSingle))
     context.addIssue({ code: 'custom', ...eitherOr('event_name', 'events') })
   refusePayload(sent, context)
 })
@@ -57,7 +67,7 @@ const schema = operation({
   client: { call: 'sandbox.simulate', positional: ['lead_id'], result: 'simulation', prints: ['status'] },
   tags: ['Sandbox'],
   summary: 'Simulate milestones',
-  description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
+  description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With \`days_ago\`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
   parameters: [
     idempotencyParameter('unique to each request: with other milestones, it is another request', 'test-17'),
   ],
@@ -74,6 +84,7 @@ const schema = operation({
         estimated_time_remaining: '60-90 days',
       },
     },
+    backdated: { lead_id: 1042, event_name: 'contract_signed', days_ago: 3 },
     several: { lead_id: 1042, events: [{ event_name: 'contract_signed' }, { event_name: 'escrow_funded' }] },
   },
   response: z.object({
@@ -127,10 +138,15 @@ export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const events = eventsOf(request.body)
       const key = keyOf(idempotencyKeyOf(request), events)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      const answers = await simulate(lead, { key, request_id: request.id, events }).catch((err: unknown) => {
-        request.log.warn({ err }, 'not simulated')
-        throw unavailable()
-      })
+      const dated = events.some(({ daysAgo: ago }) => ago !== undefined)
+        ? backdated(events, (await readLeadClock(sql, lead))?.now ?? Date.now())
+        : events
+      const answers = await simulate(lead, { key, request_id: request.id, events: dated }).catch(
+        (err: unknown) => {
+          request.log.warn({ err }, 'not simulated')
+          throw unavailable()
+        },
+      )
       if (answers === 'closed' || (answers !== 'unanswered' && answers.some(isRefused))) throw leadClosed()
       if (answers === 'unanswered') throw unavailable()
       if (answers.some(({ outcome }) => outcome === 'full')) throw new ApiError('LEAD_FULL')
@@ -176,12 +192,23 @@ function keyOf(header: string | undefined, events: Event[]): string {
 interface Event {
   name: SignalledMilestone
   gains?: ScoreGains
+  daysAgo?: number
 }
 
-function eventsOf({ event_name: name, event_payload: payload, events }: z.output<typeof body>): Event[] {
-  const sent = events ?? (name === undefined ? [] : [{ event_name: name, event_payload: payload }])
-  return sent.map(({ event_name, event_payload }) => {
+/** On a clock that says `now`, in milliseconds. */
+const backdated = (events: readonly Event[], now: number) =>
+  events.map(({ daysAgo: ago, ...rest }) => ({ ...rest, ...(ago && { at: now - ago * DAY_MS }) }))
+
+function eventsOf({
+  event_name: name,
+  event_payload: payload,
+  days_ago: ago,
+  events,
+}: z.output<typeof body>): Event[] {
+  const sent =
+    events ?? (name === undefined ? [] : [{ event_name: name, event_payload: payload, days_ago: ago }])
+  return sent.map(({ event_name, event_payload, days_ago }) => {
     const gains = parseScoreGains(event_payload)
-    return { name: event_name, ...(gains && { gains }) }
+    return { name: event_name, ...(gains && { gains }), ...(days_ago && { daysAgo: days_ago }) }
   })
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../core/leads/decisions/event-payloads.ts'
 import { type MilestoneName, signalledMilestones } from '../../../core/leads/decisions/milestones.ts'
 import { lineOf } from '../../../core/http/errors.ts'
-import { oneOf } from '../../../core/http/fields.ts'
+import { integer, oneOf } from '../../../core/http/fields.ts'
 import { refTo } from '../../../core/http/openapi/json-schema.ts'
 import { aboutFields, strictly } from '../../../core/http/schemas.ts'
 import { notFields } from '../../../core/http/unknown-fields.ts'
@@ -26,6 +26,15 @@ export const eventPayload = z
     anyOf: [{ $ref: refTo('ScoreGains'), unevaluatedProperties: false }, { type: 'null' }],
     description: 'For `score_update` only. Without it, the sandbox makes up gains.',
   })
+
+/** The longest that a milestone is known late. */
+export const MOST_DAYS_AGO = 730
+
+export const daysAgo = integer(0, MOST_DAYS_AGO)
+  .optional()
+  .describe(
+    'Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.',
+  )
 
 interface Sent {
   event_name?: MilestoneName | undefined
@@ -55,7 +64,7 @@ export function refusePayload(sent: Sent, context: z.RefinementCtx): void {
 /** For messages about what should be an event, and is none. */
 export const EXAMPLE = '{"event_name": "contract_signed"}'
 
-const eventShape = { event_name: eventName, event_payload: eventPayload }
+const eventShape = { event_name: eventName, event_payload: eventPayload, days_ago: daysAgo }
 
 export const simulatedEvent = z
   .strictObject(eventShape, strictly(eventShape, `must be an object, such as ${EXAMPLE}`))

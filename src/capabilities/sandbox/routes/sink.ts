@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer } from '../statements/sinks.ts'
+import { answerBadly } from '../faults/routes/bad-answers.ts'
+import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer, type TakenAnswer } from '../statements/sinks.ts'
 import { problemOf } from '../../../core/deliveries/webhooks/verify.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError } from '../../../core/http/errors.ts'
@@ -14,6 +15,9 @@ export const sinkPath = (token: string) => `${SINK_PATH}${token}`
 export const MOST_BYTES = 16 * 1024
 /** Of webhooks and of all else together, and of what no secret signed. */
 export const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
+
+/** For what is not signed. */
+const REFUSAL: TakenAnswer = { status: 400, delayMs: 0, fault: null, retryAfter: null }
 
 /**
  * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
@@ -43,10 +47,13 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       )
       const problem = faultOf(found.secrets, bytes, headers) ?? null
       if (problem !== null) await limitUnsigned(request)
-      const answer = problem === null ? await takeAnswer(sql, found.partnerId) : { status: 400, delayMs: 0 }
+      const answer: TakenAnswer = problem === null ? await takeAnswer(sql, found.partnerId) : REFUSAL
       await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
-      return reply.code(answer.status).send({ received: true, verified: problem === null })
+      const body = { received: true, verified: problem === null }
+      if (answer.fault !== null) return answerBadly(reply, answer.fault, answer.status, body)
+      if (answer.retryAfter !== null) reply.header('retry-after', String(answer.retryAfter))
+      return reply.code(answer.status).send(body)
     },
   })
 }

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { lastLeftOut } from '../faults/statements/left-out-scores.ts'
 import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import type { Sql } from '../../../core/database/orm.ts'
@@ -31,6 +32,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
         .select((events) => events.fn.max('score_period').as('p'))
         .whereRef('lead_id', '=', 'leads.id')
         .as('last_period'),
+      lastLeftOut.as('left_out_period'),
       eb
         .selectFrom('lead_events')
         .select('created_at')
@@ -50,7 +52,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     offsetSeconds: row.clock_offset,
     isClosed: row.is_closed,
     anchor: row.anchor_at?.getTime() ?? null,
-    lastPeriod: row.last_period ?? 0,
+    lastPeriod: Math.max(row.last_period ?? 0, row.left_out_period ?? 0),
     endsAt: endOf(row.ready_at),
     open:
       row.next_attempt_at === null || isHeld

@@ -5,6 +5,7 @@ import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { nextRevision } from '../../../core/endpoints/statements/states.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import type { Clear } from '../../../core/partners/statements/clear.ts'
+import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../faults/decisions/fault.ts'
 
 /** The path of a sink below `/v1`, before its token. */
 export const SINK_PATH = '/sandbox/sinks/'
@@ -21,22 +22,27 @@ const UNSIGNED_HEADERS = [
   'user-agent',
 ]
 
+const FAULT_ENDS = raw<Date>`clock_timestamp() + ${FAULT_ENDS_AFTER_MS / 1000} * interval '1 second'`
+
 /** How a sink answers webhooks with a valid signature. */
 export interface SinkAnswer {
   status: number
   /** For how many webhooks, before it answers 200 again; `null` for all. */
   times: number | null
   delayMs: number
+  fault?: SinkFault | null
+  /** In seconds. */
+  retryAfter?: number | null
 }
+
+const asUsual = { status: 200, times_left: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
 
 /** Makes a partner's sink, or has the one that is there answer 200 again. @returns the last part of its URL. */
 export async function provideSink(sql: Sql, partnerId: number): Promise<string> {
   const { token } = await sql
     .insertInto('sinks')
     .values({ partner_id: partnerId, token: randomBytes(16).toString('hex') })
-    .onConflict((conflict) =>
-      conflict.column('partner_id').doUpdateSet({ status: 200, times_left: null, delay_ms: 0 }),
-    )
+    .onConflict((conflict) => conflict.column('partner_id').doUpdateSet(asUsual))
     .returning('token')
     .executeTakeFirstOrThrow()
   return token
@@ -56,15 +62,16 @@ export async function moveSinks(sql: Sql, apiUrl: string): Promise<void> {
     .execute()
 }
 
-/** @returns false if the partner has no sink. */
+/** What goes beyond status and time ends by itself. @returns false if the partner has no sink. */
 export async function setSink(
   sql: Sql,
   partnerId: number,
-  { status, times, delayMs }: SinkAnswer,
+  { status, times, delayMs, fault = null, retryAfter = null }: SinkAnswer,
 ): Promise<boolean> {
   const { numUpdatedRows } = await sql
     .updateTable('sinks')
-    .set({ status, times_left: times, delay_ms: delayMs })
+    .set({ status, times_left: times, delay_ms: delayMs, fault, retry_after: retryAfter })
+    .set({ ends_at: fault === null && retryAfter === null ? null : FAULT_ENDS })
     .where('partner_id', '=', partnerId)
     .executeTakeFirst()
   return numUpdatedRows > 0n
@@ -74,6 +81,12 @@ export async function findSink(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('sinks')
     .select(['token', 'status', 'times_left as times', 'delay_ms as delayMs'])
+    .select(['fault', 'retry_after as retryAfter', 'ends_at as endsAt'])
+    .select(
+      raw<boolean>`coalesce(ends_at <= clock_timestamp(), false) or coalesce(times_left = 0, false)`.as(
+        'isOver',
+      ),
+    )
     .where('partner_id', '=', partnerId)
     .executeTakeFirst()
 }
@@ -103,16 +116,23 @@ export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: r
 }
 
 /** Takes the answer to the next webhook, and counts it. */
-export async function takeAnswer(sql: Sql, partnerId: number): Promise<{ status: number; delayMs: number }> {
-  const { rows } = await raw<{ status: number; delayMs: number }>`
+export async function takeAnswer(sql: Sql, partnerId: number): Promise<TakenAnswer> {
+  const { rows } = await raw<TakenAnswer>`
     update sinks set times_left = case when sinks.times_left > 0 then sinks.times_left - 1 else sinks.times_left end
-    from (select * from sinks where partner_id = ${partnerId} for update) before
+    from (
+      select *, coalesce(times_left = 0, false) or coalesce(ends_at <= clock_timestamp(), false) as is_over
+      from sinks where partner_id = ${partnerId} for update
+    ) before
     where sinks.partner_id = before.partner_id
-    returning case when before.times_left = 0 then 200 else before.status end as status,
-      case when before.times_left = 0 then 0 else before.delay_ms end as "delayMs"
+    returning case when before.is_over then 200 else before.status end as status,
+      case when before.is_over then 0 else before.delay_ms end as "delayMs",
+      case when before.is_over then null else before.fault end as fault,
+      case when before.is_over then null else before.retry_after end as "retryAfter"
   `.execute(sql)
-  return rows[0] ?? { status: 200, delayMs: 0 }
+  return rows[0] ?? { status: 200, delayMs: 0, fault: null, retryAfter: null }
 }
+
+export type TakenAnswer = Required<Omit<SinkAnswer, 'times'>>
 
 interface Arrival {
   headers: Record<string, string>
@@ -121,11 +141,12 @@ interface Arrival {
   problem: string | null
   status: number
   delayMs: number
+  fault?: SinkFault | null
 }
 
 /** Keeps what arrived, and forgets the oldest. */
 export async function keepArrival(sql: Sql, partnerId: number, arrival: Arrival): Promise<void> {
-  const { problem, status, delayMs } = arrival
+  const { problem, status, delayMs, fault = null } = arrival
   const { headers, body } = problem === null ? arrival : beginningOf(arrival)
   const isUnsigned = problem !== null
   const { id } = await sql
@@ -138,6 +159,7 @@ export async function keepArrival(sql: Sql, partnerId: number, arrival: Arrival)
       problem,
       status,
       delay_ms: delayMs,
+      fault,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -173,7 +195,7 @@ function beginningOf({ headers, body }: Arrival) {
 export async function readArrivals(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('sink_webhooks')
-    .select(['received_at', 'webhook_id', 'headers', 'body', 'problem', 'status', 'delay_ms'])
+    .select(['received_at', 'webhook_id', 'headers', 'body', 'problem', 'status', 'delay_ms', 'fault'])
     .select(
       raw<number>`(row_number() over (partition by webhook_id, problem is null order by id))::int`.as(
         'attempt',

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../../../core/database/columns.ts'
 import { Partner } from '../../../core/partners/tables/partner.ts'
+import type { SinkFault } from '../faults/decisions/fault.ts'
 
 /** A request that arrived at a sink: the last hundred of each are kept. */
 export const SinkWebhook = defineEntity({
@@ -17,6 +18,8 @@ export const SinkWebhook = defineEntity({
     problem: p.text().nullable(),
     status: p.integer(),
     delayMs: p.integer(),
+    /** What it did instead of answering at once and as a whole. */
+    fault: p.text().$type<SinkFault>().nullable(),
   },
   indexes: [{ name: 'sink_webhooks_partner_index', properties: ['partner', 'id'] }],
 })

@@ -1,5 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant, oneOf } from '../../../core/database/columns.ts'
 import { Partner } from '../../../core/partners/tables/partner.ts'
+import { type SinkFault, sinkFaultNames } from '../faults/decisions/fault.ts'
 
 /** A sandbox endpoint of ours that a partner uses as its own, and how it answers. */
 export const Sink = defineEntity({
@@ -15,5 +17,12 @@ export const Sink = defineEntity({
     timesLeft: p.integer().nullable(),
     /** Before it answers. */
     delayMs: p.integer().default(0),
+    /** What it does instead of answering at once and as a whole. */
+    fault: p.text().$type<SinkFault>().nullable(),
+    /** In seconds: what its `Retry-After` says. */
+    retryAfter: p.integer().nullable(),
+    /** When it answers 200 again, whatever is left; null for never. */
+    endsAt: instant().nullable(),
   },
+  checks: [{ name: 'sinks_fault_check', expression: oneOf('fault', sinkFaultNames) }],
 })

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 from ._calls import (
     ADVANCE_CLOCK,
+    CLEAR_FAULTS,
     GET_CLOCK,
+    GET_FAULTS,
     GET_RESET,
     GET_SINK,
+    INJECT_FAULT,
     LIST_SCENARIOS,
     RESET_SANDBOX,
     RUN_SCENARIO,
@@ -21,12 +24,15 @@ from .types import (
     ClockAdvance,
     Endpoint,
     EventToSimulateInput,
+    Fault,
+    InjectFaultFault,
     ResetSandboxConfirm,
     SandboxReset,
     Scenario,
     ScenarioName,
     ScenarioRun,
     ScoreGainsInput,
+    SetSinkFault,
     SimulatedEventName,
     Simulation,
     Sink,
@@ -45,11 +51,18 @@ class Sandbox:
         event_name: SimulatedEventName | None = None,
         event_payload: ScoreGainsInput | None = None,
         *,
+        days_ago: int | None = None,
         events: Sequence[EventToSimulateInput] | None = None,
         idempotency_key: str | None = None,
     ) -> Simulation:
         """Records one milestone, or several `events` in their order."""
-        body = given(lead_id=lead_id, event_name=event_name, event_payload=event_payload, events=events)
+        body = given(
+            lead_id=lead_id,
+            event_name=event_name,
+            event_payload=event_payload,
+            days_ago=days_ago,
+            events=events,
+        )
         return self._transport.call(SIMULATE_EVENT, body, idempotency_key=idempotency_key).data
 
     def advance_clock(
@@ -66,15 +79,39 @@ class Sandbox:
     def run_scenario(self, scenario: ScenarioName, *, lead_id: int | None = None) -> ScenarioRun:
         return self._transport.call(RUN_SCENARIO, given(scenario=scenario, lead_id=lead_id)).data
 
+    def inject_fault(
+        self,
+        fault: InjectFaultFault,
+        *,
+        call: str | None = None,
+        times: int | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        """Has the next calls with this key meet a fault."""
+        self._transport.call(INJECT_FAULT, given(fault=fault, call=call, times=times, retry_after=retry_after))
+
+    def faults(self) -> Sequence[Fault]:
+        return self._transport.call(GET_FAULTS).data
+
+    def clear_faults(self) -> None:
+        self._transport.call(CLEAR_FAULTS)
+
     def use_sink(self) -> Endpoint:
         """Sends the webhooks to a receiver of the sandbox."""
         return self._transport.call(USE_SINK).data
 
     def set_sink(
-        self, *, status: int | None = None, times: int | None = None, delay_ms: int | None = None
+        self,
+        *,
+        status: int | None = None,
+        times: int | None = None,
+        delay_ms: int | None = None,
+        fault: SetSinkFault | None = None,
+        retry_after: int | None = None,
     ) -> None:
         """What the sink answers next."""
-        self._transport.call(SET_SINK, given(status=status, times=times, delay_ms=delay_ms))
+        body = given(status=status, times=times, delay_ms=delay_ms, fault=fault, retry_after=retry_after)
+        self._transport.call(SET_SINK, body)
 
     def sink(self) -> Sink:
         return self._transport.call(GET_SINK).data

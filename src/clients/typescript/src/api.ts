@@ -92,6 +92,16 @@ export interface CertifyEndpointResponse {
   data: Endpoint
 }
 
+/** Empty. */
+export type ClearFaultsRequest = Record<string, never>
+
+export interface ClearFaultsResponse {
+  /** `true` in every response but those of errors. */
+  success: true
+  /** For people. Do not parse it: it may change. */
+  message: string
+}
+
 export interface Clock {
   /** The lead: its `leadId` in requests. */
   leadId: number
@@ -494,6 +504,8 @@ export interface EventToSimulate {
   eventName: SimulatedEventName
   /** For `score_update` only. Without it, the sandbox makes up gains. */
   eventPayload?: ScoreGains | null
+  /** Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that. */
+  daysAgo?: number
 }
 
 export interface ExportLeadRequest {
@@ -654,6 +666,34 @@ export interface ExportedRead {
   by: string
 }
 
+export interface Fault {
+  fault:
+    'rate_limited' | 'internal_error' | 'unavailable' | 'hangs' | 'answer_lost' | 'key_expired' | 'no_scores'
+  /** The call that it happens to; `null` for `no_scores`. */
+  call: string | null
+  /** Whether it still happens: some are left, and it has not ended. */
+  active: boolean
+  /** How often it was to happen. */
+  times: number
+  /** How often it would still happen. */
+  left: number
+  /** The seconds in its `Retry-After`; `null` if it has none. */
+  retryAfter: number | null
+  /** When it happened last and to what, newest first; at most 20. */
+  happened: FaultHappened[]
+  injectedAt: Date
+  /** An hour after it was injected, or when it was cleared. */
+  endsAt: Date
+}
+
+export interface FaultHappened {
+  at: Date
+  /** The call’s `X-Request-Id`; `null` for a score update. */
+  requestId: string | null
+  /** The lead whose score update was left out; `null` for a call. */
+  leadId: number | null
+}
+
 export type FeedEvent =
   LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | LeadClosedFeedEvent | OtherFeedEvent
 
@@ -710,6 +750,15 @@ export interface GetEventsResponse {
   success: true
   /** The complete history, oldest first. */
   data: Event[]
+}
+
+/** Empty. */
+export type GetFaultsRequest = Record<string, never>
+
+export interface GetFaultsResponse {
+  /** `true` in every response but those of errors. */
+  success: true
+  data: Fault[]
 }
 
 export interface GetLeadRequest {
@@ -776,6 +825,25 @@ export interface HappenedWebhook {
   status: number | null
   /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
   errorCode: string | null
+}
+
+export interface InjectFaultRequest {
+  /** `rate_limited`: the call answers 429, with `Retry-After` and what is left of the limit. `internal_error`: the call answers 500. `unavailable`: the call answers 503, with `Retry-After`. `hangs`: the call is not carried out, and its connection ends without an answer after 30 seconds. `answer_lost`: the call is carried out, and its connection ends without an answer. `key_expired`: a call whose `Idempotency-Key` is known is carried out as if its 24 hours were over. `no_scores`: the score provider has no scores for a score update that is due: it is left out, and the next one comes at its own date. */
+  fault:
+    'rate_limited' | 'internal_error' | 'unavailable' | 'hangs' | 'answer_lost' | 'key_expired' | 'no_scores'
+  /** The call that it happens to: its path after `/v1/`, such as ``leads.create``. Required, but for `no_scores`. */
+  call?: string
+  /** How often it happens; once by default. */
+  times?: number
+  /** With `rate_limited` and `unavailable`: the seconds in `Retry-After`; 1 by default. */
+  retryAfter?: number
+}
+
+export interface InjectFaultResponse {
+  /** `true` in every response but those of errors. */
+  success: true
+  /** For people. Do not parse it: it may change. */
+  message: string
 }
 
 /** The lead’s own fields, and its metadata beside them. Metadata values are strings. */
@@ -1532,6 +1600,10 @@ export interface SetSinkRequest {
   times?: number | null
   /** How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds. */
   delayMs?: number
+  /** What it does instead of answering at once and as a whole. `resets`: it resets the connection, and answers nothing. `answers_half`: it announces its whole answer, and ends the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `null` by default. */
+  fault?: 'resets' | 'answers_half' | 'answers_slowly' | null
+  /** The seconds in the `Retry-After` of its answers, such as 429 or 503; `null`, the default, for none. */
+  retryAfter?: number | null
 }
 
 export interface SetSinkResponse {
@@ -1556,6 +1628,8 @@ export interface SimulateEventRequest {
   eventName?: SimulatedEventName
   /** For `score_update` only. Without it, the sandbox makes up gains. */
   eventPayload?: ScoreGains | null
+  /** Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that. */
+  daysAgo?: number
   /** Several milestones, recorded in this order. */
   events?: EventToSimulate[]
 }
@@ -1596,6 +1670,12 @@ export interface Sink {
   times: number | null
   /** How long it waits before it answers. */
   delayMs: number
+  /** What it does instead of answering at once and as a whole; `null` if it answers. */
+  fault: 'resets' | 'answers_half' | 'answers_slowly' | null
+  /** The seconds in its `Retry-After`; `null` for none. */
+  retryAfter: number | null
+  /** When it answers 200 again, whatever is left; `null` for never. */
+  endsAt: Date | null
   /** The last 100, and the last 20 whose signature is not valid; newest first. */
   webhooks: SinkWebhook[]
 }
@@ -1614,6 +1694,8 @@ export interface SinkWebhook {
   status: number
   /** How long it waited before. */
   delayMs: number
+  /** What it did instead of answering at once and as a whole; `null` if it answered. */
+  fault: 'resets' | 'answers_half' | 'answers_slowly' | null
   headers: StringMap
   /** The bytes that were signed; if the signature is not valid, their beginning. */
   body: string
@@ -1732,6 +1814,9 @@ export interface Calls {
   getClock: { request: GetClockRequest; response: GetClockResponse }
   listScenarios: { request: undefined; response: ListScenariosResponse }
   runScenario: { request: RunScenarioRequest; response: RunScenarioResponse }
+  injectFault: { request: InjectFaultRequest; response: InjectFaultResponse }
+  getFaults: { request: GetFaultsRequest; response: GetFaultsResponse }
+  clearFaults: { request: ClearFaultsRequest; response: ClearFaultsResponse }
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
@@ -1910,6 +1995,27 @@ export const calls = {
     response: '#RunScenarioResponse',
     keyed: false,
   },
+  injectFault: {
+    method: 'POST',
+    path: '/sandbox/inject-fault',
+    request: '#InjectFaultRequest',
+    response: '#InjectFaultResponse',
+    keyed: false,
+  },
+  getFaults: {
+    method: 'POST',
+    path: '/sandbox/get-faults',
+    request: '#GetFaultsRequest',
+    response: '#GetFaultsResponse',
+    keyed: false,
+  },
+  clearFaults: {
+    method: 'POST',
+    path: '/sandbox/clear-faults',
+    request: '#ClearFaultsRequest',
+    response: '#ClearFaultsResponse',
+    keyed: false,
+  },
   useSink: {
     method: 'POST',
     path: '/sandbox/use-sink',
@@ -1980,6 +2086,8 @@ export const shapes: Shapes = {
   },
   CertifyEndpointRequest: { fields: { accept_failures: 0 } },
   CertifyEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
+  ClearFaultsRequest: { fields: {} },
+  ClearFaultsResponse: { fields: { success: 0, message: 0 } },
   Clock: {
     fields: { lead_id: 0, now: 'time', offset_seconds: 0, moving: 0, status: '#LeadStatus', next: '#Due' },
   },
@@ -2106,7 +2214,9 @@ export const shapes: Shapes = {
     },
     other: '#OtherEvent',
   },
-  EventToSimulate: { fields: { event_name: '#SimulatedEventName', event_payload: '#ScoreGains' } },
+  EventToSimulate: {
+    fields: { event_name: '#SimulatedEventName', event_payload: '#ScoreGains', days_ago: 0 },
+  },
   ExportLeadRequest: { fields: { lead_id: 0 } },
   ExportLeadResponse: { fields: { success: 0, data: '#ExportedLead' } },
   ExportedAction: { fields: { at: 'time', action: 0, outcome: 0, by: 0 } },
@@ -2190,6 +2300,20 @@ export const shapes: Shapes = {
     },
   },
   ExportedRead: { fields: { at: 'time', what: 0, by: 0 } },
+  Fault: {
+    fields: {
+      fault: 0,
+      call: 0,
+      active: 0,
+      times: 0,
+      left: 0,
+      retry_after: 0,
+      happened: { list: '#FaultHappened' },
+      injected_at: 'time',
+      ends_at: 'time',
+    },
+  },
+  FaultHappened: { fields: { at: 'time', request_id: 0, lead_id: 0 } },
   FeedEvent: {
     by: 'event_name',
     kinds: {
@@ -2215,6 +2339,8 @@ export const shapes: Shapes = {
   GetEndpointResponse: { fields: { success: 0, data: '#OwnEndpoint' } },
   GetEventsRequest: { fields: { lead_id: 0 } },
   GetEventsResponse: { fields: { success: 0, data: { list: '#Event' } } },
+  GetFaultsRequest: { fields: {} },
+  GetFaultsResponse: { fields: { success: 0, data: { list: '#Fault' } } },
   GetLeadRequest: { fields: { lead_id: 0 } },
   GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
   GetResetRequest: { fields: {} },
@@ -2240,6 +2366,8 @@ export const shapes: Shapes = {
       error_code: 0,
     },
   },
+  InjectFaultRequest: { fields: { fault: 0, call: 0, times: 0, retry_after: 0 } },
+  InjectFaultResponse: { fields: { success: 0, message: 0 } },
   Lead: {
     fields: {
       id: 0,
@@ -2524,7 +2652,7 @@ export const shapes: Shapes = {
   },
   SetEndpointRequest: { fields: { url: 0, notify: 0 } },
   SetEndpointResponse: { fields: { success: 0, data: '#EndpointAfterSetting' } },
-  SetSinkRequest: { fields: { status: 0, times: 0, delay_ms: 0 } },
+  SetSinkRequest: { fields: { status: 0, times: 0, delay_ms: 0, fault: 0, retry_after: 0 } },
   SetSinkResponse: { fields: { success: 0, message: 0 } },
   SignatureHeaders: { fields: { 'webhook-id': 0, 'webhook-timestamp': 0, 'webhook-signature': 0 } },
   SimulateEventRequest: {
@@ -2532,6 +2660,7 @@ export const shapes: Shapes = {
       lead_id: 0,
       event_name: '#SimulatedEventName',
       event_payload: '#ScoreGains',
+      days_ago: 0,
       events: { list: '#EventToSimulate' },
     },
   },
@@ -2552,7 +2681,18 @@ export const shapes: Shapes = {
   Simulation: {
     fields: { lead_id: 0, status: '#LeadStatus', events: { list: '#SimulatedEvent' }, next: '#Due' },
   },
-  Sink: { fields: { url: 0, status: 0, times: 0, delay_ms: 0, webhooks: { list: '#SinkWebhook' } } },
+  Sink: {
+    fields: {
+      url: 0,
+      status: 0,
+      times: 0,
+      delay_ms: 0,
+      fault: 0,
+      retry_after: 0,
+      ends_at: 'time',
+      webhooks: { list: '#SinkWebhook' },
+    },
+  },
   SinkWebhook: {
     fields: {
       webhook_id: 0,
@@ -2562,6 +2702,7 @@ export const shapes: Shapes = {
       problem: 0,
       status: 0,
       delay_ms: 0,
+      fault: 0,
       headers: '#StringMap',
       body: 0,
       event: 0,

@@ -11,6 +11,8 @@ declare module 'fastify' {
     eventId: string | undefined
     /** Why authentication failed: for the log only, never for the response. */
     refusal: string | undefined
+    /** The fault that its partner injected into it: what it takes and how it ends says nothing of the service. */
+    injected: string | undefined
   }
 }
 
@@ -22,11 +24,12 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
   app.decorateRequest('leadId', undefined)
   app.decorateRequest('eventId', undefined)
   app.decorateRequest('refusal', undefined)
+  app.decorateRequest('injected', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
   app.addHook('onResponse', async (request, reply) => {
-    const { partnerId, eventId, refusal, method } = request
+    const { partnerId, eventId, refusal, injected, method } = request
     const { statusCode: status, elapsedTime: elapsedMs } = reply
     const { url: route } = request.routeOptions
     request.log.info(
@@ -35,6 +38,7 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
         ...leadFields(request),
         ...(eventId !== undefined && { event_id: eventId }),
         ...(refusal !== undefined && { authentication: refusal }),
+        ...(injected !== undefined && { fault: injected }),
         method,
         route: route ?? 'none',
         status,
@@ -42,6 +46,7 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
       },
       'request',
     )
+    if (injected !== undefined) return
     // unknown paths share one series, whatever their method
     observeRequest({
       method: route === undefined ? 'any' : method,

@@ -24,14 +24,19 @@ interface Simulation {
   key: string
   /** The request that asked for it; none for a scenario. */
   request_id?: string
-  events: { name: SignalledMilestone; gains?: ScoreGains }[]
+  events: { name: SignalledMilestone; gains?: ScoreGains; at?: number }[]
 }
 
 /** Simulated milestones. A signal's own id has no space, so their keys are no other's. */
 export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
-  return events.map(({ name, gains }, index) => {
+  return events.map(({ name, gains, at }, index) => {
     const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
-    const item = { name, dedupeKey, ...(requestId !== undefined && { requestId }) }
+    const item = {
+      name,
+      dedupeKey,
+      ...(requestId !== undefined && { requestId }),
+      ...(at !== undefined && { at }),
+    }
     if (name !== 'score_update') return item
     return gains === undefined ? { ...item, mock: true } : { ...item, gains }
   })
