@@ -19,7 +19,7 @@ export const otherFaults = {
 export type CallFault = keyof typeof callFaults
 export type FaultName = CallFault | keyof typeof otherFaults
 
-export const callFaultNames = Object.keys(callFaults) as CallFault[]
+const callFaultNames = Object.keys(callFaults) as CallFault[]
 export const faultNames = [...callFaultNames, ...(Object.keys(otherFaults) as (keyof typeof otherFaults)[])]
 
 /** Those that say when to come back. */

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../../core/database/orm.ts'
+import type { Clear } from '../../../../core/partners/statements/clear.ts'
 import { freshSince } from '../../../../core/idempotency/statements/answers.ts'
 import { type KeyedCall, storedKey } from '../../../../core/idempotency/decisions/idempotency-key.ts'
 import { FAULT_ENDS_AFTER_MS, type CallFault, type FaultName, MOST_SHOWN } from '../decisions/fault.ts'
@@ -83,6 +84,16 @@ export async function clearFaults(sql: Sql, keyId: number): Promise<number> {
     .where(isLive)
     .executeTakeFirst()
   return Number(numUpdatedRows)
+}
+
+/** Ends the faults of all of a partner's keys. */
+export const endFaults: Clear = async (trx, partnerId) => {
+  await trx
+    .updateTable('faults')
+    .set({ ends_at: raw<Date>`clock_timestamp()` })
+    .where('partner_id', '=', partnerId)
+    .where(isLive)
+    .execute()
 }
 
 /**
