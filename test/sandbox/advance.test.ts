@@ -1,6 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
 import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
 import { referralId } from '../../src/core/temporal/names.ts'
@@ -111,6 +112,7 @@ describe('an advance in the lead’s own workflow', () => {
     const advancing = partner.advance(lead, YEAR)
     await partner.endpoint.until(() => partner.arrivals(lead).length === 4)
     await service.referrals.signal(lead, 'close')
+    await until(async () => (await readLeadClock(service.sql, lead))?.isClosed)
     held.resolve(200)
     const { status, data } = await advancing
     expect([status, data.happened.at(-1)?.what]).toEqual([200, 'end'])
