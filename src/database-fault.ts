@@ -37,7 +37,7 @@ export async function warnOfSessions(
 }
 
 /** Why the database cannot be used, for the log, and what to do. */
-export function whyUnusable(error: unknown): string {
+function whyUnusable(error: unknown): string {
   const refusal = refusalOf(error)
   return refusal === undefined
     ? `${reasonOf(error)}. Check DATABASE_URL, and that PostgreSQL is running.`
