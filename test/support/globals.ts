@@ -3,6 +3,8 @@ import { endAll } from './at-end.ts'
 
 /** Of a test or a hook that names none. */
 const LIMIT_MS = 60_000
+/** What would end the process, and with it the tests of other files. */
+const UNHANDLED = ['unhandledRejection', 'uncaughtException'] as const
 
 type Body = (...args: never[]) => unknown
 type Define = (name: string, body: Body, limitMs?: number) => void
@@ -13,14 +15,16 @@ const given = globalThis as unknown as typeof Globals
 // a test may replace them
 const { setTimeout, clearTimeout } = globalThis
 
-/** @returns the body, which fails after `limitMs` milliseconds. */
+/** @returns the body, which fails after `limitMs` milliseconds, and with what nobody handles meanwhile. */
 function limited(body: Body, limitMs = LIMIT_MS): Body {
   return async (...args) => {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new Error(`It took longer than ${limitMs} ms.`)), limitMs)
+    const cut = Promise.withResolvers<never>()
+    const timer = setTimeout(() => cut.reject(new Error(`It took longer than ${limitMs} ms.`)), limitMs)
+    for (const event of UNHANDLED) process.on(event, cut.reject)
     try {
-      return await Promise.race([body(...args), late.promise])
+      return await Promise.race([body(...args), cut.promise])
     } finally {
+      for (const event of UNHANDLED) process.off(event, cut.reject)
       clearTimeout(timer)
     }
   }
