@@ -64,7 +64,7 @@ export async function requestReset(
       action: 'partner.reset',
       outcome: 'done',
       partnerId,
-      detail: leads,
+      detail: counts,
     })
     return { kind: 'requested', quota, reset: { requestedAt, finishedAt: null, left: leads, ...counts } }
   })
