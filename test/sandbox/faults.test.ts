@@ -268,7 +268,9 @@ describe('an injected fault', () => {
     await inject('internal_error', 'export-lead')
     expect((await post('export-lead', { lead_id: 1 })).status).toBe(500)
     const figures = await (await fetch(`http://127.0.0.1:${apis[0]?.metricsPort}/metrics`)).text()
-    expect(figures).toMatch(/referrals_api_faults_injected_total\{fault="internal_error",build="[^"]+"\} [1-9]/)
+    expect(figures).toMatch(
+      /referrals_api_faults_injected_total\{fault="internal_error",build="[^"]+"\} [1-9]/,
+    )
     expect(figures).not.toMatch(/http_request_duration_seconds_count\{[^}]*status="5/)
   })
 
