@@ -11,6 +11,8 @@ export async function temporalProxy(target: string, decide: Decide): Promise<str
   const upstream = connect(`http://${target}`)
   const server = createServer()
   server.on('stream', (inner, headers) => {
+    // its process may be killed, also before the call is decided
+    inner.on('error', () => {})
     const refuse = (status: number) =>
       inner.respond(
         { 'content-type': 'application/grpc', 'grpc-status': String(status), 'grpc-message': 'not for you' },
@@ -19,7 +21,7 @@ export async function temporalProxy(target: string, decide: Decide): Promise<str
     const forward = () => {
       const outer = upstream.request(headers)
       let trailers = {}
-      for (const stream of [inner, outer]) stream.on('error', () => {})
+      outer.on('error', () => {})
       inner.on('wantTrailers', () => inner.sendTrailers(trailers))
       outer.on('trailers', (received) => void (trailers = received))
       outer.on('response', (answer, flags) => {
@@ -30,7 +32,11 @@ export async function temporalProxy(target: string, decide: Decide): Promise<str
       inner.on('close', () => outer.close()).pipe(outer)
     }
     const call = headers[':path']?.split('/').at(-1) ?? ''
-    void decide(call).then((status) => (status === undefined ? forward() : refuse(status)))
+    void decide(call).then((status) => {
+      if (inner.destroyed) return
+      if (status === undefined) forward()
+      else refuse(status)
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
