@@ -66,7 +66,11 @@ describe('the webhook lead.closed', () => {
       'lead_received',
       'contract_signed',
     ])
-    const feed = (await post('list-events', { limit: 100 })).body
+    // it shows an event once no older transaction is open, of other databases' either
+    const feed = await until(async () => {
+      const { body } = await post('list-events', { limit: 100 })
+      return body.data.length === 2 && body
+    })
     expect(feed.data.map((event: { event_name: string }) => event.event_name)).toEqual([
       'lead_received',
       'contract_signed',
