@@ -201,7 +201,10 @@ describe('simulate-event', () => {
     ],
     [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
     [{ event_name: 'contract_signed', event_payload: {} }, 'only score_update has a payload'],
-    [{ event: 'contract_signed' }, 'event is not a field (use lead_id, event_name, event_payload, days_ago, events)'],
+    [
+      { event: 'contract_signed' },
+      'event is not a field (use lead_id, event_name, event_payload, days_ago, events)',
+    ],
     [
       { events: [{ event_name: 'contract_signed', event_payload: GAINS }] },
       'events[0].event_payload must be',
