@@ -21,6 +21,8 @@ import { dateActivities } from './sandbox/pass-dates.ts'
 import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
+import { populationActivities } from './sandbox/population.ts'
+import { rehearsalActivities } from './self-service/rehearse.ts'
 import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
 import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
@@ -42,10 +44,12 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof clockActivities> &
   Needs<typeof dateActivities> &
   Needs<typeof scenarioActivities> &
+  Needs<typeof populationActivities> &
   Needs<typeof closeLeadActivity> &
   Needs<typeof takeOverRecordActivity> &
   Needs<typeof restoreActivities> &
   Needs<typeof certificationActivities> &
+  Needs<typeof rehearsalActivities> &
   Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof erasureActivities> &
@@ -54,10 +58,16 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
 
+/** Those that ask the score provider, and have a task queue of their own. */
+export function createScoreActivities(dependencies: ActivityDependencies) {
+  return { recordScoreUpdate: recordScoreUpdateActivity(dependencies) }
+}
+
 /** Those that wait for other activities, and have a task queue of their own. */
 export function createWaitingActivities(dependencies: ActivityDependencies) {
   return {
     ...clockActivities(dependencies),
+    ...populationActivities(dependencies),
     ...restoreActivities(dependencies),
   }
 }
@@ -67,12 +77,13 @@ export function createActivities(dependencies: ActivityDependencies) {
   const { sql } = dependencies
   return {
     recordMilestones: recordMilestonesActivity(dependencies),
-    recordScoreUpdate: recordScoreUpdateActivity(dependencies),
+    ...createScoreActivities(dependencies),
     deliverWebhook: deliverWebhookActivity(dependencies),
     ...welcomeActivities(dependencies),
     ...clockActivities(dependencies),
     ...dateActivities(dependencies),
     ...scenarioActivities(dependencies),
+    ...populationActivities(dependencies),
     requestAttempt: async (leadId: number, sequence: number) =>
       void (await requestAttempt(sql, { leadId, sequence })),
     closeLead: closeLeadActivity(dependencies),
@@ -81,6 +92,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...restoreActivities(dependencies),
 
     ...certificationActivities(dependencies),
+    ...rehearsalActivities(dependencies),
     ...endpointChangeActivities(dependencies),
     pingEndpoint: pingEndpointActivity(dependencies),
 

@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { createTransport } from 'nodemailer'
 import type { Environment } from '../src/core/values/environment.ts'
-import type { WorkerObserver } from '../src/metrics/worker.ts'
 
 export interface Mail {
   to: string
@@ -27,21 +26,6 @@ export interface Mailer {
   mayMail: (address: string) => boolean
   /** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
   send: (mail: Mail) => Promise<'sent' | 'not_allowed'>
-}
-
-/** Tells of what becomes of each email. */
-export function countedMailer({ mayMail, send }: Mailer, observe: Pick<WorkerObserver, 'mailed'>): Mailer {
-  return {
-    mayMail,
-    send: async (mail) => {
-      const outcome = await send(mail).catch((error: unknown) => {
-        observe.mailed('refused')
-        throw error
-      })
-      observe.mailed(outcome)
-      return outcome
-    },
-  }
 }
 
 interface MailSettings {

@@ -12,7 +12,7 @@ import { createTurns } from '../src/core/database/locks/turns.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from '../src/core/sealing/address-hash.ts'
 import { again } from './again.ts'
-import { mailFields } from './logged-mailer.ts'
+import { mailFields } from './told-mailer.ts'
 import type { Mail, Mailer, MailSubject } from './mailer.ts'
 import { retryFor } from './retry-for.ts'
 

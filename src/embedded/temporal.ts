@@ -49,6 +49,8 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     ['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
     // with 20, each dispatch of a task waits for up to 50 ms
     ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=1000'],
+    // tasks of many leads of one partner don't keep those of others waiting
+    ['--dynamic-config-value', 'matching.enableFairness=true'],
     settings.flatMap((setting) => ['--dynamic-config-value', setting]),
     Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ['--log-level', 'error', '--color', 'never', '--disable-config-file'],

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, type OutputConfiguration } from 'commander'
 import { printable } from './answer.ts'
 import { matching } from './arguments.ts'
 import type { Run } from './context.ts'
@@ -103,7 +103,7 @@ const added = {
 export const inboxKinds = added.inbox.map(({ kind }) => kind)
 
 /** The command line with its global options. It throws usage errors and does not exit. */
-export function staffProgram(run: Run): Command {
+export function staffProgram(run: Run, output: OutputConfiguration = {}): Command {
   const actor = matching(STAFF_NAME, 'Use a name of 1 to 100 characters.')
   const program = new Command('npm run staff --')
     .description(introduction)
@@ -113,7 +113,11 @@ export function staffProgram(run: Run): Command {
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneLine(withCommands(program, text))) })
+    // before the commands, which inherit it
+    .configureOutput({
+      ...output,
+      outputError: (text, write) => write(oneLine(withCommands(program, text))),
+    })
   addInboxCommand(program, run, added.inbox)
   addFindCommand(program, run, added.finders)
   addPartnerCommands(program, run, added.health)

@@ -13,7 +13,7 @@ type ValueOf<Values> = <Name extends keyof Values>(name: Name) => Expression<Val
 
 /**
  * A query that is built and compiled at its first use only, which takes as long as to decrypt a value or two: for
- * what partners ask again and again. Its text must depend on nothing but its code.
+ * what is asked again and again. Its text must depend on nothing but its code.
  *
  * @param build asks for the stand-in of each value by its name: `value('leadId')`.
  */

@@ -48,9 +48,14 @@ function parseValues(pool: PostgresPool): void {
  */
 function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('connect', ({ connection: { stream } }) =>
-    stream.on('timeout', () =>
-      stream.destroy(Object.assign(new Error('PostgreSQL says nothing'), { code: 'ETIMEDOUT' })),
-    ),
+    stream.on('timeout', () => {
+      const { bytesRead } = stream
+      // what came while this process itself was held up is read first
+      setImmediate(() => {
+        if (stream.bytesRead === bytesRead)
+          stream.destroy(Object.assign(new Error('PostgreSQL says nothing'), { code: 'ETIMEDOUT' }))
+      })
+    }),
   )
   pool.on('acquire', ({ connection }) => connection.stream.setTimeout(silenceMs))
   pool.on('release', (_error, { connection }) => connection.stream.setTimeout(0))
@@ -92,6 +97,8 @@ export function ormOptions(
     entities: [...entities],
     extensions: [Migrator],
     forceUtcTimezone: true,
+    // who made it decides where it is: one that is not there is an error, and nobody's first query waits for the question
+    ensureDatabase: false,
     // each in a transaction of its own: one that makes an index concurrently would wait for all before it
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
     // they are in the migrations alone

@@ -51,11 +51,14 @@ export function writtenLater<Item>({
     }, everyMs).unref()
   }
 
-  /** Writes batches until none is left, or one cannot be written, which is kept. */
+  /**
+   * Writes what waits in batches, unless one cannot be written, which is kept. What comes meanwhile waits for the next time:
+   * else the few that came during each statement would get one of their own.
+   */
   async function writeWaiting(): Promise<void> {
     reportDropped()
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, BATCH)
+    for (let left = waiting.length; left > 0; left -= BATCH) {
+      const batch = waiting.splice(0, Math.min(left, BATCH))
       try {
         await write(batch)
       } catch (err) {

@@ -195,10 +195,15 @@ export async function markErasureStarted(sql: Sql, leadId: number): Promise<void
     .execute()
 }
 
+/** A partner that begins again has one workflow that erases and checks all its leads from before. */
+const isOfReset = raw<boolean>`exists (
+  select from resets where resets.partner_id = leads.partner_id and finished_at is null and resets.requested_at >= leads.created_at
+)`
+
 /**
  * Leads whose erasure has no workflow yet, or should be over by now: its workflow may have been terminated. Erasures that
- * wait for their day, or for the end of a hold, are left alone. Those that were not looked at for the longest come first,
- * so that many failing ones hide no other.
+ * wait for their day, or for the end of a hold, are left alone, and those that a running reset looks after. Those that were
+ * not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
@@ -208,6 +213,7 @@ export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]
     .where('canceled_at', 'is', null)
     .where('checked_at', 'is', null)
     .where('held_at', 'is', null)
+    .where(raw<boolean>`not ${isOfReset}`)
     .where(
       raw<boolean>`(started_at is null or greatest(due_at, started_at) < clock_timestamp() - interval '1 minute')`,
     )

@@ -36,19 +36,21 @@ export async function insertRequests(sql: Sql, requests: readonly AnsweredReques
 /** The most that is deleted at a time, within the limit of the API's statements. */
 const MOST_DELETED = 5000
 
-/** Deletes the oldest of a partner's requests beyond those that are kept. */
+/**
+ * Deletes the oldest of a partner's requests beyond those that are kept. They are found once, whatever is known of the table:
+ * where nothing is known yet, as `in (select …)` they were found anew for each request that is kept.
+ */
 export async function deleteBeyond(sql: Sql, partnerId: number): Promise<void> {
+  const beyond = sql
+    .selectFrom('requests')
+    .select('id')
+    .where('partner_id', '=', partnerId)
+    .orderBy('id', 'desc')
+    .offset(MOST_KEPT)
+    .limit(MOST_DELETED)
   await sql
     .deleteFrom('requests')
     .where('partner_id', '=', partnerId)
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('requests')
-        .select('id')
-        .where('partner_id', '=', partnerId)
-        .orderBy('id', 'desc')
-        .offset(MOST_KEPT)
-        .limit(MOST_DELETED),
-    )
+    .where('id', '=', raw<string>`any(array(${beyond}))`)
     .execute()
 }

@@ -1,8 +1,8 @@
-import { sql as raw } from 'kysely'
+import { type Expression, sql as raw } from 'kysely'
 import type { AttemptOutcome, Signature } from '../decisions/attempt-outcome.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
 import { isOfRevision } from '../../endpoints/statements/states.ts'
-import { jsonb } from '../../database/jsonb.ts'
+import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** The attempt that has ended, and whose it was. */
@@ -30,30 +30,43 @@ export async function endAttempt(
 /** What the attempt's row says of its end. */
 function endOf({ at, signature }: Signature, outcome: AttemptOutcome, next: Date | null) {
   return {
-    signed_at: at,
-    signature,
-    finished_at: raw<Date>`clock_timestamp()`,
-    duration_ms: outcome.durationMs,
-    address: outcome.address,
-    status: outcome.status,
-    error_code: outcome.errorCode,
-    hint: outcome.hint,
-    response_headers: jsonb(outcome.responseHeaders),
-    response_body: outcome.responseBody,
+    ...resultOf({ ...outcome, at, signature, responseHeaders: textOf(outcome) }),
     next_attempt_at: next,
   }
 }
 
-/**
- * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
- * attempt. Answers whose endpoint it was.
- */
-export async function deliver(
-  sql: Sql,
-  { attemptId, eventId, trigger, signed }: EndedAttempt,
-  outcome: AttemptOutcome,
-): Promise<number> {
-  const { partner_id: partnerId } = await sql
+/** What is known of an attempt that has ended, with its response's headers as text. */
+type Result = Signature &
+  Pick<AttemptOutcome, 'durationMs' | 'address' | 'status' | 'errorCode' | 'hint' | 'responseBody'> & {
+    responseHeaders: string | null
+  }
+
+type Stated<Values> = { [Name in keyof Values]: Values[Name] | Expression<Values[Name]> }
+
+const resultOf = (result: Stated<Result>) => ({
+  signed_at: result.at,
+  signature: result.signature,
+  finished_at: raw<Date>`clock_timestamp()`,
+  duration_ms: result.durationMs,
+  address: result.address,
+  status: result.status,
+  error_code: result.errorCode,
+  hint: result.hint,
+  response_headers: raw<Record<string, string> | null>`${result.responseHeaders}::jsonb`,
+  response_body: result.responseBody,
+})
+
+const textOf = ({ responseHeaders }: AttemptOutcome) =>
+  responseHeaders === null ? null : JSON.stringify(responseHeaders)
+
+interface Delivered extends Result {
+  attemptId: string
+  eventId: string
+  isResend: boolean
+}
+
+const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
+  sql
     .with('delivery', (cte) =>
       cte
         .updateTable('deliveries')
@@ -62,10 +75,10 @@ export async function deliver(
           settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
           lease: null,
           leased_until: null,
-          resend_requested_at: raw<null>`case when state = 'pending' or ${trigger === 'resend'} then null
+          resend_requested_at: raw<null>`case when state = 'pending' or ${value('isResend')} then null
             else resend_requested_at end`,
         })
-        .where('event_id', '=', eventId)
+        .where('event_id', '=', value('eventId'))
         .returning('partner_id'),
     )
     // written only when it changes: a row that every delivery updated would make them wait for each other
@@ -79,17 +92,44 @@ export async function deliver(
           recovered_at: raw<Date>`case when failing_since is null then recovered_at else clock_timestamp() end`,
         })
         .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
-        .where(isOfRevision(attemptId))
+        .where(isOfRevision(value('attemptId')))
         .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),
     )
     .with('attempt', (cte) =>
       cte
         .updateTable('attempts')
-        .set(endOf(signed, outcome, null))
-        .where('id', '=', attemptId),
+        .set({
+          ...resultOf({
+            at: value('at'),
+            signature: value('signature'),
+            durationMs: value('durationMs'),
+            address: value('address'),
+            status: value('status'),
+            errorCode: value('errorCode'),
+            hint: value('hint'),
+            responseHeaders: value('responseHeaders'),
+            responseBody: value('responseBody'),
+          }),
+          next_attempt_at: null,
+        })
+        .where('id', '=', value('attemptId')),
     )
     .selectFrom('delivery')
-    .select('partner_id')
-    .executeTakeFirstOrThrow()
-  return partnerId
+    .select('partner_id'),
+)
+
+/**
+ * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
+ * attempt. Answers whose endpoint it was.
+ */
+export async function deliver(
+  sql: Sql,
+  { attemptId, eventId, trigger, signed }: EndedAttempt,
+  outcome: AttemptOutcome,
+): Promise<number> {
+  const ids = { attemptId, eventId, isResend: trigger === 'resend' }
+  const result = { ...outcome, ...signed, responseHeaders: textOf(outcome) }
+  const [row] = await writeDelivered(sql, { ...ids, ...result })
+  if (row === undefined) throw new Error(`there is no delivery of ${eventId}`)
+  return row.partner_id
 }

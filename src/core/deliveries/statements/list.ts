@@ -49,6 +49,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
     .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
     .select(['deliveries.resend_requested_at', 'deliveries.body'])
+    .select(raw<boolean>`leads.erased_at is not null`.as('lead_erased'))
     .select(waitsFor.as('waits_for'))
     .select(['latest.number as attempts', 'latest.status as last_status'])
     .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])

@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely'
+import { type Expression, sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { type AttemptTrigger, LEASE_MS } from '../decisions/delivery.ts'
 import { openSecrets, type StoredSecret } from '../../endpoints/statements/secrets.ts'
@@ -27,7 +27,7 @@ interface Delivery {
 }
 
 /** Locks a partner's endpoint: what an attempt needs to know of its row. */
-export function endpointOf(trx: Sql, partnerId: number) {
+export function endpointOf(trx: Sql, partnerId: number | Expression<number>) {
   return trx
     .selectFrom('endpoints')
     .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])

@@ -1,5 +1,6 @@
 import { decideAttempt, type DeliveryFacts } from '../decisions/attempt-decision.ts'
 import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
+import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
 import { type AttemptRow, endpointOf, newAttempt, type StartedAttempt } from './new-attempt.ts'
 
@@ -28,6 +29,13 @@ interface NewDelivery {
   request_id: string | null
 }
 
+const lockFree = compiledOnce<{ partnerId: number }>()((sql, value) =>
+  endpointOf(sql, value('partnerId'))
+    .where('state', '=', 'active')
+    .where('paced_until', 'is', null)
+    .skipLocked(),
+)
+
 /**
  * Opens the first attempt at a delivery in the transaction that writes it. `undefined`: the endpoint cannot be called
  * right now, or it is locked, and recording must not wait for that.
@@ -44,11 +52,7 @@ export async function openFirst(
   }: NewDelivery,
   encryptionKeys: readonly Buffer[],
 ): Promise<OpenedFirst | undefined> {
-  const endpoint = await endpointOf(trx, partnerId)
-    .where('state', '=', 'active')
-    .where('paced_until', 'is', null)
-    .skipLocked()
-    .executeTakeFirst()
+  const [endpoint] = await lockFree(trx, { partnerId })
   if (endpoint === undefined) return undefined
   const locked = { ...endpoint, ...(await readUnderLock(trx, { id: endpoint.id, partnerId })) }
   const { now } = locked

@@ -135,6 +135,6 @@ function advice(status: number): string {
   if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'
   if (status === 400)
     return `it must accept every event, including types that you do not use; ${OR_SIGNATURE}`
-  if (status >= 500) return 'look for the error in its log at the time of this attempt'
+  if (status >= 500) return 'look for the error in its log'
   return 'respond with 200 to every event, including types that you do not use'
 }

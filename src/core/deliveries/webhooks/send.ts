@@ -1,5 +1,6 @@
 import { lookup as systemLookup, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import type { Readable } from 'node:stream'
 import { Agent, request } from 'undici'
 import type { Answer, AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import { REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
@@ -13,7 +14,8 @@ import { headerValue, keptHeaders, readBody } from './response.ts'
 interface WebhookRequest {
   url: string
   headers: Record<string, string>
-  body: string
+  /** In parts, it needs the header `content-length`. */
+  body: string | Readable
 }
 
 interface SenderOptions extends EndpointPolicy {
@@ -52,7 +54,7 @@ export function createSender(options: SenderOptions) {
     const started = performance.now()
     const deadline = AbortSignal.timeout(total)
     const aborted = signal ? AbortSignal.any([signal, deadline]) : deadline
-    const bytes = Buffer.from(webhook.body)
+    const bytes = typeof webhook.body === 'string' ? Buffer.from(webhook.body) : webhook.body
     const answer: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
     let failure: Diagnosis | null = checkEndpointUrl(webhook.url, options)
     if (failure === null) {
@@ -66,7 +68,7 @@ export function createSender(options: SenderOptions) {
     return {
       ...outcomeOf(answer, failure),
       ...answer,
-      address: tracking.addressOf(bytes) ?? failure?.address ?? null,
+      address: (Buffer.isBuffer(bytes) ? tracking.addressOf(bytes) : null) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
     }
   }
@@ -89,7 +91,7 @@ function defaultLookup(allowPrivateNetwork: boolean): LookupFunction {
 async function exchange(
   dispatcher: Agent,
   { url, headers }: WebhookRequest,
-  bytes: Buffer,
+  bytes: Buffer | Readable,
   signal: AbortSignal,
   answer: Answer,
 ): Promise<void> {

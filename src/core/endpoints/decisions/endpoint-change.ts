@@ -32,6 +32,8 @@ export const endpointLimits = {
   /** Set, rotate, pause, resume and test. */
   actions: { inARow: 30, everyMinutes: 2 },
   certifications: { inARow: 30, everyMinutes: 2 },
+  /** In a sandbox. */
+  rehearsals: { inARow: 30, everyMinutes: 2 },
 } as const
 
 export type EndpointLimit = keyof typeof endpointLimits | 'changes'

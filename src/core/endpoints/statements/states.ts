@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely'
+import { type Expression, sql as raw } from 'kysely'
 import { type EndpointTransition, endpointTransitions } from '../decisions/endpoint.ts'
 import { incidentAfterResume } from './incidents.ts'
 import { hasNotices } from './notices.ts'
@@ -60,7 +60,7 @@ export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: st
 }
 
 /** Whether the attempt called the endpoint's current revision. */
-export function isOfRevision(attemptId: string) {
+export function isOfRevision(attemptId: string | Expression<string>) {
   return raw<boolean>`endpoints.revision = (select endpoint_revision from attempts where id = ${attemptId})`
 }
 

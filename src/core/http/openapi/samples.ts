@@ -23,7 +23,7 @@ export interface ClientCall {
   open?: boolean
   /** What the result is named, or one of its items. Absent if the call returns nothing. */
   result?: string
-  /** Fields of the result that the sample prints. */
+  /** Fields of the result that the sample prints; the whole of it if there are none. */
   prints?: readonly string[]
   /** Whether it returns items: all at once, or page by page. */
   items?: 'together' | 'in pages'
@@ -53,7 +53,7 @@ function inTypeScript(call: SampledCall): string {
   const options = call.ownKey === true ? [write({ idempotencyKey: key }, typeScript)] : []
   const asked = (before: string, after = '') =>
     invoke([`${before}referrals.${call.call}`, after], argumentsOf(call, options, typeScript), typeScript)
-  const print = `console.log(${prints.map((field) => `${result}.${camelCase(field)}`).join(', ')})`
+  const print = `console.log(${prints.map((field) => `${result}.${camelCase(field)}`).join(', ') || result})`
   const each = `  ${print}\n}`
   const statements = {
     nothing: [asked('await ')],
@@ -74,7 +74,7 @@ function inPython(call: SampledCall): string {
   const options = call.ownKey === true ? [`idempotency_key=${write(key, python)}`] : []
   const asked = (before: string, after = '') =>
     invoke([`${before}referrals.${snakeCase(call.call)}`, after], argumentsOf(call, options, python), python)
-  const print = `print(${prints.map((field) => `${result}.${field}`).join(', ')})`
+  const print = `print(${prints.map((field) => `${result}.${field}`).join(', ') || result})`
   const loop = [asked(`for ${result} in `, ':'), `    ${print}`]
   const statements = {
     nothing: [asked('')],

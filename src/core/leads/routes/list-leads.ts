@@ -45,6 +45,9 @@ const body = strictBody({
   partner_lead_id: optionalRules.partner_lead_id.rule
     .optional()
     .describe('Only leads with this identifier of yours.'),
+  partner_lead_id_prefix: optionalRules.partner_lead_id.rule
+    .optional()
+    .describe('Only leads whose identifier of yours begins with this.'),
   closed: z
     .boolean('must be true or false')
     .optional()
@@ -67,6 +70,7 @@ const schema = operation({
     newest: {},
     'failing webhooks': { delivery: 'failing', limit: 20 },
     'open leads': { closed: false },
+    'of a population': { partner_lead_id_prefix: 'POPULATION-3107-' },
   },
   response: z.object({
     success,
@@ -102,7 +106,8 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
   app.post('/list-leads', {
     schema,
     handler: async (request) => {
-      const { limit, after, status, closed, delivery, partner_lead_id: partnerLeadId } = request.body
+      const { limit, after, status, closed, delivery } = request.body
+      const { partner_lead_id: partnerLeadId, partner_lead_id_prefix: prefix } = request.body
       const found = await find(sql, request.partnerId, {
         limit: limit + 1,
         ...(typeof after === 'number' && { before: after }),
@@ -110,6 +115,7 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
         ...(closed !== undefined && { isClosed: closed }),
         ...(delivery !== undefined && { delivery }),
         ...(partnerLeadId !== undefined && { partnerLeadId }),
+        ...(prefix !== undefined && { prefix }),
       })
       const page = found.slice(0, limit)
       return {

@@ -1,21 +1,12 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../decisions/referral.ts'
+import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import { leadsNow } from './leads-now.ts'
 
-/**
- * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
- * and with its events as they were before the wait: then both are read once more.
- */
-export async function lockLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
-  const lead = await readLead(trx, leadId, items)
-  return lead === undefined || lead.isConsistent ? lead : readLead(trx, leadId, items)
-}
-
-function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
-  const keys = items.map((item) => item.dedupeKey)
-  return trx
+const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, value) =>
+  sql
     .selectFrom('leads')
     .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
@@ -31,7 +22,7 @@ function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
     .select(
       raw<Record<string, string>>`(
         select coalesce(json_object_agg(dedupe_key, id), '{}') from lead_events
-        where lead_id = leads.id and dedupe_key = any(${keys})
+        where lead_id = leads.id and dedupe_key = any(${value('keys')})
       )`.as('known'),
     )
     .select(
@@ -39,9 +30,24 @@ function readLead(trx: Sql, leadId: number, items: readonly MilestoneItem[]) {
         'isConsistent',
       ),
     )
-    .where('id', '=', leadId)
-    .forUpdate()
-    .executeTakeFirst()
+    .where('id', '=', value('leadId'))
+    .forUpdate(),
+)
+
+/**
+ * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
+ * and with its events as they were before the wait: then both are read once more.
+ */
+export async function lockLead(
+  trx: Sql,
+  leadId: number,
+  items: readonly MilestoneItem[],
+): Promise<LockedLead | undefined> {
+  const values = { leadId, keys: items.map((item) => item.dedupeKey) }
+  const [lead] = await selectLead(trx, values)
+  if (lead === undefined || lead.isConsistent) return lead
+  const [read] = await selectLead(trx, values)
+  return read
 }
 
-export type LockedLead = NonNullable<Awaited<ReturnType<typeof readLead>>>
+export type LockedLead = Awaited<ReturnType<typeof selectLead>>[number]

@@ -71,9 +71,10 @@ export const Lead = defineEntity({
     { name: 'leads_partner_id_index', properties: ['partner', 'id'] },
     { name: 'leads_status_index', properties: ['partner', 'status', 'id'] },
     {
-      name: 'leads_partner_lead_id_index',
+      // by which a lead is found by the whole of it or by its beginning
+      name: 'leads_partner_lead_id_prefix_index',
       expression:
-        'create index leads_partner_lead_id_index on leads (partner_id, partner_lead_id, id) where partner_lead_id is not null',
+        'create index leads_partner_lead_id_prefix_index on leads (partner_id, partner_lead_id text_pattern_ops, id) where partner_lead_id is not null',
     },
     {
       name: 'leads_email_hash_index',

@@ -1,6 +1,5 @@
 import {
   type Client,
-  isGrpcDeadlineError,
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -22,6 +21,7 @@ import { markStarted } from '../statements/workflow-starts.ts'
 import type { Sql } from '../../database/orm.ts'
 import type { ReferralState } from '../decisions/referral.ts'
 import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
+import { isTimeUp } from '../../temporal/time-up.ts'
 import { startAttributes } from '../../temporal/search-attributes.ts'
 import { type OnCutOff, type StartState, startStateOf } from './start-state.ts'
 
@@ -213,12 +213,13 @@ function optionsOf({ state, carried }: StartState) {
     // kept by the workflow’s further runs, and shown in the Web UI
     ...(state.requestId !== undefined && { memo: { request_id: state.requestId } }),
     typedSearchAttributes: startAttributes(state),
+    priority: { fairnessKey: `partner-${state.partnerId}` },
   }
 }
 
 /** The server keeps a signal for a worker to come; an update it does not. */
 function isUnanswered(error: unknown): boolean {
-  return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)
+  return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTimeUp(error)
 }
 
 function isRefusedAsClosed(error: unknown): boolean {

@@ -1,10 +1,16 @@
 import type { Logger } from 'pino'
 import type { MailRefusal } from '../src/core/leads/tables/onboarding-mail.ts'
+import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { millisecondsSince, workflowFields } from './log-fields.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
-/** Sends as `mailer` does, with a line in the log for each mail. */
-export function loggedMailer(mailer: Mailer, log: Pick<Logger, 'info'>): Mailer {
+interface Told {
+  observe: Pick<WorkerObserver, 'mailed'>
+  log: Pick<Logger, 'info'>
+}
+
+/** Sends as `mailer` does, with a count and a line in the log for each mail. */
+export function toldMailer(mailer: Mailer, { observe, log }: Told): Mailer {
   return {
     ...mailer,
     async send(mail) {
@@ -13,9 +19,11 @@ export function loggedMailer(mailer: Mailer, log: Pick<Logger, 'info'>): Mailer 
         log.info({ ...mailFields(mail, end), duration_ms: millisecondsSince(began) }, 'mail')
       try {
         const outcome = await mailer.send(mail)
+        observe.mailed(outcome)
         tell({ outcome })
         return outcome
       } catch (error) {
+        observe.mailed('refused')
         // without the address, as `Mailer` has it
         tell({ outcome: 'failed', reason: error instanceof Error ? error.message : String(error) })
         throw error
