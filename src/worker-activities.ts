@@ -3,10 +3,16 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
-import { createActivities, createWaitingActivities } from '../activities/index.ts'
+import { createActivities, createScoreActivities, createWaitingActivities } from '../activities/index.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
-import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
+import {
+  countedProvider,
+  firstProvider,
+  httpScoreProvider,
+  type MadeUpGains,
+  mockScoreProvider,
+} from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forClosing } from './capabilities/closing/worker.ts'
 import { eraseRestored } from './capabilities/erasure/worker.ts'
@@ -15,7 +21,9 @@ import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
 import { forRestore } from './capabilities/restore/worker.ts'
 import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
-import { forSandbox } from './capabilities/sandbox/worker.ts'
+import { erasingMembers } from './capabilities/sandbox/erasure/worker.ts'
+import { forSandbox, populationGains } from './capabilities/sandbox/worker.ts'
+import { forRehearsals } from './capabilities/self-service/worker.ts'
 import type { Config } from './config.ts'
 import { mailerOf } from './worker-mailer.ts'
 import type { Sql } from './core/database/orm.ts'
@@ -78,7 +86,12 @@ export function workerActivities(options: Options) {
     // before any workflow goes on with a lead that was erased
     eraseRestored(options),
   ]
-  const scoreProvider = countedProvider(scoreProviderOf(config), observe)
+  /** Rooms that know a lead's gains, and are asked before the score provider. */
+  const madeUpGains: MadeUpGains[] = [
+    // of a sandbox’s populations
+    populationGains({ sql, environment }),
+  ]
+  const scoreProvider = countedProvider(firstProvider(madeUpGains, scoreProviderOf(config)), observe)
   const dependencies = {
     ...attempting,
     environment,
@@ -100,10 +113,13 @@ export function workerActivities(options: Options) {
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
     ...leavingOutScores({ sql, environment, scoreProvider }),
+    ...erasingMembers({ client, sql }),
     ...forClosing(referrals),
+    ...forRehearsals(options.sender.send),
   }
   return {
     activities: createActivities(dependencies),
+    scoreActivities: createScoreActivities(dependencies),
     waitingActivities: createWaitingActivities(dependencies),
     settled: () => Promise.all([firstAttempts.settled(), onboardingMails.settled()]),
   }

@@ -31,7 +31,7 @@ import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { sdkMetrics } from './metrics/sdk.ts'
-import { waitingWorkerOptions, workerOptions } from './core/temporal/worker-options.ts'
+import { scoresWorkerOptions, waitingWorkerOptions, workerOptions } from './core/temporal/worker-options.ts'
 import { findDatabaseFault, warnOfSessions } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   const settings = readSettings()
   const { config, log, temporal } = settings
   // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
-  const bundle = await workflowBundle()
+  const bundle = await workflowBundle({ callStacks: config.WORKER_CALL_STACKS })
   const servers = await connectToServers(settings)
   settings.outage.askWith(() => reachTemporal(servers.client))
   const { client, guard } = servers
@@ -182,21 +182,24 @@ function createTools({ config, temporal, build, log }: Settings, { sql, client, 
   }
 }
 
-type Work = Pick<ReturnType<typeof workerActivities>, 'activities' | 'waitingActivities'> & {
+type Work = Pick<
+  ReturnType<typeof workerActivities>,
+  'activities' | 'scoreActivities' | 'waitingActivities'
+> & {
   bundle: Awaited<ReturnType<typeof workflowBundle>>
   observe: Pick<WorkerObserver, 'activityFailed'>
 }
 
 interface Workers {
   main: Worker
-  /** With that of the activities that wait for others, where there are any. */
+  /** With those of activities that have a task queue of their own. */
   all: readonly Worker[]
 }
 
 async function createWorkers(
   { config, temporal }: Settings,
   connection: NativeConnection,
-  { bundle, activities, waitingActivities, observe }: Work,
+  { bundle, activities, scoreActivities, waitingActivities, observe }: Work,
 ): Promise<Workers> {
   const interceptors = { activity: [countedFailures(observe.activityFailed)] }
   const create = async (options: WorkerOptions) =>
@@ -204,10 +207,11 @@ async function createWorkers(
       (error: unknown) => fail(`The worker cannot start: ${reasonOf(error)}`),
     )
   const worker = await create({ ...workerOptions(config), workflowBundle: bundle, activities })
+  const scores = await create({ ...scoresWorkerOptions(config), activities: scoreActivities })
   // only capabilities wait; a worker with nothing to do is refused
-  if (Object.keys(waitingActivities).length === 0) return { main: worker, all: [worker] }
+  if (Object.keys(waitingActivities).length === 0) return { main: worker, all: [worker, scores] }
   const waiting = await create({ ...waitingWorkerOptions(config), activities: waitingActivities })
-  return { main: worker, all: [worker, waiting] }
+  return { main: worker, all: [worker, scores, waiting] }
 }
 
 async function run({ all }: Workers): Promise<void> {

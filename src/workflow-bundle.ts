@@ -17,20 +17,24 @@ interface Kept {
 
 /**
  * The bundle that a worker runs its workflows from. Bundling takes more than a second of CPU time, so the result is
- * cached beside the installed packages until they or a source file change.
+ * cached beside the installed packages until they, a source file or `callStacks` change.
  */
-export async function workflowBundle(keptFile = cacheFile): Promise<WorkflowBundle> {
-  const hash = existsSync(installed) ? hashOfSources() : undefined
+export async function workflowBundle({
+  callStacks = false,
+  keptFile = cacheFile,
+} = {}): Promise<WorkflowBundle> {
+  const hash = existsSync(installed) ? hashOfSources(callStacks) : undefined
   const kept = readKept(keptFile)
   if (kept !== undefined && kept.hash === hash) return { code: kept.code }
-  const { code } = await bundleWorkflowCode({ ...bundleOptions, logger: new DefaultLogger('WARN') })
+  const options = { ...bundleOptions({ callStacks }), logger: new DefaultLogger('WARN') }
+  const { code } = await bundleWorkflowCode(options)
   if (hash !== undefined) keep(keptFile, { hash, code })
   return { code }
 }
 
 /** Covers every file that might be bundled: to know which ones are, they would have to be bundled. */
-function hashOfSources(): string {
-  const hash = createHash('sha256').update(readFileSync(installed))
+function hashOfSources(callStacks: boolean): string {
+  const hash = createHash('sha256').update(readFileSync(installed)).update(String(callStacks))
   for (const folder of ['src', 'workflows']) {
     const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).toSorted()
     for (const file of files.filter((name) => name.endsWith('.ts'))) {

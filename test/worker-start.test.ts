@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { ConfigError, readConfig } from '../src/config.ts'
 import { noteKey, retireKeys } from '../src/core/sealing/statements/encryption-keys.ts'
 import { searchAttributes } from '../src/core/leads/decisions/search-attributes.ts'
 import { switchableProxy } from './api/switchable-proxy.ts'
@@ -63,16 +64,28 @@ describe('a worker', () => {
       environment: async () => ({ DATABASE_URL: databaseUrl({ pathname: '/no-such-database' }) }),
       says: /^PostgreSQL at \S+\/no-such-database does not let this role in: database "no-such-database" does not exist \(3D000\); create the database, or correct its name in DATABASE_URL$/,
     },
-    'DATABASE_URL is not set': {
-      environment: async () => ({ DATABASE_URL: '' }),
-      says: /^Configuration: DATABASE_URL is not set\. See docs\/settings\.md\.$/,
-    },
     'ENCRYPTION_KEY lacks the key of what is stored': {
       environment: async () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
       says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget [0-9a-f]{8}$/,
     },
+    'the erasure journal cannot be written': {
+      environment: async () => ({ ERASURE_JOURNAL: '/dev/null/journal' }),
+      says: /^The erasure journal cannot be written in \/dev\/null\/journal: correct ERASURE_JOURNAL \(.+\)$/,
+    },
+    'ENCRYPTION_KEY is not set': {
+      environment: async () => ({ ENCRYPTION_KEY: '' }),
+      says: /^Configuration: ENCRYPTION_KEY is not set\. See docs\/settings\.md\.$/,
+    },
+  }
+
+  /** Those that it finds before it does anything, as it finds that ENCRYPTION_KEY is not set. */
+  const mistakes: Record<string, { environment: Record<string, string>; says: RegExp }> = {
+    'DATABASE_URL is not set': {
+      environment: { DATABASE_URL: '' },
+      says: /^Configuration: DATABASE_URL is not set\. See docs\/settings\.md\.$/,
+    },
     'a production would mail in plain text': {
-      environment: async () => ({
+      environment: {
         ENVIRONMENT: 'production',
         WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
         SMTP_URL: 'smtp://127.0.0.1',
@@ -82,15 +95,11 @@ describe('a worker', () => {
         SCORE_PROVIDER_URL: 'https://scores.example.com',
         STAFF_EMAIL: 'staff@service.example',
         ERASURE_JOURNAL: '/journal',
-      }),
+      },
       says: /^Configuration: SMTP_URL may send emails in plain text: .*set ALLOW_PLAINTEXT=smtp\. See docs\/settings\.md\.$/,
     },
-    'the erasure journal cannot be written': {
-      environment: async () => ({ ERASURE_JOURNAL: '/dev/null/journal' }),
-      says: /^The erasure journal cannot be written in \/dev\/null\/journal: correct ERASURE_JOURNAL \(.+\)$/,
-    },
     'a production has no erasure journal': {
-      environment: async () => ({
+      environment: {
         ENVIRONMENT: 'production',
         WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
         SMTP_URL: 'smtps://mail.example.com',
@@ -100,12 +109,8 @@ describe('a worker', () => {
         SCORE_PROVIDER_URL: 'https://scores.example.com',
         STAFF_EMAIL: 'staff@service.example',
         ALLOW_PLAINTEXT: 'database',
-      }),
+      },
       says: /^Configuration: ERASURE_JOURNAL is required in production: .*\. See docs\/settings\.md\.$/,
-    },
-    'ENCRYPTION_KEY is not set': {
-      environment: async () => ({ ENCRYPTION_KEY: '' }),
-      says: /^Configuration: ENCRYPTION_KEY is not set\. See docs\/settings\.md\.$/,
     },
   }
 
@@ -120,7 +125,7 @@ describe('a worker', () => {
       })
     }
     await Promise.all(Object.entries(faults).map(refuse))
-  }, 60_000)
+  }, 120_000)
 
   const databaseUrl = (changed: Partial<Pick<URL, 'password' | 'pathname'>>) =>
     Object.assign(new URL(service.environment.DATABASE_URL), changed).href
@@ -152,6 +157,14 @@ describe('a worker', () => {
     expect(code).toBe(1)
   })
 
+  it.each(Object.keys(mistakes))('refuses its configuration in one line when %s', (name) => {
+    const { environment = {}, says = /^$/ } = mistakes[name] ?? {}
+    const read = () => readConfig('worker', {}, { ...service.environment, ...environment })
+    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(says)
+    expect(read).not.toThrow('\n')
+  })
+
   it('does not start without a key that another process has begun to use', async () => {
     await noteKey(service.sql, '00000001')
     const refused = await runToEnd('src/worker.ts', service.environment)
@@ -159,15 +172,10 @@ describe('a worker', () => {
     await retireKeys(service.sql, ['00000001'])
   })
 
-  it('starts with more keys than it needs', async () => {
+  it('starts with more keys than it needs, logs lines of JSON, and warns of nothing but that it sends no emails', async () => {
     const keys = [service.environment.ENCRYPTION_KEY, randomBytes(32).toString('base64')]
     const worker = await service.startWorker({ ENCRYPTION_KEY: keys.join(',') })
     expect(await worker.stop()).toBe(0)
-  })
-
-  it('logs lines of JSON, and warns of nothing but that it sends no emails', async () => {
-    const worker = await service.startWorker()
-    await worker.stop()
     const lines = worker.output().trim().split('\n')
     const entries = lines.map((line) => JSON.parse(line) as { level: number; msg: string })
     expect(entries.filter(({ level }) => level > 30)).toEqual([

@@ -90,9 +90,8 @@ describe('Worker Versioning', () => {
       status: 503,
       text: expect.stringContaining('version one of referrals is neither current nor ramping'),
     })
-    expect(worker.output()).toContain(
-      'so it gets no work: temporal worker deployment set-current-version --yes',
-    )
+    const said = 'so it gets no work: temporal worker deployment set-current-version --yes'
+    await until(async () => worker.output().includes(said))
     await makeCurrent('one')
     await arrived(1)
     expect(await until(async () => (await ready(worker)).status === 200)).toBe(true)
@@ -178,7 +177,7 @@ describe('Worker Versioning', () => {
     expect(documented()).toContain(off)
     const reason = `version one of referrals is current, so a worker without a version gets no work: ${off}`
     expect(await ready(worker)).toEqual({ status: 503, text: `not ready: ${reason}\n` })
-    expect(worker.output()).toContain(reason)
+    await until(async () => worker.output().includes(reason))
     await runDocumented([off], { OLD: 'two', NEW: 'one' })
     expect(await until(async () => (await ready(worker)).status === 200)).toBe(true)
     // no version at all is current now

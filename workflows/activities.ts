@@ -9,6 +9,7 @@ import type {
   SettledUpTo,
   TakenOver,
 } from '../src/core/leads/decisions/referral.ts'
+import { SCORES_QUEUE } from '../src/core/temporal/decisions/scores-queue.ts'
 import { isRecord } from './arguments.ts'
 import { policies } from './policies.ts'
 import { interruptible, lasting } from './proxies.ts'
@@ -20,7 +21,7 @@ const record = lasting<Activities>(policies.record)
 const firstTry = lasting<Activities>(policies.firstTry)
 const lastingReading = lasting<Activities>(policies.reading)
 
-export const { recordScoreUpdate } = lasting<Activities>(policies.scores)
+export const { recordScoreUpdate } = lasting<Activities>({ ...policies.scores, taskQueue: SCORES_QUEUE })
 
 export const { sendOnboardingEmail } = lasting<Activities>({
   ...policies.email,

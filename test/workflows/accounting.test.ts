@@ -8,7 +8,7 @@ import {
 } from '../../src/core/leads/decisions/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { until } from '../support/until.ts'
-import { prepareFixture, type Fixture } from './scenes.ts'
+import { sharedFixture, type Fixture } from './scenes.ts'
 
 const once = signalledMilestones.filter(
   (name) => name !== 'client_engaged_in_chat' && name !== 'score_update',
@@ -18,7 +18,7 @@ describe('whatever is sent to a lead', () => {
   let fixture: Fixture
 
   beforeAll(async () => {
-    fixture = await prepareFixture()
+    fixture = await sharedFixture()
   })
 
   const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)

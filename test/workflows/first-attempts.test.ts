@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { REQUEST_LIMIT_MS } from '../../src/core/deliveries/decisions/delivery.ts'
 import { until } from '../support/until.ts'
-import { type Fixture, fixtureOf, prepareFixture } from './scenes.ts'
+import { type Fixture, fixtureOf, sharedFixture } from './scenes.ts'
 
 describe('a webhook that is sent with its recording', () => {
   let fixture: Fixture
   let neighbour: Fixture
 
   beforeAll(async () => {
-    fixture = await prepareFixture()
+    fixture = await sharedFixture()
     neighbour = fixtureOf(fixture.service, await fixture.service.addPartner())
   })
 

@@ -11,13 +11,15 @@ import { resetPointOf } from '../../src/core/temporal/reset-point.ts'
 import { repair } from '../../src/core/temporal/repair.ts'
 import { milestoneUpdate, type ReferralView } from '../../workflows/messages.ts'
 import { prepareService } from '../support/service.ts'
-import { type Fixture, fixtureOf } from './scenes.ts'
+import { type Fixture, fixtureOf, sharedFixture } from './scenes.ts'
 
 const CHAT = 'client_engaged_in_chat'
 const anId: [string, object] = [CHAT, { id: 'a' }]
 const PERIOD_S = 45 * 24 * 60 * 60
 /** A younger run does not end, because Temporal would keep the next one waiting. */
 const SHORTEST_RUN_MS = 2000
+/** As many as the tests below take, with two attempts to spare. */
+const LEADS = 19
 /** Started, its first workflow task, and the timer of the next score update. */
 const LEAST_EVENTS = 5
 
@@ -33,6 +35,7 @@ describe('a lead that is idle after a score update', () => {
   let scores: Awaited<ReturnType<typeof startScoreServer>>
   let mails: Awaited<ReturnType<typeof startMailServer>>
   let worker: ServiceProcess
+  let waiting: { leadId: number; runId: string }[]
   /** Holds the ends of workflow tasks: told of each. */
   let held: { reached: () => void; released: Promise<void> } | undefined
 
@@ -52,6 +55,10 @@ describe('a lead that is idle after a score update', () => {
     })
     startWorker = () => service.startWorker({ TEMPORAL_ADDRESS: proxy })
     worker = await startWorker()
+    waiting = await Promise.all(Array.from({ length: LEADS }, score))
+    // from then on, nothing wakes them: what is held is the end of the task of the lead that a test is about
+    await until(async () => (await unmailed()).length === 0)
+    await delay(SHORTEST_RUN_MS)
   })
 
   beforeEach(() => {
@@ -59,6 +66,8 @@ describe('a lead that is idle after a score update', () => {
   })
 
   let startWorker: () => Promise<ServiceProcess>
+  const unmailed = () =>
+    fixture.service.sql.selectFrom('leads').select('id').where('onboarding_sent_at', 'is', null).execute()
   const handleOf = (leadId: number, runId?: string) =>
     fixture.service.client.workflow.getHandle(`lead-${leadId}`, runId)
   const runOf = async (leadId: number) => (await handleOf(leadId).describe()).runId
@@ -82,13 +91,19 @@ describe('a lead that is idle after a score update', () => {
   }
 
   /** A lead whose next score update is 45 days away; answers its number and run. */
-  async function scored() {
+  async function score() {
     const leadId = await fixture.leads.start()
     await fixture.send(leadId, 'escrow_funded')
     await fixture.arrived(leadId, 2)
     await settled(leadId, 2)
-    await delay(SHORTEST_RUN_MS)
     return { leadId, runId: await runOf(leadId) }
+  }
+
+  /** One of the leads that waited together, for as long as a run must have lasted. */
+  function scored() {
+    const lead = waiting.pop()
+    if (lead === undefined) throw new Error('LEADS is less than the tests take.')
+    return lead
   }
 
   /** Lets 45 days pass on the lead's clock, as an advance does. */
@@ -116,7 +131,7 @@ describe('a lead that is idle after a score update', () => {
   }
 
   it('begins another history, at each of them', async () => {
-    const { leadId, runId: first } = await scored()
+    const { leadId, runId: first } = scored()
     await passPeriod(leadId)
     await fixture.arrived(leadId, 3)
     const second = await continued(leadId, first)
@@ -143,18 +158,25 @@ describe('a lead that is idle after a score update', () => {
   })
 
   it('keeps a run that has just begun, so that a sandbox’s year is not slowed down', async () => {
-    const { leadId, runId } = await scored()
-    await passPeriod(leadId)
-    await fixture.arrived(leadId, 3)
-    const second = await continued(leadId, runId)
-    await passPeriod(leadId, 2)
-    await fixture.arrived(leadId, 4)
-    await settled(leadId, 4)
-    expect(await runOf(leadId)).toBe(second)
+    const isKept = async () => {
+      const { leadId, runId } = scored()
+      await passPeriod(leadId)
+      await fixture.arrived(leadId, 3)
+      const second = await continued(leadId, runId)
+      await passPeriod(leadId, 2)
+      await fixture.arrived(leadId, 4)
+      await settled(leadId, 4)
+      if ((await runOf(leadId)) === second) return true
+      // on a busy machine, the second period may take so long that the run is old enough to end
+      const { startTime, closeTime } = await handleOf(leadId, second).describe()
+      expect(Number(closeTime) - startTime.getTime()).toBeGreaterThanOrEqual(SHORTEST_RUN_MS)
+      return false
+    }
+    expect((await isKept()) || (await isKept()) || (await isKept())).toBe(true)
   })
 
   it('says the same as before', async () => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     await fixture.send(leadId, 'escrow_funded')
     await until(async () => (await view(leadId)).signals.repeated === 1)
     await passPeriod(leadId)
@@ -183,7 +205,7 @@ describe('a lead that is idle after a score update', () => {
     ['two kinds of milestones', { sent: [anId, ['contract_signed']], recorded: [CHAT, 'contract_signed'] }],
     ['news of nothing', { sent: [['wake'], ['read_record'], ['send_now']], recorded: [] }],
   ])('loses and doubles nothing of %s sent as its run ends', async (_, { sent, recorded }) => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     const release = await reachEnd(leadId)
     for (const [name, argument] of sent) await fixture.send(leadId, name, argument)
     release()
@@ -202,7 +224,7 @@ describe('a lead that is idle after a score update', () => {
   })
 
   it('answers a milestone that asks for its answer as its run ends', async () => {
-    const { leadId } = await scored()
+    const { leadId } = scored()
     const release = await reachEnd(leadId)
     const asked = handleOf(leadId).executeUpdate(milestoneUpdate, { args: [{ name: CHAT, id: 'a' }] })
     await delay(UPDATE_MS)
@@ -217,7 +239,7 @@ describe('a lead that is idle after a score update', () => {
     ['closed', (leadId: number) => fixture.send(leadId, 'close', { reason: 'withdrew' }), 'withdrew'],
     ['canceled', (leadId: number) => handleOf(leadId).cancel(), 'canceled'],
   ])('is %s as its run ends', async (_, end, reason) => {
-    const { leadId } = await scored()
+    const { leadId } = scored()
     const release = await reachEnd(leadId)
     await end(leadId)
     release()
@@ -227,28 +249,8 @@ describe('a lead that is idle after a score update', () => {
     expect(sequences(leadId)).toEqual([1, 2, 3])
   })
 
-  it('goes on with another worker, if its own is killed as its run ends', async () => {
-    const { leadId, runId } = await scored()
-    const release = await reachEnd(leadId)
-    await worker.kill()
-    release()
-    await fixture.send(leadId, CHAT, { id: 'a' })
-    worker = await startWorker()
-    await continued(leadId, runId)
-    await passPeriod(leadId, 2)
-    await fixture.arrived(leadId, 4)
-    expect(await fixture.leads.names(leadId)).toEqual([
-      'lead_received',
-      'escrow_funded',
-      'score_update',
-      CHAT,
-      'score_update',
-    ])
-    expect(sequences(leadId)).toEqual([1, 2, 3, 4])
-  })
-
   it('is not idle while a webhook is refused, and is once it is accepted', async () => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
     await passPeriod(leadId)
     await until(async () => (await view(leadId)).failure !== null)
@@ -262,7 +264,7 @@ describe('a lead that is idle after a score update', () => {
   })
 
   it('is not idle while its endpoint is paused', async () => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     await fixture.setEndpoint('paused')
     await passPeriod(leadId)
     await until(async () => (await view(leadId)).held)
@@ -278,7 +280,8 @@ describe('a lead that is idle after a score update', () => {
   it('is not idle while its onboarding email is under way', async () => {
     const taken = Promise.withResolvers<void>()
     mails.answering = taken.promise
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = await score()
+    await delay(SHORTEST_RUN_MS)
     await passPeriod(leadId)
     await fixture.arrived(leadId, 3)
     await fixture.send(leadId, CHAT)
@@ -289,7 +292,7 @@ describe('a lead that is idle after a score update', () => {
   })
 
   it('is not idle while the next score update is due within a minute', async () => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     const soon = 2 * PERIOD_S - 50
     await putClockAhead(fixture.service.sql, leadId, soon)
     await fixture.send(leadId, 'clock_moved', { offset: soon * 1000 })
@@ -307,7 +310,7 @@ describe('a lead that is idle after a score update', () => {
     ['by the timer', passPeriod],
     ['by a signal', (leadId) => fixture.send(leadId, 'score_update')],
   ])('is not idle while scores are asked for %s, however long its history is', async (_, ask) => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     const asked = scores.asked.length
     const answered = Promise.withResolvers<void>()
     scores.answering = answered.promise
@@ -323,7 +326,7 @@ describe('a lead that is idle after a score update', () => {
   })
 
   it('is reset in its latest run, and repeats nothing', async () => {
-    const { leadId, runId } = await scored()
+    const { leadId, runId } = scored()
     await passPeriod(leadId)
     await fixture.arrived(leadId, 3)
     const next = await continued(leadId, runId)
@@ -342,13 +345,33 @@ describe('a lead that is idle after a score update', () => {
     ])
     expect(sequences(leadId)).toEqual([1, 2, 3, 4])
   })
+
+  // the last, because Temporal gives others’ tasks to the killed worker for a while
+  it('goes on with another worker, if its own is killed as its run ends', async () => {
+    const { leadId, runId } = scored()
+    const release = await reachEnd(leadId)
+    await worker.kill()
+    release()
+    await fixture.send(leadId, CHAT, { id: 'a' })
+    worker = await startWorker()
+    await continued(leadId, runId)
+    await passPeriod(leadId, 2)
+    await fixture.arrived(leadId, 4)
+    expect(await fixture.leads.names(leadId)).toEqual([
+      'lead_received',
+      'escrow_funded',
+      'score_update',
+      CHAT,
+      'score_update',
+    ])
+    expect(sequences(leadId)).toEqual([1, 2, 3, 4])
+  })
 })
 
 describe('a lead of whom many milestones come', () => {
   it('begins another history once its own is long, and it is idle', async () => {
-    const service = await prepareService()
-    const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
-    const fixture = fixtureOf(service, partner)
+    const fixture = await sharedFixture()
+    const { service } = fixture
     const leadId = await fixture.leads.start()
     const handle = service.client.workflow.getHandle(`lead-${leadId}`)
     const { runId } = await handle.describe()

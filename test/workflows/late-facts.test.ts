@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { until } from '../support/until.ts'
-import { prepareFixture, type Fixture } from './scenes.ts'
+import { sharedFixture, type Fixture } from './scenes.ts'
 
 describe('after mortgage_ready', () => {
   let fixture: Fixture
 
   beforeAll(async () => {
-    fixture = await prepareFixture()
+    fixture = await sharedFixture()
   })
 
   const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { populationId } from '../../src/capabilities/sandbox/populations/decisions/population.ts'
+import { requestPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
+import { createPopulationStarter } from '../../src/capabilities/sandbox/populations/workflows/populations.ts'
 import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
+import { requestRehearsal } from '../../src/capabilities/self-service/statements/rehearsals.ts'
 import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { openChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
@@ -35,6 +40,7 @@ import {
   endpointPingId,
   endpointWorkflowId,
   referralId,
+  rehearsalId,
   replayId,
   resendId,
   restoreId,
@@ -49,6 +55,7 @@ import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 
@@ -90,6 +97,12 @@ export async function prepareFixture(settings: Record<string, string> = {}): Pro
   const service = await prepareService(settings)
   const [partner] = await Promise.all([service.addPartner(), service.startWorker()])
   return fixtureOf(service, partner)
+}
+
+/** The service that files share, with a partner of one's own. */
+export async function sharedFixture(): Promise<Fixture> {
+  const service = await sharedService()
+  return fixtureOf(service, await service.addPartner())
 }
 
 const viewOf = ({ service }: Fixture, leadId: number) =>
@@ -295,6 +308,31 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(certificationId(id)).result()
     return certificationId(id)
   },
+  async population(service) {
+    const handle = await populationOf(service, 2)
+    await handle.result()
+    return handle.workflowId
+  },
+  async 'population-canceled'(service) {
+    const handle = await populationOf(service, 1000)
+    const begun = service.sql.selectFrom('population_leads').select('number').where('number', '>', 2)
+    await until(async () => (await begun.execute()).length > 0)
+    await handle.cancel()
+    await handle.result().catch(() => undefined)
+    return handle.workflowId
+  },
+  async rehearsal(service) {
+    const partner = await service.addPartner()
+    const { id: endpointId } = await endpointOf(service, partner).row()
+    const { id } = await requestRehearsal(
+      service.sql,
+      { id: endpointId, url: partner.endpoint.url },
+      { checks: ['timeout'], requestedBy: 'key 1' },
+    )
+    await createEndpointRequests(service.client).rehearse(id)
+    await service.client.workflow.getHandle(rehearsalId(id)).result()
+    return rehearsalId(id)
+  },
   async 'endpoint-change-announced-then-applied'(service) {
     const { id: changeId } = await newSecretOf(service)
     const requests = createEndpointRequests(service.client)
@@ -498,4 +536,12 @@ async function advanceRefused(service: Service): Promise<number> {
     void response.writeHead(leads.arrivals(leadId).length === 4 ? 500 : 200).end()
   await createClocks(service).advance(leadId, { days: 365 })
   return leadId
+}
+
+async function populationOf(service: Service, size: number) {
+  const { id: partnerId } = await service.addPartner()
+  const wanted = { partnerId, size, seed: 1, mix: { steep_climb: 1 }, faults: null }
+  const { id } = await requestPopulation(service.sql, { ...wanted, requestId: randomUUID() })
+  await createPopulationStarter(service.client)(id)
+  return service.client.workflow.getHandle(populationId(id))
 }

@@ -44,11 +44,12 @@ describe('the sweep', () => {
     // in a later turn
     const later = await leads.commit()
     await partner.endpoint.until(() => leads.arrivals(later).length === 1)
-    const told = worker
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('cannot start a lead’s workflow'))
-      .map((line) => (JSON.parse(line) as { lead_id: number }).lead_id)
+    // lines come by a pipe of their own, later than webhooks
+    const told = await until(async () => {
+      const lines = worker.output().split('\n')
+      const found = lines.filter((line) => line.includes('cannot start a lead’s workflow'))
+      return found.length >= BROKEN && found.map((line) => (JSON.parse(line) as { lead_id: number }).lead_id)
+    })
     expect(told.toSorted((a, b) => a - b)).toEqual(broken)
     await worker.kill()
   })

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone, type Fence } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
+import { keepTurning, type LoopOptions } from '../../core/temporal/keep-turning.ts'
 import type { Environment } from '../../core/values/environment.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/values/durations.ts'
 import {
@@ -16,14 +15,12 @@ import {
   partnersWithTerms,
 } from './statements/dormancy.ts'
 
-interface Options {
+interface Options extends LoopOptions {
   sql: Sql
   config: { ENVIRONMENT: Environment; DORMANT_AFTER_DAYS: number }
   /** Tells a partner, and staff. @returns whether whom it is for could be told. */
   tellOfDormancy: (digest: Digest) => Promise<boolean>
   log: Pick<Logger, 'info' | 'warn'>
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /**
@@ -32,25 +29,20 @@ interface Options {
  * minute, because a lead's clock may have been moved, and emails nobody.
  */
 export async function keepDormancy(options: Options): Promise<void> {
-  const { sql, config, log, signal } = options
+  const { sql, config, log } = options
   const isSandbox = config.ENVIRONMENT === 'sandbox'
-  const usualMs = isSandbox ? MINUTE_MS : HOUR_MS
-  const turned = options.watchLoop?.('dormancy')
-  let failing = false
-  while (!signal.aborted) {
-    try {
-      await alone(sql, 'dormancy', (fence) =>
+  const loop = {
+    name: 'dormancy',
+    everyMs: isSandbox ? MINUTE_MS : HOUR_MS,
+    againMs: MINUTE_MS,
+    turn: () =>
+      alone(sql, 'dormancy', (fence) =>
         isSandbox ? lookNow(options) : lookOnceAMonth({ ...options, fence }),
-      )
-      failing = false
-      turned?.(usualMs)
-    } catch (error) {
-      if (!failing) log.warn({ err: error }, 'cannot look for leads in which nothing happens; trying again')
-      failing = true
-    }
-    const pauseMs = failing ? MINUTE_MS : usualMs
-    await delay(pauseMs, undefined, { signal }).catch(() => undefined)
+      ),
+    onFailure: (err: unknown) =>
+      log.warn({ err }, 'cannot look for leads in which nothing happens; trying again every minute'),
   }
+  await keepTurning(loop, options)
 }
 
 /** In a sandbox. @returns how many were found. */

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { WatchLoop } from '../../metrics/loops.ts'
 import type { Sql } from '../../core/database/orm.ts'
+import { keepTurning, type LoopOptions } from '../../core/temporal/keep-turning.ts'
 import { leadsOf } from './statements/apply-journal.ts'
 import { endOpenIntents } from './statements/intents.ts'
 import { type ErasureSettings, erasureTools } from './statements/journal.ts'
@@ -14,33 +13,26 @@ const INTERVAL_MS = HOUR_MS
 /** How soon it is tried again. */
 const AGAIN_MS = MINUTE_MS
 
-interface Options {
+interface Options extends LoopOptions {
   sql: Sql
   config: ErasureSettings
   registry: Registry
   log: Logger
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /** Ends erasures of which the journal has only the intent, once an hour until `signal` aborts. */
 export async function keepIntentsEnded(options: Options): Promise<void> {
-  const { sql, config, registry, log, signal } = options
+  const { sql, config, registry, log } = options
   const tell = createUnknownErasures(registry, log)
   const { journal } = erasureTools(config)
   if (journal === undefined) return
-  const turned = options.watchLoop?.('interrupted_erasures')
-  let failing = false
-  while (!signal.aborted) {
-    try {
-      tell(leadsOf(await endOpenIntents(sql, journal)))
-      failing = false
-      turned?.(INTERVAL_MS)
-    } catch (error) {
-      if (!failing)
-        log.warn({ err: error }, 'cannot end erasures that were interrupted; trying again every minute')
-      failing = true
-    }
-    await delay(failing ? AGAIN_MS : INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+  const loop = {
+    name: 'interrupted_erasures',
+    everyMs: INTERVAL_MS,
+    againMs: AGAIN_MS,
+    turn: async () => tell(leadsOf(await endOpenIntents(sql, journal))),
+    onFailure: (err: unknown) =>
+      log.warn({ err }, 'cannot end erasures that were interrupted; trying again every minute'),
   }
+  await keepTurning(loop, options)
 }

@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { WatchLoop } from '../../metrics/loops.ts'
 import { isLockTimeout } from '../../core/database/database-away.ts'
 import { alone, type Fence } from '../../core/database/locks/alone.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
+import { keepTurning, type LoopOptions } from '../../core/temporal/keep-turning.ts'
 import { createRetentionMetrics } from './metrics.ts'
 import { dueAmong, runRetention } from './statements/runs.ts'
 import { MINUTE_MS } from '../../core/values/durations.ts'
@@ -13,14 +12,12 @@ import { MINUTE_MS } from '../../core/values/durations.ts'
 /** How soon a run that was interrupted continues. */
 const INTERVAL_MS = MINUTE_MS
 
-interface Options<Settings> {
+interface Options<Settings> extends LoopOptions {
   sql: Sql
   config: Settings
   retained: readonly Retained<Settings>[]
   registry: Registry
   log: Logger
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /**
@@ -28,25 +25,21 @@ interface Options<Settings> {
  * no Temporal; when a class ran last is in the record.
  */
 export async function keepRetention<Settings>(options: Options<Settings>): Promise<void> {
-  const { sql, config, retained, registry, log, signal } = options
+  const { sql, config, retained, registry, log } = options
   const names = retained.map(({ name }) => name)
   const metrics = createRetentionMetrics(registry, log, names)
-  const turned = options.watchLoop?.('retention')
-  let failing = false
-  while (!signal.aborted) {
-    try {
+  const loop = {
+    name: 'retention',
+    everyMs: INTERVAL_MS,
+    async turn() {
       for (const { upkeep } of retained) await upkeep?.(sql)
       const due = await dueAmong(sql, retained, config)
       if (due.length === 0) metrics.held([])
       else await alone(sql, 'retention', (fence) => runDue(options, metrics, fence))
-      failing = false
-      turned?.(INTERVAL_MS)
-    } catch (error) {
-      if (!failing) log.warn({ err: error }, 'cannot remove what is old; trying again every minute')
-      failing = true
-    }
-    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    },
+    onFailure: (err: unknown) => log.warn({ err }, 'cannot remove what is old; trying again every minute'),
   }
+  await keepTurning(loop, options)
 }
 
 /** Looks again, with the lease: another process may have just done it. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { WatchLoop } from '../../metrics/loops.ts'
 import type { Sql } from '../database/orm.ts'
+import { keepTurning, type LoopOptions } from '../temporal/keep-turning.ts'
 import { HOUR_MS, MINUTE_MS } from '../values/durations.ts'
 import { hashEmails } from './statements/email-hashes.ts'
 
@@ -12,12 +12,10 @@ const AT_A_TIME = 200
 /** After each batch; live traffic goes first. */
 const PAUSE_MS = 50
 
-interface Options {
+interface Options extends LoopOptions {
   sql: Sql
   encryptionKeys: readonly Buffer[]
   log: Logger
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /**
@@ -25,22 +23,19 @@ interface Options {
  * Several workers take different ones.
  */
 export async function keepHashed(options: Options): Promise<void> {
-  const { sql, encryptionKeys, log, signal, watchLoop } = options
-  const turned = watchLoop?.('email_hashes')
-  let failing = false
-  while (!signal.aborted) {
-    try {
+  const { sql, encryptionKeys, log, signal } = options
+  const loop = {
+    name: 'email_hashes',
+    everyMs: INTERVAL_MS,
+    againMs: AGAIN_MS,
+    async turn() {
       const hashed = await hashAll(sql, encryptionKeys, signal)
       if (hashed > 0) log.info({ hashed }, 'leads can be found by their email address')
-      failing = false
-      turned?.(INTERVAL_MS)
-    } catch (error) {
-      if (!failing)
-        log.warn({ err: error }, 'cannot hash email addresses of leads; trying again every minute')
-      failing = true
-    }
-    await delay(failing ? AGAIN_MS : INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    },
+    onFailure: (err: unknown) =>
+      log.warn({ err }, 'cannot hash email addresses of leads; trying again every minute'),
   }
+  await keepTurning(loop, options)
 }
 
 async function hashAll(sql: Sql, encryptionKeys: readonly Buffer[], signal: AbortSignal): Promise<number> {

@@ -19,12 +19,14 @@ type Type =
   | 'endpoint'
   | 'resend'
   | 'certification'
+  | 'rehearsal'
   | 'endpointChange'
   | 'endpointPing'
   | 'restore'
   | 'erasure'
   | 'reset'
   | 'closing'
+  | 'population'
 type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */

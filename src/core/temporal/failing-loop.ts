@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone } from '../database/locks/alone.ts'
 import {
   type FailingWorkflow,
@@ -16,6 +14,7 @@ import { findRuns, isTaskFailing } from './failing-tasks.ts'
 import type { FailedTasks } from './failed-tasks.ts'
 import { leadOf } from './names.ts'
 import { forEachInFlight } from './in-flight.ts'
+import { keepTurning, type LoopOptions } from './keep-turning.ts'
 
 const INTERVAL_MS = 5000
 /** Each costs a call to Temporal: at most 40 a second for each of the two. */
@@ -23,15 +22,13 @@ const PER_TURN = 200
 const REST_MS = 10_000
 const TOLD_PER_TURN = 100
 
-interface Options {
+interface Options extends LoopOptions {
   sql: Sql
   client: Client
   failed: FailedTasks
   /** This worker's. */
   build: string
   log: Logger
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /**
@@ -40,22 +37,18 @@ interface Options {
  * its cost does not grow with the number of workflows.
  */
 export async function watchFailing(options: Options): Promise<void> {
-  const { sql, log, signal, watchLoop } = options
-  const turned = watchLoop?.('failing_workflows')
-  let isAway = false
-  while (!signal.aborted) {
-    try {
+  const { sql, log } = options
+  const loop = {
+    name: 'failing_workflows',
+    everyMs: INTERVAL_MS,
+    async turn() {
       await learn(options)
       await alone(sql, 'failing_workflows', () => check(options))
-      isAway = false
-      turned?.(INTERVAL_MS)
-    } catch (error) {
-      if (!isAway)
-        log.warn({ err: error }, 'cannot look for workflows whose task fails; trying again every 5 seconds')
-      isAway = true
-    }
-    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    },
+    onFailure: (err: unknown) =>
+      log.warn({ err }, 'cannot look for workflows whose task fails; trying again every 5 seconds'),
   }
+  await keepTurning(loop, options)
 }
 
 /** A task that is lost on the way fails again, and is noted then. */

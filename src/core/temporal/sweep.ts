@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { WatchLoop } from '../../metrics/loops.ts'
 import { alone } from '../database/locks/alone.ts'
 import type { Sql } from '../database/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
+import { keepTurning, type LoopOptions } from './keep-turning.ts'
 import { rememberFailures } from './remembered-failures.ts'
 
 const INTERVAL_MS = 1000
@@ -29,21 +28,19 @@ export interface Swept {
 /** What is done every fifth sweep, before anything is started: it needs no Temporal. */
 export type Chore = () => Promise<unknown>
 
-interface SweepOptions {
+interface SweepOptions extends LoopOptions {
   sql: Sql
   swept: readonly Swept[]
   chores: readonly Chore[]
   log: Logger
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /**
  * Starts the workflows that a crash or an absent Temporal left out: every second, by one process at a time,
  * until `signal` aborts.
  */
-export async function sweep({ sql, swept, chores, log, signal, watchLoop }: SweepOptions): Promise<void> {
-  const turned = watchLoop?.('sweep')
+export async function sweep(options: SweepOptions): Promise<void> {
+  const { sql, swept, chores, log, signal } = options
   const turns = swept.map((row) => ({
     isUrgent: row.urgent !== undefined,
     take: turnOf(row, { sql, log, signal }),
@@ -59,20 +56,20 @@ export async function sweep({ sql, swept, chores, log, signal, watchLoop }: Swee
     return started
   }
 
-  let failing = false
-  for (let turn = 0; !signal.aborted; turn += 1) {
-    try {
-      const started = await alone(sql, 'sweep', () => take(turn % RARELY === 0))
+  let next = 0
+  const loop = {
+    name: 'sweep',
+    everyMs: INTERVAL_MS,
+    async turn() {
+      const isRare = next % RARELY === 0
+      next += 1
+      const started = await alone(sql, 'sweep', () => take(isRare))
       if (started > 0) log.info({ started }, 'started workflows that were left out')
-      failing = false
-      turned?.(INTERVAL_MS)
-    } catch (error) {
-      if (!failing)
-        log.warn({ err: error }, 'cannot start workflows that were left out; trying again every second')
-      failing = true
-    }
-    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    },
+    onFailure: (err: unknown) =>
+      log.warn({ err }, 'cannot start workflows that were left out; trying again every second'),
   }
+  await keepTurning(loop, options)
 }
 
 /** Starts what a row finds, apart from those that failed a moment ago. Answers how many. */

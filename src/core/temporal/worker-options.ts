@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { LEASE_MS } from '../deliveries/decisions/delivery.ts'
+import { SCORES_QUEUE } from './decisions/scores-queue.ts'
 import { WAITING_QUEUE } from './decisions/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 
@@ -7,21 +8,21 @@ const fileOf = (path: string) => new URL(`../../../workflows/${path}`, import.me
 
 const payloadConverterPath = fileOf('payload-converter.ts')
 
-/** What the workflows are bundled from, for a worker and for a replay: both must run the same. */
-export const bundleOptions = {
+/**
+ * What the workflows are bundled from, for a worker and for a replay: both must run the same.
+ *
+ * @param callStacks whether stacks are made in workflows: of their promises, which operators see, and of their errors.
+ */
+export const bundleOptions = ({ callStacks }: { callStacks: boolean }) => ({
   workflowsPath: fileOf('index.ts'),
   payloadConverterPath,
   workflowInterceptorModules: [fileOf('interceptors.ts')],
-}
+  preloadModules: [...(callStacks ? [] : [fileOf('without-stacks.ts')]), fileOf('preloaded.ts')],
+})
 
-type Settings = Pick<
-  Config<'worker'>,
-  | 'WORKER_WORKFLOW_TASKS'
-  | 'WORKER_ACTIVITIES'
-  | 'WORKER_CACHED_WORKFLOWS'
-  | 'TEMPORAL_DEPLOYMENT_NAME'
-  | 'TEMPORAL_WORKER_BUILD_ID'
->
+type Version = Pick<Config<'worker'>, 'TEMPORAL_DEPLOYMENT_NAME' | 'TEMPORAL_WORKER_BUILD_ID'>
+type Settings = Version &
+  Pick<Config<'worker'>, 'WORKER_WORKFLOW_TASKS' | 'WORKER_ACTIVITIES' | 'WORKER_CACHED_WORKFLOWS'>
 
 /** How much a worker does at a time, how it stops, and under which version it works. */
 export function workerOptions(settings: Settings) {
@@ -38,11 +39,31 @@ export function workerOptions(settings: Settings) {
   }
 }
 
+/** How many scores a worker asks for at a time. */
+const SCORES = 20
+/** Temporal's own default. It is said, so that it takes the place of a former limit. */
+const NO_LIMIT = 100_000
+
+/** What asks the score provider: see `SCORES_QUEUE`. Activities only. */
+export function scoresWorkerOptions(settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE'>) {
+  return {
+    dataConverter: { payloadConverterPath },
+    taskQueue: SCORES_QUEUE,
+    maxConcurrentActivityTaskExecutions: SCORES,
+    // the server keeps to it, for all workers together
+    maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
+    // as long as the worker's other activities
+    shutdownGraceTime: LEASE_MS,
+    shutdownForceTime: '30 seconds' as const,
+    ...versioning(settings),
+  }
+}
+
 /** How many activities of a worker wait for others at a time. */
 const WAITING = 10
 
 /** What waits for the worker's other activities: see `WAITING_QUEUE`. Activities only. */
-export function waitingWorkerOptions(settings: Settings) {
+export function waitingWorkerOptions(settings: Version) {
   return {
     dataConverter: { payloadConverterPath },
     taskQueue: WAITING_QUEUE,
@@ -55,7 +76,7 @@ export function waitingWorkerOptions(settings: Settings) {
 }
 
 /** Leads outlive every version, so each continues with the current one at its next task. */
-function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Settings) {
+function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
   if (name === undefined || buildId === undefined) return {}
   return {
     workerDeploymentOptions: {

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import type { WatchLoop } from '../../../metrics/loops.ts'
 import type { Sql } from '../../database/orm.ts'
 import { alone } from '../../database/locks/alone.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/durations.ts'
+import { keepTurning, type LoopOptions } from '../../temporal/keep-turning.ts'
 import { reconcile, refreshOverdue, restartEnded } from './reconcile.ts'
 import { referralId } from '../../temporal/names.ts'
 import type { Referrals } from './referrals.ts'
@@ -16,13 +15,11 @@ const FULL_EVERY_MS = DAY_MS
 /** When some leads failed, or another process was at it. */
 const FULL_AGAIN_MS = HOUR_MS
 
-interface Options {
+interface Options extends LoopOptions {
   client: Client
   sql: Sql
   referrals: Referrals
   log: Logger
-  signal: AbortSignal
-  watchLoop?: WatchLoop
 }
 
 /**
@@ -31,27 +28,26 @@ interface Options {
  * time.
  */
 export async function keepReconciled(options: Options): Promise<void> {
-  const { sql, log, signal, watchLoop } = options
-  const turned = watchLoop?.('comparison')
+  const { sql, log } = options
   let fullAt = 0
-  while (!signal.aborted) {
-    const isFull = Date.now() >= fullAt
-    let isDone = false
-    const turn = async () => {
-      const { repaired, failed } = await repair(options, isFull)
-      isDone = failed === 0
-      return repaired
-    }
-    try {
-      const repaired = await alone(sql, 'comparison', turn)
+  const loop = {
+    name: 'comparison',
+    everyMs: INTERVAL_MS,
+    async turn() {
+      const isFull = Date.now() >= fullAt
+      let isDone = false
+      const repaired = await alone(sql, 'comparison', async () => {
+        const result = await repair(options, isFull)
+        isDone = result.failed === 0
+        return result.repaired
+      })
       if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
       if (isFull) fullAt = Date.now() + (isDone ? FULL_EVERY_MS : FULL_AGAIN_MS)
-      turned?.(INTERVAL_MS)
-    } catch (error) {
-      log.warn({ err: error }, 'cannot compare the workflows with the record; trying again in five minutes')
-    }
-    await delay(INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    },
+    onFailure: (err: unknown) =>
+      log.warn({ err }, 'cannot compare the workflows with the record; trying again every five minutes'),
   }
+  await keepTurning(loop, options)
 }
 
 interface Repair {

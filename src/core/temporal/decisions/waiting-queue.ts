@@ -5,6 +5,7 @@
  * | Queue       | Its activities wait for                                                                         |
  * | ----------- | ----------------------------------------------------------------------------------------------- |
  * | `referrals` | PostgreSQL, one HTTP or SMTP request, and their turn among activities that run already: for no activity |
+ * | `scores`    | PostgreSQL and the score provider: for no activity                                                      |
  * | `waiting`   | activities of `referrals`: dates on a lead's clock, a lead that takes over a restored record            |
  *
  * All other waiting is done by workflows, by timers, signals and retries, which take no place. With one place for
