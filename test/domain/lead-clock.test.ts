@@ -16,6 +16,7 @@ const clock: LeadClock = {
   now,
   offsetSeconds: 0,
   isClosed: false,
+  isErased: false,
   anchor: null,
   lastPeriod: 0,
   endsAt: null,

@@ -1,13 +1,16 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
 import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
+import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts'
 import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
-import { referralId } from '../../src/core/temporal/names.ts'
+import { referralId, TASK_QUEUE } from '../../src/core/temporal/names.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
@@ -15,14 +18,14 @@ const YEAR = { days: 365 }
 const SEQUENCES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 describe('an advance in the lead’s own workflow', () => {
-  let service: Service
+  let service: SharedService
   let port: number | undefined
   let partner: SandboxPartner
   let lead: number
 
   beforeAll(async () => {
-    service = await prepareService()
-    ;[{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+    service = await sharedService()
+    ;({ port } = service)
   }, 60_000)
 
   beforeEach(async () => {
@@ -162,6 +165,72 @@ describe('an advance in the lead’s own workflow', () => {
     await stopped()
     expect(sequences()).toEqual(SEQUENCES)
     await expectKnown()
+  })
+
+  describe('while the endpoint keeps a webhook waiting', () => {
+    let held: PromiseWithResolvers<number>
+    const advanceOf = () => service.client.workflow.getHandle(advanceId(lead))
+    const underWay = () =>
+      until(async () =>
+        advanceOf()
+          .describe()
+          .catch(() => undefined),
+      )
+
+    beforeEach(async () => {
+      held = Promise.withResolvers<number>()
+      answer((arrival) => (arrival === 3 ? held.promise : 200))
+      await service.referrals.signal(lead, 'contract_signed')
+      await partner.endpoint.until(() => partner.arrivals(lead).length === 3)
+    })
+
+    it('says where the clock stands, if an operator terminates it', async () => {
+      const advancing = partner.advance(lead, { to: 'next_retry' })
+      await underWay()
+      await advanceOf().terminate()
+      const { status, data } = await advancing
+      expect([status, data.lead_id, data.status]).toEqual([200, lead, 'escrow_funded'])
+      await stopped()
+      held.resolve(200)
+    })
+
+    it('knows the lead no more, if that is erased', async () => {
+      const advancing = partner.advance(lead, { to: 'next_retry' })
+      await underWay()
+      const erased = await partner.post('erase-lead', { lead_id: lead, reason: 'borrower_request' })
+      expect([erased.status, (await advancing).status]).toEqual([200, 404])
+      held.resolve(200)
+    })
+
+    it('goes on to its own date after one to an earlier date', async () => {
+      const client = service.client
+      const start = client.workflow.start.bind(client.workflow)
+      const since = await clockStart(service.sql, lead)
+      const args = [lead, Date.now() + DAY_MS, since]
+      await start('advance', { workflowId: advanceId(lead), taskQueue: TASK_QUEUE, args })
+      const refused = Promise.withResolvers<void>()
+      const observed = Object.create(client, {
+        workflow: {
+          value: Object.create(client.workflow, {
+            start: {
+              value: async (...given: Parameters<typeof start>) =>
+                start(...given).catch((error: unknown) => {
+                  refused.resolve()
+                  throw error
+                }),
+            },
+          }),
+        },
+      }) as typeof client
+      const advancing = createClocks({ client: observed, sql: service.sql }).advance(lead, { days: 50 })
+      // it is the other's end that it waits for from here on
+      await refused.promise
+      held.resolve(200)
+      const advanced = await advancing
+      expect(advanced).toMatchObject({ kind: 'done', clock: { status: 'score_update' } })
+      await stopped()
+      expect(Math.round((await standing()).offset_seconds / 86_400)).toBe(50)
+    }, 30_000)
   })
 
   it('in a sandbox only, and of nothing but an advance', async () => {

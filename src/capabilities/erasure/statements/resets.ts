@@ -51,6 +51,8 @@ export async function requestReset(
     if (running?.finishedAt === null) return { kind: 'requested', reset: running }
     const quota = await takePlace(trx, partnerId, RESETS)
     if (quota.isRefused) return { kind: 'too_many', quota }
+    // before the instant up to which leads are erased: what creates them by itself is ended by then
+    for (const clear of cleared) await clear(trx, partnerId)
     const { leads, held } = await countLeads(trx, partnerId)
     const counts = { leads, held }
     await trx.deleteFrom('resets').where('partner_id', '=', partnerId).execute()
@@ -59,7 +61,6 @@ export async function requestReset(
       .values({ partner_id: partnerId, requested_by: requestedBy, ...counts })
       .returning('requested_at as requestedAt')
       .executeTakeFirstOrThrow()
-    for (const clear of cleared) await clear(trx, partnerId)
     await recordAudit(trx, requestedBy, {
       action: 'partner.reset',
       outcome: 'done',

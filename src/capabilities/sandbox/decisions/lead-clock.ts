@@ -31,7 +31,9 @@ export interface LeadClock {
   now: number
   /** How far it runs ahead of ours, in seconds. */
   offsetSeconds: number
+  /** Also if it is erased. */
   isClosed: boolean
+  isErased: boolean
   /** `escrow_funded`; `null` before it. */
   anchor: number | null
   /** The last of the timer's score updates that is recorded or left out by a fault; 0 before the first. */

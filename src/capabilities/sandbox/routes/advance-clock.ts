@@ -141,6 +141,8 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, { sql, c
       if (advanced === undefined) throw unknownLead()
       if (!('clock' in advanced)) throw refusals[advanced.kind](to === undefined ? 'days' : 'to')
       const { kind, clock } = advanced
+      // erased meanwhile
+      if (clock.isClosed && !(await ownsLead(sql, request.partnerId, lead))) throw unknownLead()
       const data = {
         lead_id: lead,
         now: leadTime(clock.now),

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { sinkFaultNames } from '../faults/decisions/fault.ts'
+import { parseSigned } from '../decisions/signed-body.ts'
 import { findSink, readArrivals } from '../statements/sinks.ts'
-import { isTooDeep } from '../../../core/values/json-depth.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { SinkRouteDependencies } from './dependencies.ts'
 import { noObject } from '../../../core/http/errors.ts'
@@ -144,10 +144,5 @@ const toWire = (arrival: Arrival) => ({
   received_at: formatTimestamp(arrival.received_at),
   verified: arrival.problem === null,
   problem: arrival.problem,
-  event: arrival.problem === null ? parse(arrival.body) : null,
+  event: arrival.problem === null ? parseSigned(Buffer.from(arrival.body)) : null,
 })
-
-/** It was signed, but maybe by the partner itself. */
-function parse(body: string): unknown {
-  return isTooDeep(Buffer.from(body)) ? null : JSON.parse(body)
-}

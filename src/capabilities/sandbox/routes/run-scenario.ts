@@ -66,7 +66,7 @@ const schema = operation({
         state: z
           .enum(['done', 'running', 'stopped', 'closed'])
           .describe(
-            '`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way.',
+            '`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way, or our staff ended the scenario.',
           ),
         status: leadStatus,
         webhooks: z
@@ -153,6 +153,7 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       })
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
+      if (clock.isClosed && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       const { status } = clock
       const data = {
         lead_id: lead,

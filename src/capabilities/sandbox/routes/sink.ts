@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { parseSigned } from '../decisions/signed-body.ts'
 import { answerBadly } from '../faults/routes/bad-answers.ts'
 import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer, type TakenAnswer } from '../statements/sinks.ts'
 import { problemOf } from '../../../core/deliveries/webhooks/verify.ts'
+import { isMadeUp } from '../../../core/leads/decisions/made-up-leads.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError } from '../../../core/http/errors.ts'
 
@@ -47,16 +49,29 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       )
       const problem = faultOf(found.secrets, bytes, headers) ?? null
       if (problem !== null) await limitUnsigned(request)
-      const answer: TakenAnswer = problem === null ? await takeAnswer(sql, found.partnerId) : REFUSAL
+      const answer: TakenAnswer =
+        problem === null
+          ? await takeAnswer(sql, found.partnerId, { isRehearsed: isOfRehearsal(bytes) })
+          : REFUSAL
       await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
-      const body = { received: true, verified: problem === null }
+      const body = { verified: problem === null, answer: explain(problem, answer.status) }
       if (answer.fault !== null) return answerBadly(reply, answer.fault, answer.status, body)
       if (answer.retryAfter !== null) reply.header('retry-after', String(answer.retryAfter))
       return reply.code(answer.status).send(body)
     },
   })
 }
+
+/** For who reads the attempt: a refusal is not said to be received. */
+function explain(problem: string | null, status: number): string {
+  if (problem !== null) return `Refused: ${problem}.`
+  return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink or a population told this sink.`
+}
+
+/** Whether a webhook that was signed is about a made-up lead. */
+const isOfRehearsal = (bytes: Buffer): boolean =>
+  isMadeUp((parseSigned(bytes) as { data?: { lead_id?: unknown } } | null)?.data?.lead_id)
 
 function faultOf(
   secrets: readonly string[],

@@ -25,6 +25,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     .select(['leads.status', 'clock_offset', 'anchor_at', 'failures', 'next_attempt_at'])
     .select(['endpoint_state', 'is_leased'])
     .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('is_closed'))
+    .select(raw<boolean>`erased_at is not null`.as('is_erased'))
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .select((eb) => [
       eb
@@ -51,6 +52,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     now: row.now.getTime() + ahead,
     offsetSeconds: row.clock_offset,
     isClosed: row.is_closed,
+    isErased: row.is_erased,
     anchor: row.anchor_at?.getTime() ?? null,
     lastPeriod: Math.max(row.last_period ?? 0, row.left_out_period ?? 0),
     endsAt: endOf(row.ready_at),

@@ -115,10 +115,18 @@ export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: r
   return { partnerId, secrets: [...live, ...candidates.map((each) => openSecretOf(each, encryptionKeys))] }
 }
 
-/** Takes the answer to the next webhook, and counts it. */
-export async function takeAnswer(sql: Sql, partnerId: number): Promise<TakenAnswer> {
-  const { rows } = await raw<TakenAnswer>`
-    update sinks set times_left = case when sinks.times_left > 0 then sinks.times_left - 1 else sinks.times_left end
+/**
+ * Takes the answer to the next webhook, and counts it. While a population of the partner's is played with faults, one of so
+ * many is refused where the sink would accept it. A rehearsal's webhooks get the same answer as others, but change nothing:
+ * they are not counted, and not refused by chance.
+ */
+export async function takeAnswer(
+  sql: Sql,
+  partnerId: number,
+  { isRehearsed = false } = {},
+): Promise<TakenAnswer> {
+  const { rows } = await raw<TakenAnswer & { refusal: number | null }>`
+    update sinks set times_left = case when sinks.times_left > 0 and not ${isRehearsed}::boolean then sinks.times_left - 1 else sinks.times_left end
     from (
       select *, coalesce(times_left = 0, false) or coalesce(ends_at <= clock_timestamp(), false) as is_over
       from sinks where partner_id = ${partnerId} for update
@@ -127,9 +135,26 @@ export async function takeAnswer(sql: Sql, partnerId: number): Promise<TakenAnsw
     returning case when before.is_over then 200 else before.status end as status,
       case when before.is_over then 0 else before.delay_ms end as "delayMs",
       case when before.is_over then null else before.fault end as fault,
-      case when before.is_over then null else before.retry_after end as "retryAfter"
+      case when before.is_over then null else before.retry_after end as "retryAfter",
+      (select fault_status from populations
+        where partner_id = ${partnerId} and ended_at is null and not ${isRehearsed}::boolean and random() * fault_one_in < 1) as refusal
   `.execute(sql)
-  return rows[0] ?? { status: 200, delayMs: 0, fault: null, retryAfter: null }
+  const [row] = rows
+  if (row === undefined) return { status: 200, delayMs: 0, fault: null, retryAfter: null }
+  const { refusal, ...answer } = row
+  return answer.status === 200 && answer.fault === null ? { ...answer, status: refusal ?? 200 } : answer
+}
+
+/** Whether a partner's webhooks go to its sink. */
+export async function usesSink(sql: Sql, partnerId: number): Promise<boolean> {
+  const sink = await sql
+    .selectFrom('sinks')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'sinks.partner_id')
+    .select('token')
+    .where('sinks.partner_id', '=', partnerId)
+    .where(raw<boolean>`right(url, ${SINK_PATH.length} + length(token)) = ${SINK_PATH} || token`)
+    .executeTakeFirst()
+  return sink !== undefined
 }
 
 export type TakenAnswer = Required<Omit<SinkAnswer, 'times'>>

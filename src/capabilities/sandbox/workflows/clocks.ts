@@ -23,12 +23,15 @@ import {
   targetOf,
 } from '../decisions/lead-clock.ts'
 import { referralId, TASK_QUEUE } from '../../../core/temporal/names.ts'
+import { isEnded } from '../../../core/temporal/ended.ts'
 import { isPolling } from '../../../core/temporal/polling.ts'
 
 /** How long a response waits for the clock. */
 export const WAIT_MS = 10_000
 /** How long the lead's workflow may take. */
 const ASK_MS = 5000
+/** Clocks are moved by whole seconds. */
+const A_MOMENT_MS = 1000
 
 /** `advancing`: the advance continues after the response. */
 export type AdvanceOutcome =
@@ -53,16 +56,25 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     if (target === undefined) return { kind: 'done', clock, happened: [] }
     if (target !== 'next_retry' && target > furthestOf(clock)) return { kind: 'too_far' }
     const since = await clockStart(sql, leadId)
-    const begun = await begin(clock, target, since, end)
-    if (begun === 'moving' || begun === 'too_many') return { kind: begun }
-    if (begun === 'over') return done(leadId, since)
-    try {
-      const advanced = await client.withDeadline(end, () => handleOf(leadId).result())
-      const after = await readLeadClock(sql, leadId)
-      return after && { kind: 'done', clock: after, ...advanced }
-    } catch (error) {
-      if (error instanceof WorkflowFailedError) throw error
-      return unfinished(leadId, since)
+    for (;;) {
+      const begun = await begin(clock, target, since, end)
+      if (begun === 'moving' || begun === 'too_many') return { kind: begun }
+      if (begun === 'over') return done(leadId, since)
+      try {
+        const advanced = await client.withDeadline(end, () => handleOf(leadId).result())
+        const after = await readLeadClock(sql, leadId)
+        if (after === undefined) return undefined
+        const isAnothers = begun === 'another' && advanced.stopped === undefined && !after.isClosed
+        if (!isAnothers || target === 'next_retry' || after.now > target - A_MOMENT_MS)
+          return { kind: 'done', clock: after, ...advanced }
+        // the end of an advance before this one, which may have freed this one's place
+        await endAdvance(sql, leadId)
+      } catch (error) {
+        // by the lead's end, or by an operator: the clock stays where it is
+        if (isEnded(error)) return done(leadId, since)
+        if (error instanceof WorkflowFailedError) throw error
+        return unfinished(leadId, since)
+      }
     }
   }
 
@@ -78,14 +90,14 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
    * Begins it in a place of its partner's, which it frees at its end. The lead's workflow moves the clock as far as nothing
    * has to be waited for, and leaves the rest to a workflow of its own.
    *
-   * @returns why it was not begun, or whether it is over already.
+   * @returns why it was not begun, or whether it is over already. `another`: one is under way that may be an earlier one.
    */
   async function begin(
     { leadId, open }: LeadClock,
     target: number | 'next_retry',
     since: ClockStart,
     end: number,
-  ): Promise<'moving' | 'too_many' | 'begun' | 'over'> {
+  ): Promise<'moving' | 'too_many' | 'begun' | 'another' | 'over'> {
     // what waits for a retry has to be waited for
     const mayPass = target !== 'next_retry' && (open === null || open.failures === 0)
     const admitted = await admitAdvance(sql, leadId, mayPass)
@@ -99,8 +111,8 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
       return 'begun'
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError)
-        // by the lead's workflow, whose answer came too late
-        return admitted === 'passing' ? 'begun' : 'moving'
+        // by the lead's workflow, whose answer came too late, for this advance or for the one before
+        return admitted === 'passing' ? 'another' : 'moving'
       // one whose start was not answered, and that runs, is not counted
       await endAdvance(sql, leadId).catch(() => undefined)
       throw error

@@ -1,10 +1,12 @@
-import { type Client, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client'
+import type { Client, WorkflowHandle } from '@temporalio/client'
 import type { scenario, ScenarioEnd } from '../../../../workflows/sandbox/scenario.ts'
 import { admitScenarios, isWaiting, type RequestedScenario } from '../statements/sandbox-runs.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { scenarioId } from '../decisions/scenarios.ts'
+import { isEnded } from '../../../core/temporal/ended.ts'
 import { inBatches } from '../../../core/temporal/in-batches.ts'
 import { TASK_QUEUE } from '../../../core/temporal/names.ts'
+import { isTimeUp } from '../../../core/temporal/time-up.ts'
 
 /** How long an answer waits for a scenario. */
 export const WAIT_MS = 10_000
@@ -55,7 +57,9 @@ export function createScenarios({ client, sql, onFailure }: Dependencies): Scena
     try {
       return await handle.result()
     } catch (error) {
-      if (isGrpcDeadlineError(error)) return 'running'
+      if (isTimeUp(error)) return 'running'
+      // its lead was closed or erased meanwhile, or an operator ended it
+      if (isEnded(error)) return 'closed'
       throw error
     }
   }

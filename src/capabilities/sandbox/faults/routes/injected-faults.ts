@@ -72,27 +72,43 @@ export const injectedFaults = plugin<Options>(async (app, { sql, rateLimit, ...o
     request.log.info({ partner_id: partnerId, route: routeOptions.url, fault }, 'a fault was injected')
   }
 
-  async function hang({ partnerId, raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** @returns false if as many as may hang are there. */
+  function takePlace(partnerId: number): boolean {
+    const others = hanging.get(partnerId) ?? 0
+    if (others >= MOST_HANGING) return false
+    hanging.set(partnerId, others + 1)
+    return true
+  }
+
+  function freePlace(partnerId: number): void {
+    const others = (hanging.get(partnerId) ?? 1) - 1
+    if (others > 0) hanging.set(partnerId, others)
+    else hanging.delete(partnerId)
+  }
+
+  async function hang({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.hijack()
-    hanging.set(partnerId, (hanging.get(partnerId) ?? 0) + 1)
     const left = new AbortController()
     raw.socket.once('close', () => left.abort())
     const signal = AbortSignal.any([left.signal, closing.signal])
     await delay(HANGS_MS, undefined, { signal }).catch(() => {})
     raw.socket.destroy()
-    const others = (hanging.get(partnerId) ?? 1) - 1
-    if (others > 0) hanging.set(partnerId, others)
-    else hanging.delete(partnerId)
     return reply
   }
 
   async function happen(request: FastifyRequest, reply: FastifyReply, call: string): Promise<unknown> {
     const { keyId, partnerId, id: requestId } = request
-    const mayHang = (hanging.get(partnerId) ?? 0) < MOST_HANGING
+    // before anything is awaited: a hundred calls at once would all find a place
+    const mayHang = takePlace(partnerId)
     const kinds = [...AT_ONCE, ...(mayHang ? (['hangs'] as const) : [])]
-    const taken = await takeFault(sql, keyId, { call, requestId, kinds })
-    if (taken !== undefined) note(request, taken.fault)
-    if (taken?.fault === 'hangs') return hang(request, reply)
+    let taken: Awaited<ReturnType<typeof takeFault>>
+    try {
+      taken = await takeFault(sql, keyId, { call, requestId, kinds })
+      if (taken !== undefined) note(request, taken.fault)
+      if (taken?.fault === 'hangs') return await hang(request, reply)
+    } finally {
+      if (mayHang) freePlace(partnerId)
+    }
     const refusal = taken && refusals[taken.fault]?.(reply, taken.retryAfter ?? 1)
     if (refusal !== undefined) throw refusal
     const key = isKeyed(call) ? idempotencyKeyOf(request) : undefined
