@@ -13,12 +13,15 @@ import { junit } from '../../src/clients/typescript/prs/self-service/junit.ts'
 import { Webhooks } from '../../src/clients/typescript/src/index.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { atEnd } from '../support/at-end.ts'
+import { closed } from '../support/closed.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { type Element, parseXml } from './junit-xml.ts'
 import { bundlePrs, type Prs } from './prs.ts'
 
 const secret = generateSecret()
 const all = [...certificationChecks, ...rehearsalChecks]
+/** The one whose second webhook is sent once without waiting for the answer. */
+const CHECK_WITHOUT_ANSWER = rehearsalChecks.indexOf('timeout') + 1
 
 interface Received {
   id: string
@@ -36,10 +39,14 @@ interface Behaviour {
   /** Answers before the body has arrived. */
   early?: (request: IncomingMessage) => number | undefined
   verify?: (body: string, headers: Record<string, string>) => void
+  /** Locks a webhook-id while it handles it, and leaves it locked if the connection is closed meanwhile. */
+  locks?: true
 }
 
-async function receiver({ status, early, verify }: Behaviour = {}) {
+async function receiver({ status, early, verify, locks }: Behaviour = {}) {
+  const locked = new Set<string>()
   const handled: Received[] = []
+  const leads = new Set<number>()
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const refusal = early?.(request)
     if (refusal !== undefined) return response.writeHead(refusal, { connection: 'close' }).end()
@@ -58,6 +65,15 @@ async function receiver({ status, early, verify }: Behaviour = {}) {
     const { sequence = 0, lead_id: lead = 0 } = data as { sequence?: number; lead_id?: number }
     const received = { id: headers['webhook-id'] ?? '', type, sequence, lead, data }
     const other = status?.(received, handled)
+    if (lead !== 0) leads.add(lead)
+    if (other === undefined && locks) {
+      if (locked.has(received.id)) return response.writeHead(409).end()
+      locked.add(received.id)
+      // each check has a lead of its own
+      if (leads.size === CHECK_WITHOUT_ANSWER && sequence === 2) await closed(response)
+      if (response.destroyed) return undefined
+      locked.delete(received.id)
+    }
     if (other === undefined) handled.push(received)
     return response.writeHead(other ?? 200).end()
   }
@@ -137,7 +153,7 @@ describe('prs certify', () => {
     ],
     [
       'refuses repeats',
-      ['repeated', 'repeats'],
+      ['repeated', 'repeats', 'repeats_later', 'timeout'],
       { status: ({ id }, handled) => (handled.some((each) => each.id === id) ? 409 : undefined) },
     ],
     [
@@ -189,6 +205,7 @@ describe('prs certify', () => {
         },
       },
     ],
+    ['leaves locked what it could not answer', ['timeout'], { locks: true }],
     [
       'remembers what it has not read',
       ['interrupted'],
@@ -236,13 +253,26 @@ describe('prs certify', () => {
     expect(stdout).toMatch(
       /\n✗ journey: the whole journey of a lead, in order: status 500 \(escrow_funded, request 5 of 9\) \(\d+ ms\)\n {4}Your endpoint had an error of its own: see its log\. Respond with 200 to each type/,
     )
-    expect(stdout).toMatch(/\n11 of 14 checks passed\n$/)
+    expect(stdout).toMatch(/\n12 of 16 checks passed\n$/)
     const [, rehearsal] = parseXml(readFileSync(file, 'utf8')).children
     const [journey] = rehearsal?.children ?? []
     expect(journey?.attributes).toMatchObject({ classname: 'prs.rehearsal' })
     expect(journey?.children[0]?.attributes.message).toBe(
       'expected a 2xx status for each, received status 500 (escrow_funded, request 5 of 9)',
     )
+  })
+
+  it('makes the checks that are named, and no others', async () => {
+    const { url, handled } = await receiver()
+    const { code, reports } = await certify(url, '--check', 'rotation', '--check', 'late')
+    expect([code, reports.map(({ suite, check, result }) => [suite, check, result])]).toEqual([
+      0,
+      [
+        ['rehearsal', 'rotation', 'passed'],
+        ['rehearsal', 'late', 'passed'],
+      ],
+    ])
+    expect(handled).toHaveLength(9)
   })
 
   it('sends nothing more to a receiver that is not there', async () => {
@@ -269,6 +299,11 @@ describe('prs certify', () => {
 
   it.each([
     ['no URL', [], 'Say where your receiver is'],
+    [
+      'an unknown check',
+      ['http://127.0.0.1:9', '--check', 'later'],
+      '--check later is no check of the rehearsal: journey, repeats',
+    ],
     ['two', ['http://a', 'http://b'], 'certify takes one URL'],
     ['what is no secret', ['http://127.0.0.1:9', '--secret', 'prs_live_1'], '--secret is no signing secret'],
     [

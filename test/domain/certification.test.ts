@@ -16,7 +16,7 @@ function hintOf(
     hint,
     durationMs: 5,
   }
-  return judgeCheck(check, outcome as Parameters<typeof judgeCheck>[1], { valid }).hint
+  return judgeCheck(check, outcome, { valid }).hint
 }
 
 test.each([

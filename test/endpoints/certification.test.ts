@@ -39,8 +39,11 @@ describe('certification', () => {
     const next = await startPartnerEndpoint()
     next.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
     const calls = partnerCalls(port, partner.key)
-    const post = async (path: string, body: object) =>
-      (await calls.post(path, body)).body.data as object as View
+    const post = async (path: string, body: object) => {
+      const { status, body: answer } = await calls.post(path, body)
+      if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
+      return answer.data as object as View
+    }
     const propose = async () => (next.secret = (await post('set-endpoint', { url: next.url })).secret)
     const ended = async () => {
       const report = await until(async () => {

@@ -4,6 +4,9 @@ import type { AttemptOutcome } from '../../../core/deliveries/decisions/attempt-
 export const certificationResults = ['passed', 'failed', 'superseded'] as const
 export type CertificationResult = (typeof certificationResults)[number]
 
+/** What of an outcome a check is judged by. */
+export type JudgedOutcome = Pick<AttemptOutcome, 'ok' | 'status' | 'hint' | 'durationMs'>
+
 /** What a check is, in words, for a certification and for a rehearsal. */
 export interface Check {
   /** What we send. */
@@ -107,7 +110,7 @@ const isAnotherMatter = (status: number) =>
  * @param seen what else is known: what came of the check `valid`, unless this is it, and what is wrong with the
  *   receiver's clock, in words.
  */
-export const judgeCheck = (check: CertificationCheck, outcome: AttemptOutcome, seen?: Seen) =>
+export const judgeCheck = (check: CertificationCheck, outcome: JudgedOutcome, seen?: Seen) =>
   judge(check, checks[check], outcome, seen)
 
 interface Seen {
@@ -130,7 +133,7 @@ interface Seen {
 export function judge<Name extends string>(
   check: Name,
   { sends, expects, hint: ofCheck }: Check,
-  outcome: AttemptOutcome,
+  outcome: JudgedOutcome,
   { valid, clock }: Seen = {},
 ): CheckReport<Name> {
   const { ok, status, hint, durationMs } = outcome
@@ -160,9 +163,9 @@ export function notSent(after: CertificationCheck): CheckReport[] {
   }))
 }
 
-const judgeAcceptance = ({ ok }: AttemptOutcome): CheckResult => (ok ? 'passed' : 'failed')
+const judgeAcceptance = ({ ok }: JudgedOutcome): CheckResult => (ok ? 'passed' : 'failed')
 
-function judgeRefusal({ ok, status }: AttemptOutcome, valid: CheckResult | undefined): CheckResult {
+function judgeRefusal({ ok, status }: JudgedOutcome, valid: CheckResult | undefined): CheckResult {
   if (ok) return 'failed'
   if (status === null || isAnotherMatter(status)) return 'not_judged'
   if (status < 400 || status > 499) return 'failed'
@@ -171,7 +174,7 @@ function judgeRefusal({ ok, status }: AttemptOutcome, valid: CheckResult | undef
 
 function hintFor(
   { expects, hint: ofCheck }: Pick<Check, 'expects' | 'hint'>,
-  { status, hint }: AttemptOutcome,
+  { status, hint }: JudgedOutcome,
   { result, valid, clock }: Seen & { result: CheckResult },
 ): string {
   if (status === null) return NO_ANSWER

@@ -1,4 +1,4 @@
-import { certificationChecks, type CheckReport } from '../decisions/certification.ts'
+import { type CertificationCheck, certificationChecks, type CheckReport } from '../decisions/certification.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { latestCertification } from './certifications.ts'
 import { openChanges } from '../../../core/endpoints/statements/changes.ts'
@@ -17,7 +17,7 @@ export async function requestsOf(sql: Sql, endpointId: number) {
   }
 }
 
-function inOrder(reports: Partial<Record<string, CheckReport>>): CheckReport[] {
+function inOrder(reports: Partial<Record<CertificationCheck, CheckReport>>): CheckReport[] {
   return certificationChecks.flatMap((name) => {
     const report = reports[name]
     if (report === undefined) return []

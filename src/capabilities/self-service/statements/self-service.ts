@@ -23,6 +23,7 @@ const actions = {
   // our own sink, which only takes the place of what was set before
   sink: { name: 'endpoint.propose', limit: null },
   certify: { name: 'endpoint.certify', limit: 'certifications' },
+  rehearse: { name: 'endpoint.rehearse', limit: 'rehearsals' },
   rotate: { name: 'endpoint.rotate_secret', limit: 'actions' },
   test: { name: 'endpoint.ping', limit: 'actions' },
   pause: { name: 'endpoint.pause', limit: 'actions' },

@@ -1,5 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
+import {
+  type RehearsalCheck,
+  rehearsalChecks,
+} from '../../../../capabilities/self-service/decisions/rehearsal.ts'
 import { argumentsOf, type Command, type Terminal } from '../command.ts'
 import { isSecret, newSecret } from '../progress.ts'
 import { FAILED, Refusal, USAGE } from '../refusal.ts'
@@ -17,6 +21,9 @@ receiver is called. Your receiver gets events of leads that it does not know; us
   URL             your receiver, such as http://localhost:3000/webhooks
   --secret SECRET what your receiver verifies with, whsec_…; by default $WEBHOOK_SECRET, and otherwise one that is made
                   for this machine, kept and printed
+  --check NAME    only this check of the rehearsal, without the certification; can be repeated:
+                  ${rehearsalChecks.slice(0, 5).join(', ')},
+                  ${rehearsalChecks.slice(5).join(', ')}
   --junit FILE    write the results as JUnit XML
   --state FOLDER  where a secret that was made is kept; by default as for prs listen
   --json          one JSON object a line
@@ -26,6 +33,7 @@ Exit codes: 0 all checks passed, 1 some did not, 2 the command cannot run like t
 
 const OPTIONS = {
   secret: { type: 'string' },
+  check: { type: 'string', multiple: true },
   junit: { type: 'string' },
   state: { type: 'string' },
   json: { type: 'boolean' },
@@ -44,6 +52,7 @@ export const certify: Command = {
     if (positionals.length > 1) throw new Refusal(`certify takes one URL: ${how}.`, USAGE)
     const url = receiverUrl(positionals[0], how)
     const { secret, isMade } = secretOf(values, terminal)
+    const only = values.check && checksOf(values.check)
     const { write } = terminal
     const isJson = values.json === true
     // at once, and not after all checks
@@ -51,7 +60,7 @@ export const certify: Command = {
     if (isMade && !isJson)
       write(`Signing secret: ${secret}. Start your receiver with it, or give its own as --secret.`)
     const reports: { suite: Suite; report: Report }[] = []
-    await runChecks({ url, secret, signal: terminal.signal }, (suite, report) => {
+    await runChecks({ url, secret, signal: terminal.signal }, only, (suite, report) => {
       reports.push({ suite, report })
       write(isJson ? JSON.stringify({ suite, ...report }) : linesOf(report))
     })
@@ -60,6 +69,16 @@ export const certify: Command = {
     if (!isJson) write(`${passed} of ${reports.length} checks passed`)
     return passed === reports.length ? 0 : FAILED
   },
+}
+
+/** @throws {Refusal} if there is no such check. */
+function checksOf(names: readonly string[]): RehearsalCheck[] {
+  return [...new Set(names)].map((name) => {
+    const check = rehearsalChecks.find((known) => known === name)
+    if (check === undefined)
+      throw new Refusal(`--check ${name} is no check of the rehearsal: ${rehearsalChecks.join(', ')}.`, USAGE)
+    return check
+  })
 }
 
 /** The receiver's secret, or one of this machine's own, which stays the same. */

@@ -16,7 +16,12 @@ import {
   requestsOf,
 } from '../../../../capabilities/self-service/decisions/rehearsal.ts'
 import { certificationCall } from '../../../../capabilities/self-service/webhooks/certification-call.ts'
-import { rehearsalCall } from '../../../../capabilities/self-service/webhooks/rehearsal-call.ts'
+import {
+  partsOf,
+  rehearsalCall,
+  signedBy,
+} from '../../../../capabilities/self-service/webhooks/rehearsal-call.ts'
+import { pause } from '../../src/transport.ts'
 import { newSecret } from '../progress.ts'
 import { send, signedHeaders } from '../send.ts'
 
@@ -34,10 +39,23 @@ const ENVIRONMENT = 'sandbox'
 /** Ids of made-up leads: no lender has as many. */
 const MADE_UP_LEADS = [2_000_000_000, 2_147_000_000] as const
 
-/** Makes all checks, one after the other. Without an answer, those after it would say nothing. */
-export async function runChecks(receiver: Receiver, onReport: OnReport): Promise<void> {
-  const isAnswered = await certify(receiver, (report) => onReport('certification', report))
-  await rehearse(receiver, isAnswered, (report) => onReport('rehearsal', report))
+/**
+ * Makes all checks, one after the other. Without an answer, those after it would say nothing.
+ *
+ * @param only these checks of the rehearsal, and no certification.
+ */
+export async function runChecks(
+  receiver: Receiver,
+  only: readonly RehearsalCheck[] | undefined,
+  onReport: OnReport,
+): Promise<void> {
+  const isAnswered =
+    only !== undefined || (await certify(receiver, (report) => onReport('certification', report)))
+  let leadId = randomInt(...MADE_UP_LEADS)
+  for (const check of only ?? rehearsalChecks) {
+    leadId += 1
+    onReport('rehearsal', isAnswered ? await rehearse(check, leadId, receiver) : notRehearsed(check))
+  }
 }
 
 /** @returns whether each request was answered. */
@@ -68,18 +86,6 @@ async function certify(
 }
 
 async function rehearse(
-  receiver: Receiver,
-  isAnswered: boolean,
-  onReport: (report: Report) => void,
-): Promise<void> {
-  let leadId = randomInt(...MADE_UP_LEADS)
-  for (const check of rehearsalChecks) {
-    leadId += 1
-    onReport(isAnswered ? await rehearseOne(check, leadId, receiver) : notRehearsed(check))
-  }
-}
-
-async function rehearseOne(
   check: RehearsalCheck,
   leadId: number,
   { url, secret, signal }: Receiver,
@@ -90,16 +96,17 @@ async function rehearseOne(
     ids.set(sequence, id)
     return id
   }
-  const lead = { leadId, environment: ENVIRONMENT, start: new Date(), eventId } as const
+  const lead = { leadId, environment: ENVIRONMENT, requestedAt: new Date(), eventId } as const
   const outcomes: AttemptOutcome[] = []
   for (const request of requestsOf(check)) {
     const { id, body } = rehearsalCall(request, lead)
-    const secrets = request.isRotated ? [newSecret(), secret] : [secret]
+    await pause(request.afterMs, signal)
+    const secrets = signedBy(request.signing, [secret], newSecret())
     const headers = {
       ...(await signedHeaders({ id, body, at: new Date(), secrets })),
       ...(request.isReplay && { 'webhook-replay': 'true' }),
     }
-    const outcome = await sendOnce({ url, headers, body, sending: request.sending }, signal)
+    const outcome = await sendOnce({ url, headers, body, sentAs: partsOf(body, request.sending) }, signal)
     outcomes.push(outcome)
     if (!isTaken(request, outcome)) break
   }
