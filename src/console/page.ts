@@ -4,9 +4,11 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
+import { RETRY_DELAYS_MS } from '../core/deliveries/decisions/retry-schedule.ts'
 import { milestoneNames, milestones } from '../core/leads/decisions/milestones.ts'
+import { closeReasonNames } from '../core/leads/decisions/reasons.ts'
 import { DAY_MS } from '../core/values/durations.ts'
-import { SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
+import { LATE_FACTS_MS, SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
 
 const files = path.join(import.meta.dirname, 'browser')
 
@@ -76,8 +78,18 @@ export const consolePage: FastifyPluginAsync = async (app) => {
 
 /** What the page has to know of the service, as a module: stated once, in the domain and in the OpenAPI document. */
 function describeService(paths: string[]): string {
-  const table = milestoneNames.map((name) => ({ name, ...milestones[name] }))
-  const facts = { milestones: table, paths, scorePeriodDays: SCORE_PERIOD_MS / DAY_MS }
+  const table = milestoneNames.map((name) => {
+    const { meaning, webhook, once, status } = milestones[name]
+    return { name, meaning, webhook, once, status }
+  })
+  const facts = {
+    milestones: table,
+    paths,
+    closeReasons: closeReasonNames,
+    scorePeriodDays: SCORE_PERIOD_MS / DAY_MS,
+    closesAfterDays: LATE_FACTS_MS / DAY_MS,
+    retryDelaysMs: RETRY_DELAYS_MS,
+  }
   return Object.entries(facts)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
     .join('')

@@ -1,13 +1,59 @@
 import { describe, expect, it } from '@jest/globals'
+import { issueKey } from '../../src/core/partners/statements/keys.ts'
+import { addPartner } from '../../src/core/partners/statements/partner.ts'
+import { anyPort } from '../support/any-port.ts'
 import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import { until } from '../support/until.ts'
+import { openTab } from './browser.ts'
 import { useStage } from './console.ts'
 
 describe('the endpoint in the console', () => {
   const stage = useStage()
 
+  it('begins without one, with a button for each way that the words name', async () => {
+    const em = stage.service.orm.em.fork()
+    const { id } = await addPartner(em, { name: 'New Lender' })
+    const { key } = await issueKey(em, id, 'sandbox')
+    const tab = await openTab(stage.browser)
+    await tab.goto(`${stage.url}#key=${key}`)
+    await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()
+    await tab.goto(`${stage.url}#/endpoint`)
+    await tab.getByRole('heading', { name: 'No endpoint yet' }).waitFor()
+    expect(await tab.getByText('Paused').count()).toBe(0)
+    await tab.getByRole('button', { name: 'Set your URL' }).click()
+    await tab.locator(':focus').and(tab.getByLabel('URL of your receiver')).waitFor()
+    await tab.getByRole('button', { name: 'Use our sink' }).press('Enter')
+    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    await tab.getByRole('heading', { name: 'Sink' }).waitFor()
+    // the button is gone with its section
+    await tab.locator('h1:focus').waitFor()
+    expect(await tab.getByRole('button', { name: 'Use our sink' }).count()).toBe(0)
+  })
+
+  it('has what to do first, then figures, then actions, then reports, each group with one menu of calls', async () => {
+    const tab = await stage.open('#/endpoint', { viewport: { width: 400, height: 800 } })
+    await tab.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor()
+    await tab.getByText('it is the demo endpoint that came with the sandbox').waitFor()
+    const top = async (name: string) => (await tab.getByRole('heading', { name }).boundingBox())?.y ?? 0
+    const tops = [
+      await top('Nothing was sent yet'),
+      await top('Recent attempts'),
+      await top('Change the URL'),
+    ]
+    expect(tops).toEqual(tops.toSorted((one, other) => one - other))
+    const health = tab.getByRole('region', { name: 'Nothing was sent yet' })
+    expect(await health.getByRole('button').allTextContents()).toEqual(['Pause', 'Send a test'])
+    await health.getByText('As curl').click()
+    await health.locator('.code-head').first().waitFor()
+    expect(await health.locator('.code-head span').allTextContents()).toEqual([
+      'Pause · POST /v1/pause-endpoint',
+      'Send a test · POST /v1/test-endpoint',
+    ])
+  })
+
   it('is paused, holds webhooks, and sends them when it is resumed', async () => {
     const tab = await stage.open('#/endpoint')
-    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    await tab.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor()
     await tab.getByRole('button', { name: 'Pause' }).click()
     await tab.getByText('None is lost').waitFor()
     const id = await stage.calls.createLead({ partner_lead_id: 'LOAN-3' })
@@ -76,12 +122,30 @@ describe('the endpoint in the console', () => {
     await tab.getByRole('region', { name: 'It works' }).getByText(next.url).waitFor()
   })
 
+  it('says once what was wrong with all checks of a certification', async () => {
+    const tab = await stage.open('#/endpoint')
+    await tab.getByLabel('URL of your receiver').fill(`http://127.0.0.1:${await anyPort()}/webhooks`)
+    await tab.getByRole('button', { name: 'Set URL' }).click()
+    await tab.getByRole('button', { name: 'Certify' }).click()
+    const report = tab.getByRole('region', { name: 'Certification' })
+    await report.locator('p[role=status]').getByText('Failed').waitFor()
+    expect(await tab.getByText('refused the connection').count()).toBe(1)
+    expect(await report.getByText('Repair the check').count()).toBe(1)
+    expect(await report.locator('.checks li').count()).toBe(2)
+  })
+
   it('gets a new secret', async () => {
     const tab = await stage.open('#/endpoint')
     await tab.getByLabel('Hours until').fill('1')
     await tab.getByRole('button', { name: 'Rotate' }).click()
     await tab.getByText('signed with the new secret').waitFor()
-    expect(await tab.getByRole('group', { name: 'Signing secret' }).textContent()).toMatch(/^whsec_/)
+    const secret = tab.getByRole('group', { name: 'Signing secret' })
+    expect(await secret.textContent()).toMatch(/^whsec_/)
+    // to its end
+    const hidden = `[...document.querySelectorAll('.whole pre')].map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)`
+    expect(await tab.evaluate(hidden)).toEqual([0])
+    await tab.getByRole('button', { name: 'Copy' }).click()
+    expect(await tab.evaluate('navigator.clipboard.readText()')).toBe(await secret.textContent())
   })
 
   it('is our sink, which shows what it received', async () => {
@@ -93,24 +157,55 @@ describe('the endpoint in the console', () => {
     await tab.getByRole('button', { name: 'Set answer' }).click()
     await tab.getByText('The sink answers 503 to the next 2 webhooks, then 200.').waitFor()
     const id = await stage.calls.createLead()
-    await tab.getByText('answered 503 · attempt 1').waitFor()
+    await tab.getByText('answered 503 · attempt 1').first().waitFor()
     // what it answers now, not what was chosen before
     const answer = tab.getByLabel('How it answers')
     await answer
-      .locator('option:checked', { hasText: /^Answer 503 to the next webhook$/ })
+      .locator('option:checked', { hasText: /^Answer 503: 1 refusal left$/ })
       .waitFor({ state: 'attached' })
     await answer.selectOption('Always fail')
     await tab.getByRole('button', { name: 'Set answer' }).click()
     await tab.getByText('The sink answers 503').waitFor()
     await tab.reload()
     await answer.locator('option:checked', { hasText: /^Always fail$/ }).waitFor({ state: 'attached' })
+    const forged = tab.locator('.arrivals li', { hasText: 'Certification: forged signature' })
+    await forged.first().waitFor()
+    expect(await forged.first().textContent()).toMatch(/Refused.*as it should be.*answered\s400/s)
+    expect(await tab.getByText('Not verified').count()).toBe(0)
     await tab.goto(`${stage.url}#/leads/${id}`)
+    await tab.getByText('Our sink answered 503, as it was told.').waitFor()
+    expect(await tab.getByText('in its log').count()).toBe(0)
     const event = tab.locator('.event', { hasText: 'Lead received' })
     await event.getByText('Retrying').waitFor()
-    await event.locator('summary').click()
+    await event.getByRole('button', { name: 'Lead received' }).click()
     await event.getByText('Headers, as your sink received them').waitFor()
-    expect(await event.getByRole('group', { name: 'Headers' }).textContent()).toMatch(
+    expect(await event.getByRole('group', { name: 'Headers, as' }).textContent()).toMatch(
       /webhook-signature: v1,/,
     )
+  })
+
+  it('shows all that its sink received, and leads to the leads', async () => {
+    await stage.calls.post('sandbox/set-sink', {})
+    await stage.calls.post('sandbox/run-scenario', { scenario: 'ready_after_two_updates' })
+    const id = await stage.calls.createLead({ partner_lead_id: 'LOAN-12' })
+    const tab = await stage.open('#/endpoint')
+    const rows = tab.locator('.arrivals li')
+    const row = rows.filter({ hasText: 'LOAN-12' })
+    await row.waitFor()
+    expect(await rows.count()).toBe(10)
+    await tab.getByRole('button', { name: /^Show \d+ earlier$/ }).press('Enter')
+    await until(async () => (await rows.count()) > 10)
+    await tab.locator('button:focus', { hasText: 'Show the latest 10' }).waitFor()
+    await row.getByRole('link', { name: 'Lead received' }).click()
+    await tab.getByRole('heading', { level: 1, name: `Lead ${id}` }).waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('shows which fault its sink has, and until when', async () => {
+    await stage.calls.post('sandbox/set-sink', { fault: 'resets' })
+    const tab = await stage.open('#/endpoint')
+    const chosen = tab.getByLabel('How it answers').locator('option:checked')
+    await tab.getByText('then it accepts everything').waitFor()
+    expect(await chosen.textContent()).toBe('Reset the connection')
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
+import { until } from '../support/until.ts'
 import { useStage } from './console.ts'
 
 const journey: [SignalledMilestone, string][] = [
@@ -41,9 +42,8 @@ describe('a lead in the console', () => {
     await tab.locator('.head').getByText('Mortgage ready').waitFor()
     expect(await tab.locator('.journey li.done').count()).toBe(7)
     expect(await tab.locator('.event', { hasText: 'Score update' }).textContent()).toContain(
-      'Experian gain +12',
+      'Equifax +8 Experian +12 TransUnion −3',
     )
-    expect(await tab.locator('.payload').getByText('Your lead id').count()).toBe(1)
     expect(await tab.locator('.facts').getByText('Your lead id').count()).toBe(1)
     await tab.getByRole('link', { name: 'Leads' }).first().click()
     await tab.getByRole('columnheader', { name: 'Your lead id' }).waitFor()
@@ -55,11 +55,11 @@ describe('a lead in the console', () => {
     const id = await stage.calls.createLead()
     const arrived = () => stage.partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === id)
     const tab = await stage.open(`#/leads/${id}`)
-    await tab.locator('.event', { hasText: 'Delivered' }).locator('summary').click()
+    await tab.getByRole('button', { name: 'Lead received' }).click()
     const [arrival] = arrived()
     await tab.getByText('Verify this signature').click()
     // as they were sent
-    await tab.getByText('These are of the latest attempt').waitFor()
+    await tab.getByText('These are of the attempt above').waitFor()
     expect(await tab.getByLabel('webhook-timestamp').inputValue()).toBe(String(arrival?.timestamp))
     expect(await tab.getByLabel('webhook-signature').inputValue()).toBe(arrival?.signature)
     await tab.getByLabel('webhook-timestamp').clear()
@@ -76,13 +76,13 @@ describe('a lead in the console', () => {
     await tab.getByRole('button', { name: 'Verify' }).click()
     await tab.getByText('not a whole signing secret').waitFor()
     expect(await tab.getByText('Reload the page').count()).toBe(0)
-    await tab.getByRole('button', { name: 'Copy' }).nth(1).click()
+    await tab.locator('.code', { hasText: 'Body, indented' }).getByRole('button', { name: 'Copy' }).click()
     expect(await tab.evaluate('navigator.clipboard.readText()')).toBe(arrival?.body)
 
     await tab.getByRole('button', { name: 'Resend' }).press('Enter')
     await tab.getByText('The webhook will be sent again.').waitFor()
     await tab.locator('button:focus', { hasText: 'Resend' }).waitFor()
-    await tab.getByText('· replay').or(tab.getByText('· resend')).waitFor()
+    await tab.getByRole('row', { name: /200 .* a (replay|resend)$/ }).waitFor()
     expect(arrived().map(({ replay }) => replay)).toEqual([undefined, 'true'])
   })
 
@@ -94,21 +94,20 @@ describe('a lead in the console', () => {
     const id = await stage.calls.createLead()
     const tab = await stage.open(`#/leads/${id}`)
     const event = tab.locator('.event', { hasText: 'Lead received' })
-    await event.locator('summary').getByText('your endpoint answered 503').waitFor()
-    await event.locator('summary').first().click()
+    await event.locator('.why').getByText('your endpoint answered 503').waitFor()
+    await event.getByRole('button', { name: 'Lead received' }).click()
     const shown = async (name: string) => event.getByRole('group', { name }).first().textContent()
     await event.getByText('Its body, up to 4 KB').first().waitFor()
     expect(await shown('Its body')).toBe('<b>down</b> for maintenance <script>alert(1)</script>')
-    expect(await shown('Your response')).toMatch(/^HTTP 503\n(.*\n)*x-reason: ledger is read-only/)
+    expect(await shown('Status and headers')).toMatch(/^HTTP 503\n(.*\n)*x-reason: ledger is read-only/)
     const arrival = stage.partner.endpoint.arrivals.find(({ event: { data } }) => data.lead_id === id)
-    expect(await shown('What we sent')).toBe(
-      `webhook-id: ${arrival?.id}\nwebhook-timestamp: ${arrival?.timestamp}\nwebhook-signature: ${arrival?.signature}`,
+    expect(await shown('Headers that we sent')).toBe(
+      `content-type: application/json\nwebhook-id: ${arrival?.id}\nwebhook-timestamp: ${arrival?.timestamp}\nwebhook-signature: ${arrival?.signature}`,
     )
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await event.getByRole('button', { name: 'Try now' }).click()
-    await event.locator('summary').getByText('Delivered').waitFor()
-    expect(await event.locator('summary').getByText('your endpoint answered 503').count()).toBe(0)
-    await event.getByText('Request and answer').last().click()
+    await event.getByText('Delivered').waitFor()
+    expect(await event.locator('.why').count()).toBe(0)
     await event.getByText('Its body was empty.').waitFor()
     expect(tab.complaints).toEqual([])
   })
@@ -119,18 +118,69 @@ describe('a lead in the console', () => {
     const tab = await stage.open(`#/leads/${id}`)
     const event = tab.locator('.event', { hasText: 'Lead received' })
     await event.getByText('Retrying').waitFor()
-    await event.locator('summary').click()
-    await event.locator('.event-body').getByText('Next attempt').waitFor()
-    await event.locator('.attempts').getByText('503').first().waitFor()
+    await event
+      .locator('.why')
+      .getByText(/^Next attempt \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
+      .waitFor()
+    const retries = event.locator('.retries')
+    await until(async () => (await retries.locator('li.made').count()) === 2)
+    expect(
+      await retries.locator('li').evaluateAll((items) => items.map(({ className }) => className)),
+    ).toEqual(['made', 'made', 'now', 'next', ...Array.from({ length: 7 }, () => 'later')])
+    expect(await retries.textContent()).toMatch(/503.*Now.*in [456] minutes.*\+30 min\+2 h/)
 
     await tab.goto(`${stage.url}#/leads?delivery=failing`)
     await tab.getByRole('row', { name: /LOAN-8 Lead received Failing 1 webhook/ }).waitFor()
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await tab.goBack()
-    await event.locator('summary').click()
     await event.getByRole('button', { name: 'Try now' }).click()
     await event.getByText('Delivered').waitFor()
-    expect(await event.locator('.attempts li').count()).toBeGreaterThan(1)
+    await event.getByRole('button', { name: 'Lead received' }).click()
+    const attempts = event.getByRole('table', { name: 'Attempts' })
+    await attempts.getByRole('row', { name: /^3 200/ }).waitFor()
+    // the same hint of two attempts is said once
+    expect(await attempts.getByText('your endpoint answered 503').count()).toBe(1)
+    await attempts.getByRole('button', { name: '1', exact: true }).click()
+    await event.getByRole('group', { name: 'Status and headers' }).getByText('HTTP 503').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('has what comes next first, then what is not delivered, then what was', async () => {
+    const id = await stage.calls.createLead()
+    await stage.calls.post('sandbox/simulate-event', {
+      lead_id: id,
+      events: [{ event_name: 'client_account_created' }, { event_name: 'contract_signed' }],
+    })
+    const isOf = ({ event }: { event: { data: { lead_id: number } } }) => event.data.lead_id === id
+    await stage.partner.endpoint.until((arrivals) => arrivals.filter(isOf).length === 3)
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    await stage.calls.post('sandbox/simulate-event', {
+      lead_id: id,
+      events: [{ event_name: 'escrow_funded' }, { event_name: 'score_update' }],
+    })
+    const tab = await stage.open(`#/leads/${id}`)
+    const rows = tab.locator('.events tbody')
+    await rows.getByText('1 later webhook of this lead waits for it.').waitFor()
+    expect(await rows.locator(':is(th[scope=rowgroup], .event-name)').allTextContents()).toEqual([
+      'Waits for',
+      'Score update',
+      'Mortgage ready',
+      'Not delivered',
+      'Escrow funded',
+      'Score update',
+      'Done newest first',
+      'Contract signed',
+      'Client account created',
+      'Lead received',
+    ])
+    const due = new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 10)
+    await tab
+      .locator('.coming', { hasText: 'Score update' })
+      .locator('time:visible', { hasText: due })
+      .waitFor()
+    await tab.locator('.coming', { hasText: 'Mortgage ready' }).getByText('Up to the borrower').waitFor()
+    await tab.locator('.event', { hasText: 'Waits for webhook 4' }).waitFor()
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
   })
 
   it('says why the endpoint fails, and tries all that wait when it is mended', async () => {
@@ -143,7 +193,8 @@ describe('a lead in the console', () => {
     stage.partner.endpoint.answer = ({ event }, response) =>
       void response.writeHead(event.data.lead_id === failed ? 503 : 200).end()
     await stage.calls.createLead()
-    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    // that of the lead before may wait, too, if it was retried meanwhile
+    await tab.getByRole('heading', { name: /^(1 webhook waits|2 webhooks wait) for a retry$/ }).waitFor()
     await tab.getByText('Those that failed before wait').waitFor()
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await tab.getByRole('button', { name: 'Retry now' }).click()
@@ -161,26 +212,8 @@ describe('a lead in the console', () => {
     })
     const tab = await stage.open(`#/leads/${id}`)
     await tab.getByText(`${name} Miller`).waitFor()
-    await tab.locator('.event').getByText('<script>alert(2)</script>').first().waitFor()
+    await tab.locator('.facts').getByText('<script>alert(2)</script>').waitFor()
     expect(tab.complaints).toEqual([])
-  })
-
-  it('filters leads, and goes back with the back button', async () => {
-    const tab = await stage.open()
-    await tab.getByLabel('Your lead id').fill('LOAN-7')
-    await tab.keyboard.press('Enter')
-    await tab.getByLabel('Your lead id').blur()
-    await tab.getByRole('row').nth(1).getByText('LOAN-7').waitFor()
-    expect(await tab.locator('tbody tr').count()).toBe(1)
-    await tab.getByRole('row').nth(1).getByRole('link').click()
-    await tab.locator('h1:focus', { hasText: /^Lead \d+/ }).waitFor()
-    await tab.goBack()
-    await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
-    expect(await tab.getByLabel('Your lead id').inputValue()).toBe('LOAN-7')
-    await tab.getByRole('row').nth(1).waitFor()
-    expect(await tab.locator('tbody tr').count()).toBe(1)
-    await tab.goto(`${stage.url}#/leads/987654321`)
-    await tab.getByText('There is no lead with this id').waitFor()
   })
 
   it('shows what happens within a second, without a reload', async () => {
@@ -190,7 +223,7 @@ describe('a lead in the console', () => {
     const created = Date.now()
     await tab.getByRole('row', { name: new RegExp(`Lead received ${id} `) }).waitFor()
     // the feed is read every half second; this machine may be busy
-    expect(Date.now() - created).toBeLessThan(3000)
+    expect(Date.now() - created).toBeLessThan(10_000)
     await tab.getByText('1 event since you opened the console.').waitFor()
   })
 })

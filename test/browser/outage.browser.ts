@@ -17,11 +17,11 @@ describe('while the service is away, the console', () => {
     await tab.context().setOffline(false)
     await tab.getByText('Delivered').waitFor()
     const heading = tab.getByRole('heading', { level: 1, name: `Lead ${id}` })
-    await heading.waitFor({ timeout: 1000 })
+    await heading.waitFor({ timeout: 5000 })
     expect((await heading.boundingBox())?.y).toBeLessThan(
       (await tab.getByRole('region', { name: 'Journey' }).boundingBox())?.y ?? 0,
     )
-    await tab.locator('.livemark.live').waitFor({ timeout: 5000 })
+    await tab.locator('.livemark.live').waitFor()
   })
 
   it('loads a view that was never opened before once the service is back', async () => {
@@ -33,5 +33,24 @@ describe('while the service is away, the console', () => {
     await tab.context().setOffline(false)
     await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
     expect(await tab.getByText('This view could not be loaded').count()).toBe(0)
+  })
+
+  it('says one sentence for 503, with which the mark agrees', async () => {
+    const tab = await stage.open('#/endpoint')
+    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    await tab.locator('.livemark.live').waitFor()
+    const message = 'The service is temporarily unavailable. Try again in 5 seconds.'
+    const error = { code: 'SERVICE_UNAVAILABLE', message }
+    // only one call of several: the feed goes on
+    await tab.route('**/v1/get-endpoint', (route) =>
+      route.fulfill({ status: 503, json: { success: false, error } }),
+    )
+    const alert = tab.getByRole('alert')
+    await alert.getByText('The service is unavailable for the moment: the console keeps trying.').waitFor()
+    expect(await alert.locator('p').textContent()).toMatch(/^[^.]+\.\s*$/)
+    await tab.getByText('Reconnecting').waitFor()
+    await tab.unroute('**/v1/get-endpoint')
+    await alert.waitFor({ state: 'detached' })
+    await tab.locator('.livemark.live').waitFor()
   })
 })

@@ -13,8 +13,11 @@ const overflow = `Math.max(...[document.documentElement, ...document.querySelect
 
 /** Opens all that can be opened, and what is in it. */
 async function openAll(tab: Tab): Promise<void> {
-  await tab.locator('.loading').waitFor({ state: 'detached' })
+  await until(async () => (await tab.locator('.loading').count()) === 0)
   const open = `[...document.querySelectorAll('main details:not([open])')].map((one) => (one.open = true)).length`
+  await until(async () => (await tab.evaluate(open)) === 0)
+  const closed = tab.locator('main button[aria-expanded=false]:visible')
+  while ((await closed.count()) > 0) await closed.first().click()
   await until(async () => (await tab.evaluate(open)) === 0)
   await until(async () => (await tab.locator('.loading').count()) === 0)
 }
@@ -23,16 +26,21 @@ describe('every view of the console', () => {
   const stage = useStage()
   let leadId = 0
   let closedId = 0
+  let failingId = 0
   const views = () => ({
     leads: '#/leads',
-    'no leads': '#/leads?partner_lead_id=none',
+    'no leads': '#/leads?search=none',
     'new lead': '#/leads/new',
     lead: `#/leads/${leadId}`,
+    'failing lead': `#/leads/${failingId}`,
     'closed lead': `#/leads/${closedId}`,
     'unknown lead': '#/leads/99999',
     endpoint: '#/endpoint',
+    rehearsal: '#/endpoint/rehearsal',
     live: '#/live',
     requests: '#/requests',
+    sandbox: '#/sandbox',
+    population: '#/sandbox/population',
     'no requests': '#/requests?status=503',
     'unknown page': '#/nothing',
   })
@@ -45,33 +53,80 @@ describe('every view of the console', () => {
     await stage.calls.post('sandbox/simulate-event', { lead_id: closedId, event_name: 'mortgage_ready' })
     await stage.calls.post('sandbox/advance-clock', { lead_id: closedId, to: 'end' })
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-    const failing = await stage.calls.createLead()
+    failingId = await stage.calls.createLead({ partner_lead_id: 'LOAN-118' })
     await until(async () =>
-      stage.partner.endpoint.arrivals.some(({ event }) => event.data.lead_id === failing),
+      stage.partner.endpoint.arrivals.some(({ event }) => event.data.lead_id === failingId),
     )
+    await stage.calls.post('sandbox/rehearse-endpoint', { checks: ['repeats', 'late'] })
+    await until(async () => {
+      const { data } = (await stage.calls.post('sandbox/get-rehearsal', {})).body as {
+        data: { state?: string }
+      }
+      return data.state === 'failed'
+    })
   })
 
-  it.each(['light', 'dark'] as const)('has nothing that axe finds, in the %s theme', async (colorScheme) => {
-    const signIn = await openTab(stage.browser, { colorScheme })
+  /** What axe finds in both themes. */
+  const inBothThemes = async (tab: Tab) => {
+    const found: string[] = []
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await tab.emulateMedia({ colorScheme })
+      found.push(...(await findings(tab)).map((finding) => `${colorScheme}: ${finding}`))
+    }
+    return found
+  }
+
+  it('has nothing that axe finds, in either theme', async () => {
+    const signIn = await openTab(stage.browser)
     await signIn.goto(`${stage.url}#key=prs_live_1`)
     await signIn.getByRole('alert').waitFor()
-    expect(await findings(signIn)).toEqual([])
-    const tab = await stage.open('#/leads', { colorScheme, reducedMotion: 'reduce' })
+    expect(await inBothThemes(signIn)).toEqual([])
+    const asked = await stage.open('#/leads')
+    await asked.goto(`${stage.url}#key=prs_test_another`)
+    await asked.getByRole('alertdialog').waitFor()
+    expect(await inBothThemes(asked)).toEqual([])
+    const tab = await stage.open('#/leads', { reducedMotion: 'reduce' })
     for (const [name, view] of Object.entries(views())) {
       await tab.goto(`${stage.url}${view}`)
       await tab.getByRole('heading', { level: 1 }).waitFor()
       await openAll(tab)
-      expect([name, await findings(tab)]).toEqual([name, []])
+      expect([name, await inBothThemes(tab)]).toEqual([name, []])
     }
-  })
+  }, 120_000)
 
-  it.each([360, 1280, 2560])('fits a screen of %i pixels', async (width) => {
-    const tab = await stage.open('#/leads', { viewport: { width, height: 800 } })
+  it('fits screens of 360 to 2,560 pixels', async () => {
+    const tab = await stage.open()
     for (const [name, view] of Object.entries(views())) {
       await tab.goto(`${stage.url}${view}`)
       await tab.getByRole('heading', { level: 1 }).waitFor()
-      await openAll(tab)
-      expect([name, await tab.evaluate(overflow)]).toEqual([name, 0])
+      for (const width of [360, 1280, 2560]) {
+        await tab.setViewportSize({ width, height: 800 })
+        // what only this width has is closed
+        await openAll(tab)
+        expect([name, width, await tab.evaluate(overflow)]).toEqual([name, width, 0])
+      }
+    }
+  }, 120_000)
+
+  it('has one page for what is not found', async () => {
+    const tab = await stage.open()
+    const moved = {
+      rehearsal: 'Rehearsal',
+      population: 'Population',
+      reset: 'Sandbox',
+      new: 'New lead',
+      lead: 'Leads',
+    }
+    for (const [name, title] of Object.entries(moved)) {
+      await tab.goto(`${stage.url}#/${name}`)
+      await tab.getByRole('heading', { level: 1, name: title }).waitFor()
+    }
+    for (const view of ['#/nothing', '#/live/1', '#/sandbox/nothing']) {
+      await tab.goto(`${stage.url}${view}`)
+      await tab.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+      expect(await tab.getByRole('link', { name: 'See your leads' }).getAttribute('href')).toBe('#/leads')
+      await tab.goto(`${stage.url}#/leads`)
+      await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
     }
   })
 
@@ -91,6 +146,7 @@ describe('every view of the console', () => {
       await tab.goto('about:blank')
       await tab.goto(`${stage.url}${view}`)
       await tab.getByRole('heading', { level: 1 }).waitFor()
+      if (name === 'failing lead') await tab.locator('.retries').waitFor()
       const urls = (await tab.evaluate(filesLoaded)) as string[]
       expect(urls.filter((url) => !url.startsWith(new URL(stage.url).origin))).toEqual([])
       // a file that is named twice comes once

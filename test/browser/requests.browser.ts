@@ -8,6 +8,7 @@ describe('requests in the console', () => {
   it('appear as a system makes them, say what was wrong, and lead to their leads', async () => {
     const tab = await stage.open('#/requests')
     await tab.getByText('No requests yet').waitFor()
+    await tab.getByText('without request bodies').waitFor()
     const lead = await stage.calls.createLead()
     await stage.calls.post('create-lead', { first_name: 'Ada', last_name: 'Miller', email: 'ada', phone: 1 })
     const refused = tab.getByRole('row', { name: /create-lead .*400 INVALID_PAYLOAD: email, phone/ })

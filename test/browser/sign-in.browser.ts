@@ -48,6 +48,11 @@ describe('signing in to the console', () => {
     const question = tab.getByRole('alertdialog')
     await question.filter({ hasText: 'The link has another key' }).waitFor()
     expect(await tab.evaluate(storedKey)).toBe(stage.partner.key)
+    // the question has the focus, and nothing behind it can be reached
+    await tab.locator('dialog button:focus', { hasText: 'Stay signed in' }).waitFor()
+    await tab.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    await paste(other.key)
     await question.getByRole('button', { name: 'Stay signed in' }).click()
     await question.waitFor({ state: 'detached' })
     expect(await tab.evaluate(storedKey)).toBe(stage.partner.key)

@@ -5,16 +5,20 @@ const STORED_KEY = 'partner-key'
 
 /** @typedef {{ signal?: AbortSignal, method?: 'POST' | 'GET', headers?: Record<string, string> }} CallOptions */
 
+/** @typedef {{ field: string, problem: string }} FieldProblem */
+
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
-  /** @param {{ status: number, code: string, message: string, requestId?: string | null, next?: string }} facts */
-  constructor({ status, code, message, requestId = null, next }) {
+  /** @param {{ status: number, code: string, message: string, requestId?: string | null, next?: string, fields?: FieldProblem[] }} facts */
+  constructor({ status, code, message, requestId = null, next, fields = [] }) {
     super(message)
     this.status = status
     this.code = code
     this.requestId = requestId
     /** The cursor to continue with. */
     this.next = next
+    /** What is wrong with which field of the body. */
+    this.fields = fields
   }
 }
 
@@ -53,7 +57,7 @@ export function onRefused(handler) {
 /** @type {() => void} */
 let unreachable = () => {}
 
-/** @param {() => void} handler called when a call gets no answer */
+/** @param {() => void} handler called when the service is away */
 export function onUnreachable(handler) {
   unreachable = handler
 }
@@ -88,6 +92,7 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
   const answer = await response.json().catch(() => undefined)
   if (response.ok && answer?.success === true) return answer
   const failure = toFailure(response, answer)
+  if (isAway(failure)) unreachable()
   // an answer to a key that was replaced meanwhile says nothing about the new one
   if (failure.status === 401 && key === (readKey() ?? '')) refused(failure.message)
   throw failure
@@ -103,33 +108,29 @@ function toFailure({ status, headers }, answer) {
     code: answer?.error?.code ?? `HTTP ${status}`,
     message: answer?.error?.message ?? `The API answered with status ${status}.`,
     next: answer?.error?.next,
+    fields: answer?.error?.fields,
     requestId: headers.get('x-request-id'),
   })
 }
 
-/** What to do about a failure, in a sentence. @param {ApiFailure | Error} failure */
-export function remedy(failure) {
-  if (!(failure instanceof ApiFailure)) return 'Reload the page. If it happens again, tell us.'
-  const { status, requestId } = failure
-  if (status === 0)
-    return 'Check that the service is running and that you are online. The console keeps trying.'
-  // its message says when to try again
-  if (status === 429) return ''
-  if (status === 503) return 'If it stays so, check that the worker is running.'
-  if (status >= 500) return `Try again. If it happens again, tell us the request id ${requestId ?? ''}.`
-  return ''
-}
+/** Whether the service is away, rather than that it refuses. @param {unknown} error */
+export const isAway = (error) => error instanceof ApiFailure && [0, 503].includes(error.status)
 
 /**
- * The same call for a terminal. The key stays out of it, so that it can be shared.
+ * What happened, and what to do. A service that is away is one sentence, wherever it is met.
  *
- * @param {string} path
- * @param {object} body
+ * @param {Error} error
+ * @param {boolean} isRepeated whether the console tries again by itself
+ * @returns {[what: string, advice?: string]}
  */
-export function curl(path, body) {
-  const json = JSON.stringify(body).replaceAll("'", String.raw`'\''`)
-  return `curl ${location.origin}/v1${path} \\
-  -H "Authorization: Service-Key $KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '${json}'`
+export function explain(error, isRepeated) {
+  if (!(error instanceof ApiFailure)) return [error.message, 'Reload the page. If it happens again, tell us.']
+  const { status, message, requestId } = error
+  if (isAway(error)) {
+    const what = status === 0 ? 'The API did not answer' : 'The service is unavailable for the moment'
+    return [`${what}: ${isRepeated ? 'the console keeps trying' : 'try again in a few seconds'}.`]
+  }
+  // the others' messages say what to do
+  if (status < 500) return [message]
+  return [message, `Try again. If it happens again, tell us the request id ${requestId ?? ''}.`]
 }

@@ -1,5 +1,6 @@
 /**
- * Where a button disappears with what it did, its section gets the focus: else the browser starts again at the top.
+ * Where a button disappears with what it did, its section gets the focus, and the page's heading if that is gone, too:
+ * else the browser starts again at the top.
  *
  * @param {Element} root of the page
  */
@@ -14,8 +15,9 @@ export function keepFocus(root) {
     if (last === undefined || last.element.isConnected || document.activeElement !== document.body) return
     const { section } = last
     last = undefined
-    if (!section?.isConnected) return
-    section.tabIndex = -1
-    section.focus({ preventScroll: true })
+    const nearest = section?.isConnected ? section : root.querySelector('h1')
+    if (nearest === null) return
+    nearest.tabIndex = -1
+    nearest.focus({ preventScroll: true })
   }).observe(root, { childList: true, subtree: true })
 }

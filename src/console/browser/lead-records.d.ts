@@ -25,10 +25,13 @@ export interface Delivery {
   event_id: string
   event_name: string
   lead_id: number
+  lead_erased: boolean
   sequence: number
   state: string
   created_at: string
   next_attempt_at: string | null
+  /** An earlier one of the lead. */
+  waits_for: { event_id: string; sequence: number } | null
   settled_at: string | null
   resend_requested_at: string | null
   body: string
@@ -55,18 +58,19 @@ export interface Due {
 /** An event with its webhook. */
 export type Step = LeadEvent & {
   delivery: Delivery | undefined
-  /** For an earlier one. */
-  waits: boolean
 }
 
 export interface LeadData {
   // eslint-disable-next-line typescript/no-explicit-any
   lead: Record<string, any>
+  closing: { state: 'pending' | 'closed'; at: string; reason: string } | null
   closedAt: string | null
   steps: Step[]
+  /** What holds its webhooks; the reason continues after "because". */
   pausedEndpoint: { url: string | null; reason: string } | null
+  /** Its webhooks fail or are held, and go to our sink. */
+  isToSink: boolean
   next: Due | null
-  now: string | null
   /** By how many milliseconds its clock is. */
   ahead: number
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from './preact.js'
-import { ApiFailure, call, onUnreachable } from './api.js'
+import { ApiFailure, call, isAway, onUnreachable } from './api.js'
 
 /** @typedef {{ event_id: string, event_name: string, event_payload: any, created_at: string, lead_id: number, partner_lead_id: string | null, sequence: number | null, arrived_at: number }} FeedEvent */
 /** @typedef {'connecting' | 'live' | 'resting' | 'retrying'} LiveState */
@@ -15,6 +15,8 @@ const feed = {
   /** @type {FeedEvent[]} */ events: [],
   /** Counts arrivals and actions, so that views know when to look again. */
   version: 0,
+  /** How much of the page the service does not answer: the mark then agrees with what the page says. */
+  unanswered: 0,
 }
 /** @type {Set<() => void>} */
 const watchers = new Set()
@@ -159,6 +161,19 @@ export function useLive() {
   return feed
 }
 
+/** Says that a part of the page is not answered, until the function that it returns is called. */
+function unanswered() {
+  const count = (/** @type {1 | -1} */ by) => {
+    feed.unanswered += by
+    tell()
+  }
+  count(1)
+  return () => count(-1)
+}
+
+/** Whether the same call would be refused again: what it asks for is wrong, or not there. @param {Error} error */
+const isFinal = (error) => error instanceof ApiFailure && [400, 404].includes(error.status)
+
 /**
  * Loads what a view shows, and again whenever something happens. What was loaded last stays while it loads.
  *
@@ -188,10 +203,12 @@ export function useLoad(load, inputs, again = () => undefined) {
     )
     return () => controller.abort()
   }, [key, version, turn])
+  const away = isAway(result.error)
+  useEffect(() => (away ? unanswered() : undefined), [away])
   const reload = () => setTurn((/** @type {number} */ count) => count + 1)
   useEffect(() => {
     const wait = result.data === undefined ? undefined : again(result.data)
-    const ms = result.error === undefined ? wait : 3000
+    const ms = result.error === undefined ? wait : isFinal(result.error) ? undefined : 3000
     if (ms === undefined) return undefined
     const timer = setTimeout(() => {
       if (!document.hidden) return reload()

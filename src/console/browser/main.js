@@ -1,31 +1,47 @@
-import { html, render, useEffect, useRef, useState } from './preact.js'
+import { html, render, useEffect, useState } from './preact.js'
 import { forgetKey, offers, onRefused, readKey, refuseKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
-import { doubt, startLive, stopLive, useLive } from './live.js'
+import { Lazy, NotLoaded, useLoaded } from './lazy.js'
+import { startLive, stopLive, useLive } from './live.js'
 import { Loading } from './parts.js'
 import { link, useRoute } from './route.js'
 
+/** What happens now comes last: from a page's heading, it is the nearest for the keyboard. */
 const places = [
   { name: 'leads', title: 'Leads' },
-  { name: 'live', title: 'Live' },
   { name: 'endpoint', title: 'Endpoint' },
-  { name: 'requests', title: 'Requests', needs: '/list-requests' },
-].filter(({ needs }) => needs === undefined || offers(needs))
+  { name: 'requests', title: 'Requests', needs: ['/list-requests'] },
+  {
+    name: 'sandbox',
+    title: 'Sandbox',
+    needs: ['/sandbox/reset-sandbox', '/sandbox/run-population', '/sandbox/rehearse-endpoint'],
+  },
+  { name: 'live', title: 'Live' },
+].filter(({ needs }) => needs === undefined || needs.some(offers))
 
 /** Each view's files are loaded when it is first opened. @type {Record<string, () => Promise<any>>} */
 const views = {
   leads: async () => (await import('./views/leads.js')).LeadsView,
   'leads/new': async () => (await import('./views/new-lead.js')).NewLeadView,
-  lead: async () => (await import('./views/lead.js')).LeadView,
+  'leads/:id': async () => (await import('./views/lead.js')).LeadView,
+  'endpoint/rehearsal': async () => (await import('./views/rehearsal.js')).RehearsalView,
   endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
   live: async () => (await import('./views/live.js')).LiveView,
   requests: async () => (await import('./views/requests.js')).RequestsView,
+  sandbox: async () => (await import('./views/sandbox.js')).SandboxView,
+  ...(offers('/sandbox/run-population') && {
+    'sandbox/population': async () => (await import('./views/population.js')).PopulationView,
+  }),
 }
+
+const signIn = async () => (await import('./views/sign-in.js')).SignIn
+const keyQuestion = async () => (await import('./views/key-question.js')).KeyQuestion
+const noView = async () => (await import('./views/not-found.js')).NoView
 
 /** @param {import('./route.js').Route} route */
 function viewOf({ name, id }) {
   const path = id === '' ? name : `${name}/${id}`
-  return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'lead' : path
+  return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'leads/:id' : path
 }
 
 /** A stray `%` stands for itself. @param {string} text */
@@ -70,7 +86,7 @@ function App({ refusal = '', offered }) {
   useEffect(() => {
     if (key !== null) startLive()
   }, [key])
-  if (key === null) return html`<${SignedOut} reason=${reason} onKey=${setKey} />`
+  if (key === null) return html`<${Lazy} load=${signIn} reason=${reason} onKey=${setKey} />`
   const use = (/** @type {string} */ other) => {
     stopLive()
     storeKey(other)
@@ -80,7 +96,8 @@ function App({ refusal = '', offered }) {
     <${Shell} partnerKey=${key} onSignOut=${() => signOut('')}>
       ${
         question !== undefined &&
-        html`<${KeyQuestion}
+        html`<${Lazy}
+          load=${keyQuestion}
           own=${key}
           offered=${question}
           onUse=${() => use(question)}
@@ -90,12 +107,6 @@ function App({ refusal = '', offered }) {
       ${question === undefined && reason !== '' && html`<div class="failure" role="alert"><p>${reason}</p></div>`}
     <//>
   `
-}
-
-/** @param {import('./views/key-question.js').Question} props */
-function KeyQuestion(props) {
-  const [Loaded] = useLoaded(async () => (await import('./views/key-question.js')).KeyQuestion)
-  return Loaded && html`<${Loaded} ...${props} />`
 }
 
 /** @param {{ partnerKey: string, onSignOut: () => void, children?: any }} props */
@@ -139,49 +150,15 @@ function Shell({ partnerKey, onSignOut, children }) {
 const liveWords = { connecting: 'Connecting', live: 'Live', resting: 'Resting', retrying: 'Reconnecting' }
 
 function LiveMark() {
-  const { state } = useLive()
-  return html`<span class=${`livemark ${state}`} role="status"><i></i><span>${liveWords[state]}</span></span>`
+  const { state, unanswered } = useLive()
+  const shown = unanswered > 0 && state === 'live' ? 'retrying' : state
+  return html`<span class=${`livemark ${shown}`} role="status"><i></i><span>${liveWords[shown]}</span></span>`
 }
-
-/**
- * A component whose file is loaded when it is first shown, and whether that failed: the page is then reloaded once the
- * service is back.
- *
- * @param {(() => Promise<any>) | undefined} load
- * @returns {[component: any, failed: boolean]}
- */
-function useLoaded(load) {
-  const [Loaded, setLoaded] = useState(/** @type {any} */ (undefined))
-  const [failed, setFailed] = useState(false)
-  useEffect(() => {
-    load?.().then(
-      (component) => setLoaded(() => component),
-      () => {
-        setFailed(true)
-        doubt()
-      },
-    )
-  }, [])
-  const { state } = useLive()
-  const wasAway = useRef(false)
-  useEffect(() => {
-    if (failed && state === 'retrying') wasAway.current = true
-    if (wasAway.current && state === 'live') location.reload()
-  }, [failed, state])
-  return [Loaded, failed]
-}
-
-const NotLoaded = () => html`
-  <p class="failure">
-    This view could not be loaded. Check that the service is running and that you are online: it is loaded
-    once the service answers.
-  </p>
-`
 
 /** @param {{ route: import('./route.js').Route }} props */
 function View({ route }) {
   const name = viewOf(route)
-  const [Loaded, failed] = useLoaded(Object.hasOwn(views, name) ? views[name] : async () => NoView)
+  const [Loaded, failed] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
   useEffect(() => {
     // a screen reader hears where it is
     const heading = document.querySelector('h1')
@@ -192,20 +169,8 @@ function View({ route }) {
   }, [Loaded])
   if (failed) return html`<${NotLoaded} />`
   if (Loaded === undefined) return html`<${Loading} />`
-  return html`<${Loaded} id=${Number(route.id)} query=${route.query} />`
+  return html`<${Loaded} id=${Number(route.id)} path=${name} query=${route.query} />`
 }
-
-/** @param {{ reason: string, onKey: (key: string) => void }} props */
-function SignedOut(props) {
-  const [SignIn, failed] = useLoaded(async () => (await import('./views/sign-in.js')).SignIn)
-  if (failed) return html`<${NotLoaded} />`
-  return SignIn === undefined ? html`<${Loading} />` : html`<${SignIn} ...${props} />`
-}
-
-const NoView = () => html`
-  <h1 tabindex="-1">Page not found</h1>
-  <p>There is no such page. <a href=${link('leads')}>See your leads</a>.</p>
-`
 
 const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
 let visits = 0

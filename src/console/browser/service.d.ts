@@ -12,5 +12,11 @@ export interface Milestone {
 export const milestones: Milestone[]
 /** Paths below `/v1` that this deployment has, such as `/list-leads`. */
 export const paths: string[]
+/** Why a partner may close a lead. */
+export const closeReasons: string[]
 /** Days between two score updates. */
 export const scorePeriodDays: number
+/** Days from `mortgage_ready` until a lead is closed. */
+export const closesAfterDays: number
+/** The waits before the attempts of a webhook, in milliseconds; once they are used up, one attempt a day. */
+export const retryDelaysMs: number[]

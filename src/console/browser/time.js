@@ -3,36 +3,17 @@ import { counted } from './words.js'
 /** The API's times are `YYYY-MM-DD HH:MM:SS`, UTC. @param {string} text */
 export const parseTime = (text) => new Date(`${text.replace(' ', 'T')}Z`)
 
+/** As the API writes it: `YYYY-MM-DD HH:MM:SS`, UTC. @param {Date} date */
+export const inUtc = (date) => date.toISOString().slice(0, 19).replace('T', ' ')
+
 /** Whether a time of the API is still to come. @param {string | null} text */
 export const isAhead = (text) => text !== null && parseTime(text).getTime() > Date.now()
 
-/** @param {unknown} value */
-export const isTime = (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)
-
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const clock = new Intl.DateTimeFormat('en', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
-const minute = new Intl.DateTimeFormat('en', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
+const inFull = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
 /** In the reader's zone. @param {Date} date */
-export const inZone = (date) => minute.format(date)
-/** @param {Date} date */
-export const dayInZone = (date) => day.format(date)
-/** @param {Date} date */
-export const clockInZone = (date) => clock.format(date)
+export const inZone = (date) => inFull.format(date)
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -52,8 +33,7 @@ export function distance(date, now) {
   if (size < MINUTE) return relative.format(Math.trunc(ms / SECOND), 'second')
   if (size < HOUR) return relative.format(Math.trunc(ms / MINUTE), 'minute')
   if (size < DAY) return relative.format(Math.trunc(ms / HOUR), 'hour')
-  if (size < 60 * DAY) return relative.format(Math.round(ms / DAY), 'day')
-  return dayInZone(date)
+  return relative.format(Math.round(ms / DAY), 'day')
 }
 
 /** `35 minutes`, `2 hours`, `45 days`: rounded. @param {number} ms */
@@ -62,8 +42,11 @@ export function span(ms) {
   return ms < 2 * DAY ? counted(Math.round(ms / HOUR), 'hour') : counted(Math.round(ms / DAY), 'day')
 }
 
-/** `84 ms`, `1.3 s`. @param {number | null} ms */
+/** `84 ms`, `1.3 s`, on one line. @param {number | null} ms */
 export function duration(ms) {
   if (ms === null) return '–'
-  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`
+  return ms < 1000 ? `${ms}\u00A0ms` : `${(ms / 1000).toFixed(1)}\u00A0s`
 }
+
+/** Whether a lead's clock is ahead by so much that it tells another time than the real one. @param {number} ahead */
+export const isFarAhead = (ahead) => ahead >= MINUTE

@@ -7,7 +7,7 @@ import { milestones } from './service.js'
  */
 export function words(name) {
   if (name === 'partner_lead_id') return 'Your lead id'
-  const text = name.replaceAll('_', ' ').replace('fico', 'FICO')
+  const text = name.replaceAll(/[._]/g, ' ').replace('fico', 'FICO').replace('transunion', 'TransUnion')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

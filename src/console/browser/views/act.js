@@ -1,21 +1,20 @@
 import { html, useState } from '../preact.js'
-import { call, offers } from '../api.js'
-import { touch } from '../live.js'
-import { Curl, Done, Failure, Time, useAction } from '../parts.js'
+import { offers } from '../api.js'
 import { milestones } from '../service.js'
-import { counted, journey, words } from '../words.js'
+import { styled } from '../styled.js'
+import { journey, words } from '../words.js'
+import { Actions } from './actions.js'
+import { Clock } from './clock.js'
+import { Close } from './close.js'
 import { Scenarios } from './scenarios.js'
 
-/** @typedef {{ label: string, path: string, body: object }} Action */
+/** @import { LeadData } from '../lead-records.js' */
 
-/** @param {{ data: import('../lead-data.js').LeadData }} props */
-export function Act({ data: { lead, closedAt } }) {
-  return html`
-    <section class="card pad" aria-labelledby="act">
-      <h2 id="act">Make something happen</h2>
-      ${closedAt === null ? html`<${Possible} lead=${lead} />` : html`<${Closed} />`}
-    </section>
-  `
+await styled('forms.css')
+
+/** @param {{ data: LeadData }} props */
+export function Act({ data }) {
+  return data.closedAt === null ? html`<${Possible} data=${data} />` : html`<${Closed} />`
 }
 
 const Closed = () =>
@@ -24,16 +23,17 @@ const Closed = () =>
     webhooks.
   </p>`
 
-/** @param {{ lead: Record<string, any> }} props */
-function Possible({ lead }) {
+/** @param {{ data: LeadData }} props */
+function Possible({ data }) {
   return html`
-    ${offers('/sandbox/simulate-event') && html`<${Milestones} lead=${lead} />`}
-    ${offers('/sandbox/advance-clock') && html`<${Clock} id=${lead.lead_id} />`}
+    ${offers('/sandbox/simulate-event') && html`<${Milestones} data=${data} />`}
+    ${offers('/sandbox/advance-clock') && html`<${Clock} data=${data} />`}
     ${
       offers('/sandbox/run-scenario') &&
       html`<h3>Run a scenario</h3>
-        <${Scenarios} id=${lead.lead_id} />`
+        <${Scenarios} id=${data.lead.lead_id} />`
     }
+    ${offers('/close-lead') && html`<${Close} id=${data.lead.lead_id} />`}
   `
 }
 
@@ -49,104 +49,59 @@ function likelyNext(status) {
   return [...following, ...repeated].map(({ name }) => name)
 }
 
-/** @param {string} name @param {number} id @returns {Action} */
-const simulation = (name, id) => ({
-  label: words(name),
-  path: '/sandbox/simulate-event',
-  body: { lead_id: id, event_name: name },
-})
+/** What else can happen: a milestone that is there already cannot, if it happens only once. @param {LeadData} data @param {string[]} likely */
+function otherMilestones({ steps }, likely) {
+  const recorded = new Set(steps.map(({ event_name: name }) => name))
+  return milestones
+    .filter(({ name, once }) => name !== 'lead_received' && !(once && recorded.has(name)))
+    .map(({ name }) => name)
+    .filter((name) => !likely.includes(name))
+}
 
-/** @param {{ lead: Record<string, any> }} props */
-function Milestones({ lead }) {
-  const likely = likelyNext(lead.status)
-  const others = milestones.filter(({ name }) => name !== 'lead_received' && !likely.includes(name))
-  const [chosen, choose] = useState(others[0]?.name ?? '')
-  const name = others.some((other) => other.name === chosen) ? chosen : (others[0]?.name ?? '')
+/** @param {{ data: LeadData }} props */
+function Milestones({ data }) {
+  const id = data.lead.lead_id
+  const likely = likelyNext(data.lead.status)
+  const others = otherMilestones(data, likely)
+  const [chosen, choose] = useState('')
+  const other = others.includes(chosen) ? chosen : others[0]
+  const simulation = (/** @type {string} */ name, label = words(name)) => ({
+    label,
+    path: '/sandbox/simulate-event',
+    body: { lead_id: id, event_name: name },
+  })
   return html`
-    <${Actions} actions=${likely.map((next) => simulation(next, lead.lead_id))} describe=${describeEvents}>
-      <label class="menu"
-        ><span>Any other milestone</span>
-        <select
-          value=${name}
-          onChange=${(/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
-        >
-          ${others.map((other) => html`<option value=${other.name}>${words(other.name)}</option>`)}
-        </select>
-      </label>
-    <//>
+    <h3>Simulate a milestone</h3>
     <${Actions}
-      actions=${[{ ...simulation(name, lead.lead_id), label: `Simulate “${words(name)}”` }]}
+      actions=${[
+        ...likely.map((name) => simulation(name)),
+        ...(other === undefined ? [] : [simulation(other, `Simulate “${words(other)}”`)]),
+      ]}
       describe=${describeEvents}
-    />
+    >
+      ${
+        others.length > 0 &&
+        html`<label class="menu"
+          ><span>Any other milestone</span>
+          <select
+            value=${other}
+            onChange=${(/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
+          >
+            ${others.map((name) => html`<option value=${name}>${words(name)}</option>`)}
+          </select>
+        </label>`
+      }
+    <//>
   `
 }
 
 /** @param {any} data of simulate-event */
-const describeEvents = ({ events }) =>
-  events
+const describeEvents = ({ events }) => ({
+  isChange: events.some((/** @type {any} */ { recorded }) => recorded),
+  text: events
     .map(
       (/** @type {any} */ event) =>
         `${words(event.event_name)} ${event.recorded ? 'is recorded.' : 'was already recorded.'}`,
     )
-    .join(' ')
-
-/** @param {{ id: number }} props */
-function Clock({ id }) {
-  const path = '/sandbox/advance-clock'
-  /** @type {Action[]} */
-  const actions = [
-    { label: 'To the next score update', path, body: { lead_id: id, to: 'next_score_update' } },
-    { label: 'To the next retry', path, body: { lead_id: id, to: 'next_retry' } },
-    { label: 'By 45 days', path, body: { lead_id: id, days: 45 } },
-    { label: 'To the end', path, body: { lead_id: id, to: 'end' } },
-  ]
-  return html`
-    <h3>Advance its clock</h3>
-    <${Actions} actions=${actions} describe=${describeAdvance} />
-  `
-}
-
-/** @param {any} data of advance-clock */
-function describeAdvance({ now, status, happened, stopped }) {
-  const count = (/** @type {string} */ kind) =>
-    happened.filter((/** @type {any} */ { what }) => what === kind).length
-  const kinds = [
-    count('event') > 0 && counted(count('event'), 'event'),
-    count('webhook') > 0 && counted(count('webhook'), 'webhook attempt'),
-    count('end') > 0 && 'lead closed',
-  ]
-  const what = kinds.filter(Boolean).join(', ') || 'Nothing was due'
-  const rest = status === 'advancing' ? ' The rest continues in the background.' : ''
-  const why = stopped ? ` It stopped: ${words(stopped).toLowerCase()}.` : ''
-  return html`${what}. The lead’s clock shows <${Time} at=${now} as="full" />.${rest}${why}`
-}
-
-/**
- * Buttons, each with the call that it makes. A button keeps the focus when the next milestone takes its place.
- *
- * @param {{ actions: Action[], describe: (data: any) => any, children?: import('preact').ComponentChildren }} props
- */
-function Actions({ actions, describe, children }) {
-  const { busy, error, done, run } = useAction()
-  const act = (/** @type {Action} */ { label, path, body }) =>
-    run(label, async () => {
-      const { data } = await call(path, body, { headers: { 'idempotency-key': crypto.randomUUID() } })
-      touch()
-      return describe(data)
-    })
-  return html`
-    ${actions.map(
-      (action, index) => html`
-        <div class="actions" key=${index}>
-          <button type="button" aria-disabled=${busy !== undefined} onClick=${() => act(action)}>
-            ${busy === action.label ? 'Working …' : action.label}
-          </button>
-          <${Curl} path=${action.path} body=${action.body} />
-        </div>
-      `,
-    )}
-    ${done && html`<${Done}>${done}<//>`}
-    <${Failure} error=${error} />
-    ${children}
-  `
-}
+    .join(' '),
+})

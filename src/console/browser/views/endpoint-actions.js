@@ -1,10 +1,14 @@
 import { html, useState } from '../preact.js'
 import { call, offers } from '../api.js'
 import { touch } from '../live.js'
-import { Badge, Code, Curl, Done, Failure, Time, useAction } from '../parts.js'
-import { duration, isAhead } from '../time.js'
+import { Code } from '../code.js'
+import { Done, Failure, useAction } from '../parts.js'
+import { Utc } from '../utc.js'
+import { Curl } from './curls.js'
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
+
+export const USE_SINK = '/sandbox/use-sink'
 
 /** @param {string} path @param {object} [body] */
 async function act(path, body = {}) {
@@ -13,70 +17,38 @@ async function act(path, body = {}) {
   return answer
 }
 
-const SINK = '/sandbox/use-sink'
+/** For those who have no server yet. */
+export const OfferSink = () => (offers(USE_SINK) ? html`<${SinkOffer} />` : null)
 
-/** One button, so that it keeps the focus when it was used. @param {string} health */
-const pauseOrResume = (health) =>
-  health === 'paused'
-    ? { key: 'pause', path: '/resume-endpoint', label: 'Resume' }
-    : { key: 'pause', path: '/pause-endpoint', label: 'Pause' }
-
-/** Pause, resume, test, and the sink. @param {{ endpoint: Endpoint }} props */
-export function Switches({ endpoint: { url, health, next_attempt_at: next, last_test: test } }) {
+function SinkOffer() {
   const { busy, error, run } = useAction()
-  const actions = [
-    ...(health === 'failing' || isAhead(next)
-      ? [{ key: 'retry', path: '/resume-endpoint', label: 'Retry now' }]
-      : []),
-    ...(url === null
-      ? []
-      : [pauseOrResume(health), { key: 'test', path: '/test-endpoint', label: 'Send a test' }]),
-    ...(offers(SINK) ? [{ key: 'sink', path: SINK, label: 'Use our sink' }] : []),
-  ]
   return html`
-    <section class="card pad" aria-labelledby="switches">
-      <h2 id="switches">Actions</h2>
-      ${actions.map(
-        ({ key, path, label }) => html`
-          <div class="actions" key=${key}>
-            <button
-              type="button"
-              aria-disabled=${busy !== undefined}
-              onClick=${() => run(label, () => act(path))}
-            >
-              ${busy === label ? 'Working …' : label}
-            </button>
-            <${Curl} path=${path} />
-          </div>
-        `,
-      )}
-      ${
-        offers(SINK) &&
-        html`<p class="hint">
-          No server yet? A sink is a test endpoint that we host: it shows the webhooks it receives, and you
-          choose how it answers.
-        </p>`
-      }
+    <section class="card pad" aria-labelledby="use-sink">
+      <h2 id="use-sink">No server yet?</h2>
+      <p class="hint">
+        A sink is a test endpoint that we host: it shows the webhooks it receives, and you choose how it
+        answers.
+      </p>
+      <div class="actions">
+        <button
+          type="button"
+          aria-disabled=${busy !== undefined}
+          onClick=${() => run('sink', () => act(USE_SINK))}
+        >
+          ${busy ? 'Working …' : 'Use our sink'}
+        </button>
+        <${Curl} path=${USE_SINK} />
+      </div>
       <${Failure} error=${error} />
-      ${test && html`<${Test} test=${test} />`}
     </section>
   `
 }
-
-/** @param {{ test: any }} props */
-const Test = ({ test: { state, requested_at: at, status, duration_ms: ms, hint } }) => html`
-  <p role="status" class="line">
-    <${Badge} state=${state} /> <span class="dim">Test <${Time} at=${at} /></span>
-    ${state !== 'running' && html`<span class="figure"> ${status ?? 'no answer'} · ${duration(ms)}</span>`}
-  </p>
-  ${hint && html`<p class="hint-line">${hint}</p>`}
-`
 
 /** @param {{ secret: string }} props */
 const Secret = ({ secret }) => html`
   <div role="status">
     <p><strong>Store this secret now.</strong> It is not shown again.</p>
-    <${Code} text=${secret} label="Signing secret" />
+    <${Code} text=${secret} label="Signing secret" isWhole />
   </div>
 `
 
@@ -149,7 +121,7 @@ export function Rotate({ endpoint: { new_secret: waiting } }) {
         </div>
       </form>
       ${done && html`<${Done}>Webhooks are signed with the new secret from now on.<//><${Secret} secret=${done} />`}
-      ${waiting && html`<p class="dim">A new secret takes effect <${Time} at=${waiting.takes_effect_at} />.</p>`}
+      ${waiting && html`<p class="dim">A new secret takes effect <${Utc} at=${waiting.takes_effect_at} zone help />.</p>`}
       <${Failure} error=${error} />
     </section>
   `

@@ -1,8 +1,10 @@
 import { html } from '../preact.js'
-import { Time } from '../parts.js'
+import { Utc } from '../utc.js'
 import { journey, words } from '../words.js'
 
-/** The journey as a line: milestones, their dates, and the next one. @param {{ data: import('../lead-data.js').LeadData }} props */
+/** @import { LeadData } from '../lead-records.js' */
+
+/** The journey as a line: milestones, their dates, and the next one. @param {{ data: LeadData }} props */
 export function Journey({ data: { lead, closedAt, steps, next } }) {
   const reached = journey.findIndex(({ name }) => name === lead.status)
   return html`
@@ -19,16 +21,14 @@ export function Journey({ data: { lead, closedAt, steps, next } }) {
               aria-current=${name === lead.status ? 'step' : undefined}
               title=${meaning}
             >
-              <span class="mark"></span>
               <span class="step-name">
                 ${words(name)}${events.length > 1 && html` <span class="times">×${events.length}</span>`}
               </span>
               <span class="step-when">
                 <${When}
-                  name=${name}
                   at=${events.at(-1)?.created_at}
+                  due=${next?.what === name ? next.at : undefined}
                   state=${state}
-                  next=${next}
                   isClosed=${closedAt !== null}
                 />
               </span>
@@ -40,12 +40,11 @@ export function Journey({ data: { lead, closedAt, steps, next } }) {
   `
 }
 
-/** @param {{ name: string, at: string | undefined, state: string, next: import('../lead-data.js').Due | null, isClosed: boolean }} props */
-function When({ name, at, state, next, isClosed }) {
-  const due = next?.what === name ? html`due <${Time} at=${next.at} />` : undefined
-  if (at !== undefined) return html`<${Time} at=${at} />${due && html`<br />next ${due}`}`
-  if (due !== undefined) return due
+/** @param {{ at: string | undefined, due: string | undefined, state: string, isClosed: boolean }} props */
+function When({ at, due, state, isClosed }) {
+  if (at !== undefined) return html`<${Utc} at=${at} />`
+  if (due !== undefined) return html`Due <${Utc} at=${due} />`
   // a milestone may come after later ones, until the lead is closed
   if (state === 'passed') return isClosed ? 'Skipped' : 'Not yet'
-  return state === 'next' ? 'Next' : ''
+  return state === 'next' ? 'Next milestone' : ''
 }

@@ -1,25 +1,41 @@
-import { html } from '../preact.js'
+import { html, useState } from '../preact.js'
 import { ApiFailure } from '../api.js'
+import { Lazy } from '../lazy.js'
+import { styled } from '../styled.js'
 import { loadLead, lookAgainMs } from '../lead-data.js'
 import { useLoad } from '../live.js'
-import { Ahead, Badge, Empty, Fact, Failure, Loading, Time } from '../parts.js'
+import { Ahead, Badge, Failure, Loading, useNow } from '../parts.js'
 import { link } from '../route.js'
-import { span } from '../time.js'
-import { counted, words } from '../words.js'
-import { Act } from './act.js'
+import { inUtc, isFarAhead, parseTime, span } from '../time.js'
+import { Borrower } from './borrower.js'
+import { Events } from './events.js'
 import { Journey } from './journey.js'
-import { Webhook } from './webhook.js'
+
+/** @import { LeadData } from '../lead-records.js' */
+
+await styled('lead.css')
+const notFound = async () => (await import('./not-found.js')).NotFound
+const act = async () => (await import('./act.js')).Act
+const SOON_MS = 1000
+/** Once opened, it is with every lead. */
+let isActing = false
+
+/** Whether a lead is closed in a moment, which is no event. @param {LeadData['closing']} closing @param {number} ahead */
+const isClosing = (closing, ahead) =>
+  closing?.state === 'pending' && parseTime(closing.at).getTime() - ahead < Date.now() + SOON_MS
 
 /** @param {{ id: number, query: URLSearchParams }} props */
 export function LeadView({ id, query }) {
   const { data, error, reload } = useLoad(
     (signal) => loadLead(id, signal),
     [id],
-    ({ steps, ahead }) =>
-      lookAgainMs(
-        steps.flatMap(({ delivery }) => delivery ?? []),
-        ahead,
-      ),
+    ({ steps, ahead, closing }) =>
+      isClosing(closing, ahead)
+        ? SOON_MS
+        : lookAgainMs(
+            steps.flatMap(({ delivery }) => delivery ?? []),
+            ahead,
+          ),
   )
   const isUnknown = error instanceof ApiFailure && [400, 404].includes(error.status)
   if (isUnknown) return html`<${UnknownLead} />`
@@ -31,6 +47,7 @@ export function LeadView({ id, query }) {
         data &&
         html`<span class="badges">
           <${Badge} state=${data.lead.status} />${data.closedAt !== null && html`<${Badge} state="closed" />`}
+          <span class="dim">${data.lead.partner_lead_id}</span>
         </span>`
       }
     </div>
@@ -46,83 +63,46 @@ export function LeadView({ id, query }) {
 }
 
 const UnknownLead = () => html`
-  <h1 tabindex="-1" class="hidden">Lead not found</h1>
-  <${Empty} title="Lead not found" action=${html`<a class="button" href=${link('leads')}>See your leads</a>`}>
+  <${Lazy} load=${notFound} title="Lead not found">
     There is no lead with this id. It may have been erased, or belong to another partner.
   <//>
 `
 
-/** @param {{ data: import('../lead-data.js').LeadData, chosen: string | null }} props */
-const LeadPage = ({ data, chosen }) => html`
-  ${
-    data.ahead > 0 &&
-    html`<p class="dim note">
-      Times on this page follow this lead’s clock, which is ${span(data.ahead)} ahead of real time. Attempts
-      show real time.
-    </p>`
+/** @param {{ data: LeadData, chosen: string | null }} props */
+function LeadPage({ data, chosen }) {
+  const [isOpen, setOpen] = useState(isActing)
+  const toggle = () => {
+    isActing = !isOpen
+    setOpen(isActing)
   }
-  <${Journey} data=${data} />
-  <div class="columns">
-    <section aria-labelledby="events">
-      <div class="section-head">
-        <h2 id="events">Events and webhooks</h2>
-        <span class="dim">${counted(data.steps.length, 'event')}, newest first</span>
-      </div>
-      ${data.pausedEndpoint !== null && html`<${Held} endpoint=${data.pausedEndpoint} />`}
-      <ol class="events">
-        ${data.steps
-          .map(
-            (step, index) =>
-              html`<${Webhook}
-                key=${step.delivery?.event_id ?? `event-${index}`}
-                step=${step}
-                isOpen=${step.delivery !== undefined && step.delivery.event_id === chosen}
-              />`,
-          )
-          .toReversed()}
-      </ol>
-    </section>
-    <aside>
-      <${Act} data=${data} />
-      <${Facts} data=${data} />
-    </aside>
-  </div>
-`
+  return html`
+    <${Times} data=${data} />
+    <${Journey} data=${data} />
+    <div class="columns">
+      <${Events} data=${data} chosen=${chosen} />
+      <aside>
+        ${
+          (isOpen || data.closedAt === null) &&
+          html`<section class="card pad act" aria-label="Make something happen">
+            <button type="button" class="toggle" aria-expanded=${isOpen} onClick=${toggle}>
+              Make something happen
+            </button>
+            ${isOpen && html`<${Lazy} load=${act} data=${data} />`}
+          </section>`
+        }
+        <${Borrower} data=${data} />
+      </aside>
+    </div>
+  `
+}
 
-/** @param {{ endpoint: { url: string | null, reason: string } }} props */
-const Held = ({ endpoint: { url, reason } }) => html`
-  <p class="note">
-    Held: ${url === null ? 'you have no endpoint yet' : `your endpoint is paused, because ${reason}`}.${' '}
-    <a href=${link('endpoint')}>${url === null ? 'Set one up' : 'See your endpoint'}</a>
-  </p>
-`
-
-/** Shown by hand above, or said by another field. */
-const elsewhere = [
-  'id',
-  'lead_id',
-  'partner_id',
-  'status',
-  'first_name',
-  'last_name',
-  'created_at',
-  'updated_at',
-]
-
-/** @param {{ data: import('../lead-data.js').LeadData }} props */
-const Facts = ({ data: { lead, closedAt, now, ahead } }) => html`
-  <section class="card pad" aria-labelledby="borrower">
-    <h2 id="borrower">Borrower</h2>
-    <dl class="facts">
-      <${Fact} name="Name">${`${lead.first_name} ${lead.last_name}`}<//>
-      ${Object.entries(lead)
-        .filter(([name, value]) => !elsewhere.includes(name) && value !== null)
-        .filter(([name]) => name !== 'closed_at' || closedAt === null)
-        .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
-      <${Fact} name="Created"><${Time} at=${lead.created_at} as="full" /><//>
-      <${Fact} name="Last change"><${Time} at=${lead.updated_at} as="full" /><//>
-      ${closedAt !== null && html`<${Fact} name="Closed"><${Time} at=${closedAt} as="full" /><//>`}
-      ${ahead > 0 && closedAt === null && html`<${Fact} name="Its clock shows"><${Time} at=${now} as="full" /><//>`}
-    </dl>
-  </section>
-`
+/** Which time the page is in. @param {{ data: LeadData }} props */
+function Times({ data: { ahead, closedAt } }) {
+  const now = useNow()
+  if (!isFarAhead(ahead)) return html`<p class="hint note">Times are UTC.</p>`
+  return html`<p class="hint note">
+    Times on this page follow this lead’s clock, which is ${span(ahead)} ahead of real
+    time${closedAt === null && html`: <span class="figure">${inUtc(new Date(now + ahead))}</span>`}. Attempts
+    show real time. All are UTC.
+  </p>`
+}

@@ -1,14 +1,18 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { lookAgainMs, outcomeOf, shownState } from '../lead-data.js'
-import { touch, useLive, useLoad } from '../live.js'
-import { Badge, Empty, Failure, Loading, Time, useAction } from '../parts.js'
+import { lookAgainMs } from '../lead-data.js'
+import { useLive, useLoad } from '../live.js'
+import { Failure, Loading } from '../parts.js'
 import { link, replace } from '../route.js'
-import { duration } from '../time.js'
+import { styled } from '../styled.js'
 import { counted, words } from '../words.js'
+import { Empty } from './empty.js'
+import { Rows } from './live-rows.js'
+
+await styled('forms.css', 'filters.css', 'listed.css', 'rows.css')
 
 /** @typedef {import('../lead-data.js').Delivery} Delivery */
-/** @typedef {{ event_id: string, event_name: string, lead_id: number, created_at: string, delivery?: Delivery, isNew: boolean }} Row */
+/** @typedef {{ event_id: string, event_name: string, lead_id: number, partner_lead_id?: string | null, delivery?: Delivery, isNew: boolean, isErased: boolean }} Row `isErased`: its lead is */
 
 /** @param {{ query: URLSearchParams }} props */
 export function LiveView({ query }) {
@@ -55,15 +59,31 @@ const arrivals = (count) =>
  * @returns {Row[]}
  */
 function merge(deliveries, events, isWhole) {
+  const erased = new Set(deliveries.filter((one) => one.lead_erased).map(({ lead_id: id }) => id))
   const fresh = new Set(events.map(({ event_id: id }) => id))
   const sent = new Set(deliveries.map(({ event_id: id }) => id))
   const oldest = deliveries.at(-1)?.event_id ?? ''
   const unsent = isWhole ? events.filter(({ event_id: id }) => !sent.has(id) && id > oldest) : []
   const rows = [
-    ...deliveries.map((delivery) => ({ ...delivery, delivery, isNew: fresh.has(delivery.event_id) })),
-    ...unsent.map((event) => ({ ...event, isNew: true })),
+    ...deliveries.map((delivery) => ({
+      ...delivery,
+      partner_lead_id: ownIdIn(delivery),
+      delivery,
+      isNew: fresh.has(delivery.event_id),
+      isErased: delivery.lead_erased,
+    })),
+    ...unsent.map((event) => ({ ...event, isNew: true, isErased: erased.has(event.lead_id) })),
   ]
   return rows.toSorted((a, b) => (a.event_id < b.event_id ? 1 : -1))
+}
+
+/** The partner's id of the lead is in the body. @param {Delivery} delivery */
+function ownIdIn({ body }) {
+  try {
+    return JSON.parse(body).data.partner_lead_id
+  } catch {
+    return null
+  }
 }
 
 /** @param {{ state: string }} props */
@@ -100,83 +120,3 @@ const Nothing = ({ isWhole }) =>
         title="No webhook is in this state"
         action=${html`<a class="button" href=${link('live')}>Show all</a>`}
       />`
-
-/** @param {{ rows: Row[] }} props */
-const Rows = ({ rows }) => html`
-  <div class="card table" role="region" aria-label="Webhooks" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          <th scope="col" class="number wide-only">Lead</th>
-          <th scope="col">Webhook</th>
-          <th scope="col" class="wide-only">Last attempt</th>
-          <th scope="col" class="wide-only">When</th>
-          <th scope="col" class="wide-only"><span class="hidden">Resend</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map((row) => html`<${LiveRow} key=${row.event_id} row=${row} />`)}
-      </tbody>
-    </table>
-  </div>
-`
-
-/** @param {{ row: Row }} props */
-const LiveRow = ({
-  row: { event_id: id, event_name: name, lead_id: lead, created_at: at, delivery, isNew },
-}) => html`
-  <tr class=${isNew ? 'fresh' : ''}>
-    <td>
-      <a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a>
-      <span class="narrow-only dim">Lead ${lead} · <${Time} at=${at} as="past" /></span>
-      ${(delivery?.attempts.length ?? 0) > 0 && html`<span class="narrow-only figure"><${LastAttempt} delivery=${delivery} /></span>`}
-    </td>
-    <td class="number figure wide-only">${lead}</td>
-    <td>
-      ${delivery ? html`<${Badge} state=${shownState(delivery)} />` : html`<span class="dim">Not sent</span>`}
-      <span class="narrow-only"><${Resend} delivery=${delivery} /></span>
-    </td>
-    <td class="figure wide-only">${delivery && html`<${LastAttempt} delivery=${delivery} />`}</td>
-    <td class="wide-only"><${Time} at=${at} as="past" /></td>
-    <td class="end wide-only"><${Resend} delivery=${delivery} /></td>
-  </tr>
-`
-
-/** @param {{ delivery: Delivery }} props */
-function LastAttempt({ delivery: { attempts } }) {
-  const last = attempts.at(-1)
-  if (last === undefined) return html`<span class="dim">–</span>`
-  const { text } = outcomeOf(last)
-  return html`${text}${' '}<span class="dim"
-      >· ${duration(last.duration_ms)}${last.number > 1 && ` · attempt ${last.number}`}</span
-    >`
-}
-
-/** @param {{ delivery: Delivery | undefined }} props */
-const Resend = ({ delivery }) =>
-  delivery === undefined || delivery.state === 'canceled'
-    ? null
-    : html`<${ResendButton} delivery=${delivery} />`
-
-/** @param {{ delivery: Delivery }} props */
-function ResendButton({ delivery: { event_id: id, event_name: name, lead_id: lead } }) {
-  const { busy, error, done, run } = useAction()
-  const resend = () =>
-    run('resend', async () => {
-      const { message } = await call('/resend-webhook', { event_id: id })
-      touch()
-      return message
-    })
-  return html`
-    <button
-      type="button"
-      class="small quiet"
-      aria-label=${`Resend ${words(name)} for lead ${lead}`}
-      aria-disabled=${busy !== undefined}
-      onClick=${resend}
-    >
-      ${done ? 'Resent' : error ? 'Failed' : 'Resend'}
-    </button>
-  `
-}

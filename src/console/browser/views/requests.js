@@ -1,9 +1,15 @@
 import { html, useEffect, useState } from '../preact.js'
 import { call } from '../api.js'
 import { useLoad } from '../live.js'
-import { Badge, Curl, Empty, Failure, Loading, Time } from '../parts.js'
+import { Badge, Failure, Loading } from '../parts.js'
 import { link, replace } from '../route.js'
+import { styled } from '../styled.js'
 import { duration } from '../time.js'
+import { Utc } from '../utc.js'
+import { Empty } from './empty.js'
+import { Curl } from './curls.js'
+
+await styled('forms.css', 'filters.css', 'listed.css', 'rows.css')
 
 /** @typedef {{ request_id: string, key_id: number, key_last4: string | null, call: string, status: number, error_code: string | null, fields: string[], lead_id: number | null, duration_ms: number, created_at: string }} MadeRequest */
 
@@ -35,7 +41,7 @@ export function RequestsView({ query }) {
   return html`
     <div class="head">
       <h1 tabindex="-1">Requests</h1>
-      <p class="dim">Of the last seven days, without what they held. The console’s own are left out.</p>
+      <p class="dim">Of the last seven days, without request bodies. The console’s own are left out.</p>
     </div>
     <${Filters} filter=${filter} />
     <${Failure} error=${error} again=${reload} />
@@ -108,16 +114,16 @@ function Typed({ name, label, value, placeholder, change }) {
 
 /** @param {{ requests: MadeRequest[] }} props */
 const RequestTable = ({ requests }) => html`
-  <div class="card table" role="region" aria-label="Requests" tabindex="0">
-    <table>
+  <div class="card table" role="region" aria-label="Requests">
+    <table class="dense">
       <thead>
         <tr>
+          <th scope="col" class="wide-only">Made (UTC)</th>
           <th scope="col">Call</th>
           <th scope="col" class="number wide-only">Lead</th>
           <th scope="col">Response</th>
           <th scope="col" class="wide-only">Key</th>
           <th scope="col" class="number wide-only">Took</th>
-          <th scope="col" class="wide-only">When</th>
         </tr>
       </thead>
       <tbody>
@@ -132,11 +138,12 @@ const RequestRow = ({ request }) => {
   const { request_id: id, key_last4: key, lead_id: lead, duration_ms: ms, created_at: at } = request
   return html`
     <tr>
+      <td class="wide-only"><${Utc} at=${at} /></td>
       <td>
         <${Call} request=${request} />
         <span class="below dim id wide-only">${id}</span>
         <span class="narrow-only dim"
-          >${lead !== null && `Lead ${lead} · `}<${Time} at=${at} as="past" /> · ${duration(ms)}</span
+          ><${Utc} at=${at} zone />${lead !== null && ` · lead\u00A0${lead}`} · ${duration(ms)}</span
         >
       </td>
       <td class="number figure wide-only">${lead ?? html`<span class="dim">–</span>`}</td>
@@ -146,7 +153,6 @@ const RequestRow = ({ request }) => {
       </td>
       <td class="figure wide-only">${key === null ? html`<span class="dim">–</span>` : `…${key}`}</td>
       <td class="number figure wide-only">${duration(ms)}</td>
-      <td class="wide-only"><${Time} at=${at} as="past" /></td>
     </tr>
   `
 }

@@ -1,9 +1,10 @@
 import { html, useState } from '../preact.js'
 import { call, offers } from '../api.js'
 import { touch, useLoad } from '../live.js'
-import { Curl, Done, Failure, useAction } from '../parts.js'
+import { Done, Failure, useAction } from '../parts.js'
 import { go, link } from '../route.js'
 import { words } from '../words.js'
+import { Curl } from './curls.js'
 
 /** @typedef {{ scenario: string, about: string, webhooks: string[] }} Scenario */
 

@@ -1,6 +1,9 @@
 import { html, useState } from '../preact.js'
 import { call, forgetKey, refuseKey, storeKey } from '../api.js'
 import { Failure, useAction } from '../parts.js'
+import { styled } from '../styled.js'
+
+await styled('forms.css', 'sign-in.css')
 
 /** @param {{ reason: string, onKey: (key: string) => void }} props */
 export function SignIn({ reason, onKey }) {

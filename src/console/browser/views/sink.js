@@ -1,52 +1,67 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
-import { isSink } from '../lead-data.js'
 import { useLoad } from '../live.js'
-import { Badge, Curl, Done, Failure, Time, useAction } from '../parts.js'
+import { Done, Failure, useAction } from '../parts.js'
 import { duration } from '../time.js'
-import { counted, words } from '../words.js'
+import { Utc } from '../utc.js'
+import { counted } from '../words.js'
+import { Curl } from './curls.js'
+import { Arrivals } from './arrivals.js'
 
-/** How the sink can be told to answer. */
+/** How the sink can be told to answer. @type {{ label: string, body: Answer }[]} */
 const answers = [
   { label: 'Accept everything', body: {} },
   { label: 'Fail twice, then succeed', body: { status: 503, times: 2 } },
   { label: 'Always fail', body: { status: 503 } },
   { label: 'Answer 410 Gone', body: { status: 410 } },
+  { label: 'Ask to wait two minutes (429)', body: { status: 429, retry_after: 120 } },
   { label: 'Time out', body: { delay_ms: 20_000 } },
+  { label: 'Reset the connection', body: { fault: 'resets' } },
+  { label: 'End after half of the answer', body: { fault: 'answers_half' } },
+  { label: 'Answer a byte a second', body: { fault: 'answers_slowly' } },
 ]
 
-/** @typedef {{ status?: number, times?: number | null, delay_ms?: number }} Answer */
+/** @typedef {{ status?: number, times?: number | null, delay_ms?: number, fault?: string | null, retry_after?: number | null }} Answer */
 
 /** @param {Answer} answer */
-const complete = ({ status = 200, times = null, delay_ms: delay = 0 }) => ({ status, times, delay })
+const complete = ({
+  status = 200,
+  times = null,
+  delay_ms: delay = 0,
+  fault = null,
+  retry_after: after = null,
+}) => ({ status, times, delay, fault, after })
 
 /** Whether both are the same answer. @param {Answer} one @param {Answer} other */
 const isSame = (one, other) => JSON.stringify(complete(one)) === JSON.stringify(complete(other))
 
-/** @param {number | null} times */
+/** Of webhooks that it accepts. @param {number | null} times */
 function howMany(times) {
   if (times === null) return ''
   return times === 1 ? ' to the next webhook' : ` to the next ${counted(times, 'webhook')}`
 }
 
-/** What the sink answers now, in words. @param {Answer} answer */
+/** What the sink answers now, in words, if none of the answers above is it. @param {Answer} answer */
 function describe(answer) {
-  const { status, times, delay } = complete(answer)
-  const known = answers.find(({ body }) => isSame(body, answer))
-  if (known !== undefined) return known.label
+  const { status, times, delay, fault } = complete(answer)
+  const named = answers.find(({ body }) => fault !== null && body.fault === fault)
   const after = delay === 0 ? '' : ` after ${duration(delay)}`
-  return `Answer ${status}${after}${howMany(times)}`
+  if (status >= 400 && times !== null)
+    return `${named?.label ?? `Answer ${status}`}${after}: ${counted(times, 'refusal')} left`
+  return `${named?.label ?? `Answer ${status}`}${after}${howMany(times)}`
 }
 
 /** The part of an answer that set-sink takes. @param {Answer} answer */
-const onlySet = ({ status, times, delay_ms }) => ({ status, ...(times !== null && { times }), delay_ms })
+const onlySet = ({ status, times, delay_ms, fault, retry_after: after }) => ({
+  status,
+  delay_ms,
+  ...(times !== null && { times }),
+  ...(fault !== null && { fault }),
+  ...(after !== null && { retry_after: after }),
+})
 
-/** Our own endpoint, if the partner uses it: how it answers, and what it received. @param {{ endpoint: import('./endpoint.js').Endpoint }} props */
-export function Sink({ endpoint: { url } }) {
-  return isSink(url) ? html`<${SinkCard} />` : null
-}
-
-function SinkCard() {
+/** Our own endpoint: how it answers, and what it received. */
+export function Sink() {
   const [chosen, choose] = useState(/** @type {number | undefined} */ (undefined))
   const { busy, error, done, run } = useAction()
   const { data, reload } = useLoad(
@@ -84,31 +99,10 @@ function SinkCard() {
         <button type="button" aria-disabled=${busy !== undefined} onClick=${set}>Set answer</button>
         <${Curl} path="/sandbox/set-sink" body=${body} />
       </div>
+      ${data?.ends_at && html`<p class="dim">Until <${Utc} at=${data.ends_at} zone help />, then it accepts everything.</p>`}
       ${done && html`<${Done}>${done}<//>`}
       <${Failure} error=${error} />
       ${data && html`<${Arrivals} webhooks=${data.webhooks} />`}
     </section>
   `
 }
-
-/** @param {{ webhooks: any[] }} props */
-const Arrivals = ({ webhooks }) => html`
-  <h3>Received</h3>
-  ${webhooks.length === 0 && html`<p class="dim">Nothing yet. Create a lead, and its first webhook appears here.</p>`}
-  <ol class="attempts">
-    ${webhooks.slice(0, 10).map(
-      ({ event, received_at: at, attempt, verified, problem, status }, index) => html`
-        <li key=${`${at}-${index}`}>
-          <${Badge}
-            state=${verified ? 'accepted' : 'failed'}
-            text=${verified ? 'Verified' : 'Not verified'}
-          />
-          <span>${words(String(event?.type ?? 'Unknown').replaceAll('.', ' '))}</span>
-          <span class="dim figure">answered ${status} · attempt ${attempt} · <${Time} at=${at} /></span>
-          ${problem && html`<span class="hint-line">${problem}</span>`}
-        </li>
-      `,
-    )}
-  </ol>
-  ${webhooks.length > 10 && html`<p class="dim">And ${webhooks.length - 10} earlier.</p>`}
-`

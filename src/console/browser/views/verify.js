@@ -1,5 +1,5 @@
 import { html, useState } from '../preact.js'
-import { Code } from '../parts.js'
+import { Code } from '../code.js'
 import { recipes, sign } from '../signature.js'
 import { parseTime } from '../time.js'
 
@@ -26,10 +26,7 @@ export function Verify({ delivery, headers }) {
             ? html`<p class="dim">
                 Your endpoint has them: copy both from its log. The time below is when we began the attempt.
               </p>`
-            : html`<p class="dim">
-                These are of the latest attempt. To check another one, copy its headers from above, or from
-                your log.
-              </p>`
+            : html`<p class="dim">These are of the attempt above. To check another one, choose it there.</p>`
         }
         <div class="fields">
           <${Field}

@@ -1,0 +1,167 @@
+import { html } from '../preact.js'
+import { call } from '../api.js'
+import { touch } from '../live.js'
+import { Badge, Fact, Failure, useAction } from '../parts.js'
+import { link } from '../route.js'
+import { isSink, toldSink } from '../sinks.js'
+import { duration, isAhead } from '../time.js'
+import { Utc } from '../utc.js'
+import { counted, words } from '../words.js'
+import { Curls } from './curls.js'
+
+/** @typedef {import('./endpoint.js').Endpoint} Endpoint */
+
+/** @typedef {{ path: string, label: string, isFirst?: boolean }} Act */
+
+/** Nobody has called it, not even to certify or to test it. @param {Endpoint} endpoint */
+const isUnused = ({ recent_attempts: recent, certification, last_test: test }) =>
+  recent.count === 0 && certification === null && test === null
+
+/** What the badge beside the page's heading does not say. @param {Endpoint} endpoint */
+function titleOf(endpoint) {
+  const { health, open_deliveries: open, next_attempt_at: next } = endpoint
+  if (health === 'failing') return 'The latest attempts failed'
+  if (health === 'paused') return 'Webhooks are held'
+  if (health === 'draining') return 'Held webhooks are being sent'
+  if (isUnused(endpoint)) return 'Nothing was sent yet'
+  return isAhead(next)
+    ? `${counted(open, 'webhook')} ${open === 1 ? 'waits' : 'wait'} for a retry`
+    : 'It works'
+}
+
+/** What is wrong, in a sentence. @param {Endpoint} endpoint @returns {string | undefined} */
+function problemOf({ url, health, reason, last_error: error }) {
+  if (health === 'failing')
+    return (isSink(url) && error && toldSink(error)) || (error?.hint ?? 'its latest attempts failed')
+  return health === 'paused' ? `it is paused, because ${reason}` : undefined
+}
+
+/** What happens, and what to do first. @param {Endpoint} endpoint */
+function adviceOf(endpoint) {
+  const { url, health, next_attempt_at: next } = endpoint
+  if (health === 'failing' && isSink(url))
+    return 'Set how it answers below, then “Retry now” sends all that waits. Otherwise webhooks are retried with exponential backoff.'
+  if (health === 'failing')
+    return 'Repair your endpoint, then “Retry now” sends all that waits. Otherwise webhooks are retried with exponential backoff.'
+  if (health === 'paused')
+    return 'Webhooks are held. None is lost: they are sent when the endpoint is resumed.'
+  if (health === 'draining') return 'Held webhooks are being sent, each lead’s in order.'
+  if (isUnused(endpoint))
+    return `Create a lead, and its first webhook goes there.${isLocal(url) ? ' If you did not set this URL, it is the demo endpoint that came with the sandbox, which prints what it gets where npm start runs.' : ''}`
+  return isAhead(next)
+    ? 'Webhooks are sent as they happen. Those that failed before wait for their next attempt: “Retry now” tries them at once.'
+    : 'Webhooks are sent as they happen.'
+}
+
+/** As the one that npm start has. @param {string} url */
+const isLocal = (url) => URL.canParse(url) && new URL(url).hostname === '127.0.0.1'
+
+/** One button pauses and resumes, so that it keeps the focus when it was used. @param {Endpoint} endpoint @returns {Act[]} */
+const actsOf = ({ health, next_attempt_at: next }) => [
+  ...(health === 'failing' || (health !== 'paused' && isAhead(next))
+    ? [{ path: '/resume-endpoint', label: 'Retry now', isFirst: true }]
+    : []),
+  health === 'paused'
+    ? { path: '/resume-endpoint', label: 'Resume', isFirst: true }
+    : { path: '/pause-endpoint', label: 'Pause' },
+  { path: '/test-endpoint', label: 'Send a test' },
+]
+
+/** @param {{ endpoint: Endpoint }} props */
+export function Health({ endpoint }) {
+  const { url, health, last_test: test, last_error: error } = endpoint
+  const problem = problemOf(endpoint)
+  return html`
+    <section class="card pad" aria-labelledby="health">
+      <h2 id="health">${titleOf(endpoint)}</h2>
+      ${problem && html`<p class=${health === 'paused' ? 'sentence' : 'sentence bad-line'}>${problem}.</p>`}
+      <p>${adviceOf(endpoint)} ${health === 'failing' && isSink(url) && html`<${ToReceived} />`}</p>
+      <${Acts} acts=${actsOf(endpoint)} />
+      ${test && html`<${Test} test=${test} said=${isSink(url) ? test.hint : problem && error?.hint} />`}
+      <${Facts} endpoint=${endpoint} />
+    </section>
+  `
+}
+
+/** To what the sink received, below. */
+function ToReceived() {
+  const show = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    const heading = /** @type {HTMLElement | null} */ (document.querySelector('#received'))
+    heading?.scrollIntoView()
+    heading?.focus()
+  }
+  return html`<a href=${link('endpoint')} onClick=${show}>See what it received</a>`
+}
+
+/** @param {{ acts: Act[] }} props */
+function Acts({ acts }) {
+  const { busy, error, run } = useAction()
+  const act = (/** @type {Act} */ { path, label }) =>
+    run(label, async () => {
+      await call(path)
+      touch()
+    })
+  return html`
+    <div class="actions">
+      ${acts.map(
+        (one) => html`
+          <button
+            type="button"
+            key=${['Pause', 'Resume'].includes(one.label) ? 'pause' : one.label}
+            class=${one.isFirst ? 'primary' : ''}
+            aria-disabled=${busy !== undefined}
+            onClick=${() => act(one)}
+          >
+            ${busy === one.label ? 'Working …' : one.label}
+          </button>
+        `,
+      )}
+      <${Curls}
+        calls=${acts.map(({ path, label }) => ({ label: `${label} · POST /v1${path}`, path, body: {} }))}
+      />
+    </div>
+    <${Failure} error=${error} />
+  `
+}
+
+/** @param {{ test: any, said?: string }} props `said`: a hint that is on the page already */
+const Test = ({ test: { state, requested_at: at, status, duration_ms: ms, hint }, said }) => html`
+  <p role="status" class="line">
+    <${Badge} state=${state} /> <span>Test</span>
+    ${state !== 'running' && html`<span class="figure"> ${status ?? 'no answer'} · ${duration(ms)}</span>`}
+    <span class="dim"><${Utc} at=${at} zone help /></span>
+  </p>
+  ${hint && hint !== said && html`<p class="hint-line">${hint}</p>`}
+`
+
+/** @param {{ endpoint: Endpoint }} props */
+const Facts = ({ endpoint }) => {
+  const { url, health, reason, since, open_deliveries: open, oldest_waiting: oldest } = endpoint
+  const { next_probe_at: probe, next_attempt_at: next } = endpoint
+  const error = health === 'active' ? null : endpoint.last_error
+  const states = health === 'paused' ? 'held' : 'pending'
+  return html`
+    <dl class="facts">
+      <${Fact} name="URL"
+        ><span class="url">${url}</span>${isSink(url) && html`<span class="dim"> · our sink</span>`}<//
+      >
+      <${Fact} name="Waiting">
+        ${open === 0 ? 'None' : html`<a href=${link('live', { states })}>${counted(open, 'webhook')}</a>`}
+      <//>
+      ${
+        oldest &&
+        html`<${Fact} name="Oldest waiting"
+          ><a href=${link(`leads/${oldest.lead_id}`, { event: oldest.event_id })}
+            >${words(oldest.event_name)}, lead ${oldest.lead_id}</a
+          >${' '}<span class="dim">since <${Utc} at=${oldest.waiting_since} zone help /></span
+        ><//>`
+      }
+      ${error && html`<${Fact} name="Last error">${error.status ?? words(error.error_code)}, <${Utc} at=${error.at} zone help /><//>`}
+      ${next && html`<${Fact} name="Next attempt"><${Utc} at=${next} zone help /><//>`}
+      ${probe && html`<${Fact} name="Next probe"><${Utc} at=${probe} zone help /><//>`}
+      <${Fact} name=${`${words(health)} since`}><${Utc} at=${since} zone /><//>
+      ${health === 'draining' && html`<${Fact} name="Reason"><span class="sentence">${reason}</span><//>`}
+    </dl>
+  `
+}
