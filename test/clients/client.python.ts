@@ -105,7 +105,7 @@ describe('the Python client, with a sandbox', () => {
 
   it('creates each lead once through a network that drops, delays and repeats, and follows each event once', async () => {
     const { id, key } = await service.addPartner()
-    const options = { seed: 3, share: 0.5, lateMs: 1_300 }
+    const options = { seed: 3, share: 0.5, lateMs: 3_300 }
     const network = await startBadNetwork(`http://127.0.0.1:${service.port}`, options)
     const env = as({ port: Number(new URL(network.url).port), key })
     const { stdout } = await run(python, [path.join(programs, 'through_network.py')], { cwd: source, env })
@@ -121,7 +121,7 @@ describe('the Python client, with a sandbox', () => {
     expect(followed?.toSorted()).toEqual(ids?.toSorted())
     // each fault had its turn
     expect(Object.values(network.count)).not.toContain(0)
-  })
+  }, 90_000)
 
   it('receives webhooks with Flask as its README does, after a certification', async () => {
     const { key } = await service.addPartner()

@@ -17,8 +17,8 @@ import { startBadNetwork } from './bad-network.ts'
 const LEAD = { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '555-0100' }
 const LEADS = 40
 /** Half of all requests meet a fault. */
-const NETWORK = { share: 0.5, lateMs: 1_300 }
-const PATIENCE = { timeoutMs: 1_000, deadlineMs: 40_000 }
+const NETWORK = { share: 0.5, lateMs: 3_300 }
+const PATIENCE = { timeoutMs: 3_000, deadlineMs: 60_000 }
 
 describe('a client in a bad network', () => {
   let origin: string
@@ -54,7 +54,7 @@ describe('a client in a bad network', () => {
     expect(new Set(made.map((lead) => lead.leadId))).toEqual(new Set(created.map((lead) => lead.leadId)))
     // each fault had its turn
     expect(Object.values(network.count)).not.toContain(0)
-  }, 40_000)
+  }, 90_000)
 
   it('makes every call', async () => {
     const { client, patient } = await scene(2)
@@ -89,11 +89,23 @@ describe('a client in a bad network', () => {
       await make('sandbox.injectFault', patient.sandbox.injectFault({ fault: 'no_scores' }))
       await expect(make('sandbox.faults', sandbox.faults())).resolves.toMatchObject([{ fault: 'no_scores' }])
       await make('sandbox.clearFaults', sandbox.clearFaults())
+      await make('sandbox.rehearse', sandbox.rehearse({ checks: ['rotation'] }))
+      await expect(make('sandbox.rehearsal', sandbox.rehearsal())).resolves.toMatchObject({
+        url,
+        checks: [{ check: 'rotation' }],
+      })
       await make('sandbox.useSink', sandbox.useSink())
       await make('sandbox.setSink', sandbox.setSink({ status: 503, times: 1 }))
       await expect(make('sandbox.sink', sandbox.sink())).resolves.toMatchObject({
         url: expect.stringContaining('/sandbox/sinks/'),
       })
+      const population = { size: 2, faults: { oneIn: 20 }, mix: { steepClimb: 1 } }
+      const { populationId } = await make('sandbox.runPopulation', sandbox.runPopulation(population))
+      await expect(make('sandbox.population', sandbox.population())).resolves.toMatchObject({
+        populationId,
+        mix: { steepClimb: 1, stalled: 0 },
+      })
+      await make('sandbox.cancelPopulation', sandbox.cancelPopulation(populationId))
     }
     async function reading(leadId: number) {
       await make('leads.update', leads.update(leadId, { branch: 'Oakland' }))
@@ -155,7 +167,7 @@ describe('a client in a bad network', () => {
     expect((await Promise.allSettled(made.values())).map(({ status }) => status)).toEqual(
       Array.from(made, () => 'fulfilled'),
     )
-  }, 60_000)
+  }, 90_000)
 })
 
 /** With the secrets of the moment. */

@@ -205,7 +205,7 @@ describe('the package partner-referrals', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     atEnd(async () => void server.close())
     const { port } = server.address() as AddressInfo
-    expect((await prs('certify', `http://127.0.0.1:${port}/`)).stdout).toMatch(/\n14 of 14 checks passed\n$/)
+    expect((await prs('certify', `http://127.0.0.1:${port}/`)).stdout).toMatch(/\n16 of 16 checks passed\n$/)
     const bundle = readFileSync(path.join(empty, 'node_modules/partner-referrals/dist/prs.js'), 'utf8')
     const imported = [...bundle.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, name]) => name)
     expect(imported.length).toBeGreaterThan(0)

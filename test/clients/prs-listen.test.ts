@@ -235,8 +235,10 @@ describe('prs listen', () => {
       const listening = await listen()
       await receiver.until(() => leads.every((lead) => accepted.get(lead) === 8))
       // what was accepted before a kill may still come again
-      const { next } = (await partner.post('list-events', { after: 'now' })) as { next?: string }
-      await until(async () => stored().cursor === next)
+      await until(async () => {
+        const { next } = (await partner.post('list-events', { after: 'now' })) as { next?: string }
+        return stored().cursor === next
+      })
       expect(await listening.end()).toBe(0)
       expect([outOfOrder, accepted.size]).toEqual([[], leads.length])
     }, 120_000)

@@ -4,7 +4,7 @@ import { type Call, callsOf, type Document, isTime, refName, type Schema } from 
 import { answered, HEAD, isClass, type Named, pascal, quoted, refsOf } from './answers.ts'
 
 /** What callers pass as a dict. All other requests are arguments of methods. */
-const INPUTS = ['CreateLeadRequest', 'EventToSimulate', 'ScoreGains']
+const INPUTS = ['CreateLeadRequest', 'EventToSimulate', 'PopulationFaults', 'PopulationMix', 'ScoreGains']
 const IMPORTS = `"""What the API takes and answers, as its reference at \`/docs\` describes it."""
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ function typedDict(name: string, schema: Schema): string {
   const [always, sometimes] = [lines(true), lines(false)]
   const doc = docstring(schema.description, '    ')
   if (sometimes === '') return `\nclass ${own}(TypedDict):\n${doc}${always}`
+  if (always === '') return `\nclass ${own}(TypedDict, total=False):\n${doc}${sometimes}`
   return `\nclass _${own}(TypedDict):\n${always}\n\nclass ${own}(_${own}, total=False):\n${doc}${sometimes}`
 }
 

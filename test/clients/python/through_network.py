@@ -11,7 +11,7 @@ from partner_referrals import Referrals
 LEADS = 24
 
 client = Referrals(
-    api_key=os.environ["REFERRALS_KEY"], base_url=os.environ["REFERRALS_URL"], timeout=1, deadline=40
+    api_key=os.environ["REFERRALS_KEY"], base_url=os.environ["REFERRALS_URL"], timeout=3, deadline=60
 )
 
 

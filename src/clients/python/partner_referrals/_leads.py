@@ -78,13 +78,19 @@ class Leads:
         *,
         status: ListLeadsStatus | None = None,
         partner_lead_id: str | None = None,
+        partner_lead_id_prefix: str | None = None,
         closed: bool | None = None,
         delivery: ListLeadsDelivery | None = None,
         limit: int | None = None,
     ) -> Iterator[LeadSummary]:
         """Without personal data, newest first; read page by page, `limit` being the length of a page."""
         filters = given(
-            status=status, partner_lead_id=partner_lead_id, closed=closed, delivery=delivery, limit=limit
+            status=status,
+            partner_lead_id=partner_lead_id,
+            partner_lead_id_prefix=partner_lead_id_prefix,
+            closed=closed,
+            delivery=delivery,
+            limit=limit,
         )
         after: int | None = None
         while True:

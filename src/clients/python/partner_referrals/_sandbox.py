@@ -7,11 +7,17 @@ from ._calls import (
     CLEAR_FAULTS,
     GET_CLOCK,
     GET_FAULTS,
+    GET_REHEARSAL,
     GET_RESET,
+    CANCEL_POPULATION,
+    GET_CLOCK,
+    GET_POPULATION,
     GET_SINK,
     INJECT_FAULT,
     LIST_SCENARIOS,
+    REHEARSE_ENDPOINT,
     RESET_SANDBOX,
+    RUN_POPULATION,
     RUN_SCENARIO,
     SET_SINK,
     SIMULATE_EVENT,
@@ -26,8 +32,13 @@ from .types import (
     EventToSimulateInput,
     Fault,
     InjectFaultFault,
+    Rehearsal,
+    RehearsalCheckName,
     ResetSandboxConfirm,
     SandboxReset,
+    Population,
+    PopulationFaultsInput,
+    PopulationMixInput,
     Scenario,
     ScenarioName,
     ScenarioRun,
@@ -96,6 +107,29 @@ class Sandbox:
     def clear_faults(self) -> None:
         self._transport.call(CLEAR_FAULTS)
 
+    def run_population(
+        self,
+        size: int,
+        *,
+        seed: int | None = None,
+        mix: PopulationMixInput | None = None,
+        faults: PopulationFaultsInput | None = None,
+        idempotency_key: str | None = None,
+    ) -> Population:
+        """Plays the journeys of many made-up borrowers."""
+        body = given(size=size, seed=seed, mix=mix, faults=faults)
+        return self._transport.call(RUN_POPULATION, body, idempotency_key=idempotency_key).data
+
+    def population(self, *, population_id: int | None = None) -> Population | None:
+        """Progress, and a report at the end: of the latest one, unless `population_id` names another.
+
+        `None` if there is none.
+        """
+        return self._transport.call(GET_POPULATION, given(population_id=population_id)).data
+
+    def cancel_population(self, population_id: int) -> Population:
+        return self._transport.call(CANCEL_POPULATION, {"population_id": population_id}).data
+
     def use_sink(self) -> Endpoint:
         """Sends the webhooks to a receiver of the sandbox."""
         return self._transport.call(USE_SINK).data
@@ -115,6 +149,17 @@ class Sandbox:
 
     def sink(self) -> Sink:
         return self._transport.call(GET_SINK).data
+
+    def rehearse(self, *, checks: Sequence[RehearsalCheckName] | None = None) -> Rehearsal:
+        """Sends the endpoint what comes on bad days, about made-up leads.
+
+        It has ended once `rehearsal().state` is not `running`.
+        """
+        return self._transport.call(REHEARSE_ENDPOINT, given(checks=checks)).data
+
+    def rehearsal(self) -> Rehearsal | None:
+        """The latest one; `None` if there is none."""
+        return self._transport.call(GET_REHEARSAL).data
 
     def reset(self, *, confirm: ResetSandboxConfirm) -> SandboxReset:
         """Erases all leads, and clears the rest but the API keys: what is created from now on is new."""

@@ -59,6 +59,10 @@ Notification: TypeAlias = Literal["lead.closed"] | str
 
 OnboardingEmailRefusal: TypeAlias = Literal["repeated", "address_limit"]
 
+RehearsalCheckName: TypeAlias = (
+    Literal["journey", "repeats", "repeats_later", "late", "early", "unknown", "rotation", "slow", "interrupted", "timeout"]
+)
+
 ScenarioName: TypeAlias = (
     Literal["mortgage_ready_in_a_year", "ready_after_two_updates", "stalled_before_escrow", "scores_go_down", "chatty_borrower", "dropped_out"]
 )
@@ -142,6 +146,11 @@ class BlockingWebhook:
     """The event. Its webhook has the same `webhook-id`."""
     sequence: int
     """Counts the lead’s webhooks from 1; it does not count other events."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelPopulationResponse:
+    data: Population
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,6 +265,8 @@ class Delivery:
     event_name: WebhookName
     lead_id: int
     """The lead: its `lead_id` in requests."""
+    lead_erased: bool
+    """Whether the lead is erased: the webhook cannot be resent."""
     sequence: int
     """Counts the lead’s webhooks from 1; it does not count other events."""
     state: DeliveryState
@@ -689,6 +700,18 @@ class GetLeadResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GetPopulationResponse:
+    data: Population | None
+    """`None` without `population_id`, as long as you have none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetRehearsalResponse:
+    data: Rehearsal | None
+    """`None` if your endpoint has not been rehearsed."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GetResetResponse:
     data: SandboxReset
 
@@ -1078,6 +1101,14 @@ class MilestoneWebhookData:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NeverAccepted:
+    """Webhooks that your endpoint has not accepted; those of an erased borrower are canceled."""
+    count: int
+    webhooks: list[UnacceptedWebhook]
+    """The first 20."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NewSecret:
     requested_at: datetime
     takes_effect_at: datetime | None
@@ -1213,6 +1244,87 @@ class PingResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Population:
+    population_id: int
+    status: Literal["running", "canceling", "done", "canceled", "stopped"]
+    """`stopped`: your endpoint refused 3 leads for too long, or it was not done within 6 hours."""
+    size: int
+    seed: int
+    """With the same `size` and `mix`, it makes the same journeys."""
+    mix: PopulationKinds
+    faults: SinkFaults | None
+    """How the sink refuses meanwhile; `None` if it does not."""
+    requested_at: datetime
+    ended_at: datetime | None
+    """`None` while it runs."""
+    progress: PopulationProgress
+    report: PopulationReport | None
+    """`None` while it runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationEnds:
+    """How many journeys ended how. `played`: a year has passed. `refused`: your endpoint refused a webhook for so long that production would pause it. `unfinished`: the population ended before."""
+    played: int
+    closed: int
+    erased: int
+    refused: int
+    unfinished: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationKinds:
+    """A number for each kind of journey."""
+    steady_climb: int
+    steep_climb: int
+    slow_climb: int
+    stalled: int
+    closed: int
+    chatty: int
+    late_milestones: int
+    repeated_milestones: int
+    erased: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationProgress:
+    """Every few seconds anew."""
+    done: int
+    """Leads whose journey is over."""
+    of: int
+    webhooks: int
+    """Webhooks that your endpoint accepted."""
+    webhooks_per_second: float
+    """In the last seconds."""
+    late: int
+    """Webhooks that your endpoint refused, and that wait for their retry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationReport:
+    leads: PopulationEnds
+    kinds: PopulationKinds
+    webhooks: PopulationWebhooks
+    slowest: list[SlowAnswer]
+    """The 10 requests that your endpoint took longest for."""
+    never_accepted: NeverAccepted
+    seconds: int
+    """How long it took."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationWebhooks:
+    accepted: int
+    """Webhooks that your endpoint accepted."""
+    attempts: int
+    """Requests to your endpoint, retries included."""
+    refused: int
+    """Of these, requests that it did not accept."""
+    repeated: int
+    """Webhooks that took more than one request."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecentAttempts:
     count: int
     """At most 1,000."""
@@ -1222,6 +1334,66 @@ class RecentAttempts:
     """Half of the attempts took at most this long."""
     duration_p95_ms: int | None
     """95% of the attempts took at most this long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    url: str
+    """The URL that was rehearsed."""
+    state: Literal["running", "passed", "failed", "superseded"]
+    """`superseded`: your endpoint got another URL before the rehearsal ended."""
+    verdict: str | None
+    """For people; `None` while it runs."""
+    requested_at: datetime
+    finished_at: datetime | None
+    """`None` while it runs."""
+    checks: list[RehearsalCheck]
+    """The checks that you asked for, in their order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearsalCheck:
+    check: RehearsalCheckName
+    """Which check it is."""
+    sent: str
+    """For people: what we send."""
+    good_receiver: str
+    """For people: what a good receiver does."""
+    look_for: str
+    """For people: what a good receiver has afterwards. Only your own records show it."""
+    lead_id: int
+    """The made-up lead."""
+    result: Literal["passed", "failed", "not_judged"] | None
+    """`not_judged`: it was not sent. `None` until the check is over."""
+    received: str | None
+    """For people: what came; `None` until the check is over."""
+    duration_ms: int | None
+    """How long your responses took together; `None` if none was asked for."""
+    hint: str | None
+    """What to change; `None` if the check passed."""
+    requests: list[RehearsedWebhook]
+    """What was sent so far."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearseEndpointResponse:
+    data: Rehearsal
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearsedWebhook:
+    webhook_id: str
+    """The header `webhook-id`, by which you find it in your log."""
+    type: str
+    """The `type` in the body."""
+    sequence: int
+    sent: str | None
+    """For people: what was not as usual; `None` if nothing was."""
+    status: int | None
+    """The HTTP status of your endpoint; `None` if it did not respond."""
+    duration_ms: int
+    error_code: str | None
+    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1245,6 +1417,11 @@ class ResumeEndpointResponse:
 @dataclass(frozen=True, kw_only=True)
 class RotateEndpointSecretResponse:
     data: EndpointWithSecret
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPopulationResponse:
+    data: Population
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1285,7 +1462,7 @@ class ScenarioRun:
     """The lead: its `lead_id` in requests."""
     scenario: ScenarioName
     state: Literal["done", "running", "stopped", "closed"]
-    """`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way."""
+    """`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way, or our staff ended the scenario."""
     status: LeadStatus
     webhooks: list[EventName] | None = None
     """The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again."""
@@ -1439,6 +1616,12 @@ class Sink:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SinkFaults:
+    one_in: int
+    status: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SinkWebhook:
     webhook_id: str
     """The header `webhook-id`: the event’s id."""
@@ -1463,6 +1646,16 @@ class SinkWebhook:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SlowAnswer:
+    lead_id: int
+    """The lead: its `lead_id` in requests."""
+    event_id: str
+    """The event. Its webhook has the same `webhook-id`."""
+    event_name: WebhookName
+    ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestEndpointResponse:
     data: Endpoint
 
@@ -1483,6 +1676,24 @@ class TestRequest:
     """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
     hint: str | None
     """What to do about a failure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnacceptedWebhook:
+    lead_id: int
+    """The lead: its `lead_id` in requests."""
+    event_id: str
+    """The event. Its webhook has the same `webhook-id`."""
+    event_name: WebhookName
+    sequence: int
+    """Counts the lead’s webhooks from 1; it does not count other events."""
+    state: str
+    """Of its delivery, as get-deliveries has it."""
+    attempts: int
+    status: int | None
+    """The HTTP status of your endpoint; `None` if it did not respond."""
+    error_code: str | None
+    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1527,6 +1738,28 @@ class EventToSimulateInput(_EventToSimulateInput, total=False):
     """For `score_update` only. Without it, the sandbox makes up gains."""
     days_ago: int
     """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
+
+
+class _PopulationFaultsInput(TypedDict):
+    one_in: int
+    """Of so many webhooks, about one is refused; its retry may be accepted."""
+
+
+class PopulationFaultsInput(_PopulationFaultsInput, total=False):
+    status: int
+    """The HTTP status of a refusal; 503 by default."""
+
+
+class PopulationMixInput(TypedDict, total=False):
+    steady_climb: int
+    steep_climb: int
+    slow_climb: int
+    stalled: int
+    closed: int
+    chatty: int
+    late_milestones: int
+    repeated_milestones: int
+    erased: int
 
 
 class ScoreGainsInput(TypedDict):

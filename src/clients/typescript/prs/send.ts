@@ -9,6 +9,7 @@ import {
   outcomeOf,
 } from '../../../core/deliveries/webhooks/diagnosis.ts'
 import { webhookHeaders } from '../../../core/deliveries/webhooks/headers.ts'
+import { pause } from '../src/transport.ts'
 import { signatureOf } from '../src/signatures.ts'
 
 interface Signing {
@@ -32,13 +33,17 @@ interface WebhookRequest {
   url: string
   headers: Record<string, string>
   body: string
-  /** How it goes over the network; at once by default. */
-  sending?: 'whole' | 'slow' | 'interrupted'
+  /** How the body goes over the network; at once by default. */
+  sentAs?: BodyParts
 }
 
-/** The body of a slow request comes in so many pieces. */
-const PIECES = 5
-const PIECE_MS = 500
+interface BodyParts {
+  /** Each with the pause after it. */
+  parts: readonly { bytes: Buffer; restMs: number }[]
+  /** Whether the connection is then closed, without an answer. */
+  closes: boolean
+}
+
 /** What a receiver may answer: more is not read. */
 const MOST_BYTES = 64 * 1024
 
@@ -60,7 +65,7 @@ export async function send(webhook: WebhookRequest, signal?: AbortSignal): Promi
 
 /** Fills in `answer` as it arrives. A connection is used once: one that a receiver closes while it is idle never fails. */
 function exchange(
-  { url, headers, body, sending = 'whole' }: WebhookRequest,
+  { url, headers, body, sentAs }: WebhookRequest,
   signal: AbortSignal,
   answer: Answer,
 ): Promise<void> {
@@ -76,24 +81,22 @@ function exchange(
     request.on('error', reject)
     request.on('response', (response) => void read(response, answer).then(resolve, reject))
     request.setNoDelay(true)
-    if (sending === 'whole') request.end(bytes)
-    else if (sending === 'slow') sendPieces(request, bytes)
-    else
-      request.write(bytes.subarray(0, bytes.length / 2), () => setTimeout(() => request.destroy(), PIECE_MS))
+    if (sentAs === undefined) request.end(bytes)
+    else void sendParts(request, sentAs)
   })
 }
 
-function sendPieces(request: ReturnType<typeof httpRequest>, bytes: Buffer): void {
-  const size = Math.ceil(bytes.length / PIECES)
-  let at = 0
-  const next = () => {
+async function sendParts(
+  request: ReturnType<typeof httpRequest>,
+  { parts, closes }: BodyParts,
+): Promise<void> {
+  for (const { bytes, restMs } of parts) {
     if (request.destroyed) return
-    request.write(bytes.subarray(at, at + size))
-    at += size
-    if (at < bytes.length) setTimeout(next, PIECE_MS)
-    else request.end()
+    await new Promise((resolve) => request.write(bytes, resolve))
+    await pause(restMs, undefined)
   }
-  next()
+  if (closes) request.destroy()
+  else request.end()
 }
 
 async function read(response: IncomingMessage, answer: Answer): Promise<void> {

@@ -13,9 +13,11 @@ import type {
   Lead,
   LeadClosing,
   LeadSummary,
+  Rehearsal,
   MadeRequest,
   PingResponse,
   SandboxReset,
+  Population,
   Scenario,
   ScenarioRun,
   Simulation,
@@ -372,6 +374,23 @@ class Sandbox {
     await this.#transport.call('clearFaults', {}, options)
   }
 
+  /** Plays the journeys of many made-up borrowers. */
+  async runPopulation(request: Request<'runPopulation'>, options?: CallOptions): Promise<Population> {
+    return (await this.#transport.call('runPopulation', request, options)).data
+  }
+
+  /** Progress, and a report at the end: of the latest one, unless `populationId` names another. `null` if there is none. */
+  async population(
+    request: Request<'getPopulation'> = {},
+    options?: CallOptions,
+  ): Promise<Population | null> {
+    return (await this.#transport.call('getPopulation', request, options)).data
+  }
+
+  async cancelPopulation(populationId: number, options?: CallOptions): Promise<Population> {
+    return (await this.#transport.call('cancelPopulation', { populationId }, options)).data
+  }
+
   /** Sends the webhooks to a receiver of the sandbox. */
   async useSink(request: Request<'useSink'> = {}, options?: CallOptions): Promise<Endpoint> {
     return (await this.#transport.call('useSink', request, options)).data
@@ -384,6 +403,16 @@ class Sandbox {
 
   async sink(options?: CallOptions): Promise<Sink> {
     return (await this.#transport.call('getSink', {}, options)).data
+  }
+
+  /** Sends the endpoint what comes on bad days, about made-up leads. It has ended once `rehearsal().state` is not `running`. */
+  async rehearse(request: Request<'rehearseEndpoint'> = {}, options?: CallOptions): Promise<Rehearsal> {
+    return (await this.#transport.call('rehearseEndpoint', request, options)).data
+  }
+
+  /** The latest one; `null` if there is none. */
+  async rehearsal(options?: CallOptions): Promise<Rehearsal | null> {
+    return (await this.#transport.call('getRehearsal', {}, options)).data
   }
 
   /** Erases all leads, and clears the rest but the API keys: what is created from now on is new. */
