@@ -43,6 +43,8 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     STARTS_IN_FLIGHT: servers.isDevelopmentServer ? '1' : '8',
     ...temporal,
   }
+  const garbage = path.join(import.meta.dirname, 'garbage.ts')
+  const counted = { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require ${garbage}` }
   const source = (file: string) => path.join(import.meta.dirname, '../../src', file)
   const floor = (file: string) => path.join(import.meta.dirname, 'floors', file)
   const of = (what: string) => `${name}-${what}`
@@ -55,10 +57,12 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     headers: { authorization: `Service-Key ${key}` },
     startApi: (variables = {}) =>
       servers.start(of('api'), source('server.ts'), { ...environment, ...variables }),
-    startWorker: () => servers.start(of('worker'), source('worker.ts'), environment),
+    startWorker: (variables = {}) =>
+      servers.start(of('worker'), source('worker.ts'), { ...environment, ...variables, ...counted }),
     startFloorApi: () =>
       servers.start(of('floor-api'), floor('api.ts'), { DATABASE_URL: databaseUrl, POOL_SIZE: '20' }),
-    startFloorWorker: () => servers.start(of('floor-worker'), floor('worker.ts'), temporal),
+    startFloorWorker: () =>
+      servers.start(of('floor-worker'), floor('worker.ts'), { ...temporal, ...counted }),
     close: () => Promise.all([orm.close(), connection.close()]),
   }
 }

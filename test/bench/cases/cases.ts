@@ -1,5 +1,6 @@
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
+import { burst } from './burst.ts'
 import { createLead } from './create-lead.ts'
 import { fleet } from './fleet.ts'
 import { growth } from './growth.ts'
@@ -8,9 +9,11 @@ import { logging } from './log.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
 import { statementNames } from './names.ts'
+import { population } from './population.ts'
 import { leadCalls } from './reads.ts'
 import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
+import { restart } from './restart.ts'
 import { running } from './running.ts'
 import { advanceMany, sandbox } from './sandbox.ts'
 import { scenarios } from './scenarios.ts'
@@ -48,6 +51,13 @@ export const cases: Case[] = [
   { name: 'log', about: 'the lines of a milestone, off and on', byNameOnly: true, run: logging },
   { name: 'names', about: 'requests without named statements', byNameOnly: true, run: statementNames },
   { name: 'fleet', about: 'what two and four workers cost', byNameOnly: true, run: fleet },
+  { name: 'burst', about: 'score updates that are due at once', byNameOnly: true, run: burst },
+  {
+    name: 'restart',
+    about: 'a worker that finds a milestone of each of thousands of leads',
+    byNameOnly: true,
+    run: restart,
+  },
   { name: 'memory', about: 'of API and worker, up to 50,000 open workflows', byNameOnly: true, run: memory },
   {
     name: 'isolation',
@@ -66,6 +76,12 @@ export const cases: Case[] = [
     about: '300 scenarios of one key beside another partner',
     byNameOnly: true,
     run: scenarios,
+  },
+  {
+    name: 'population',
+    about: 'a population of 1,000 beside another partner',
+    byNameOnly: true,
+    run: population,
   },
   { name: 'advance-many', about: '1,000 leads advanced at once', byNameOnly: true, run: advanceMany },
 ]

@@ -8,8 +8,10 @@ import type { Row } from '../rows.ts'
 
 /** Where nobody listens. */
 const NOWHERE = '127.0.0.1:1'
-/** How long the workflows that were started may take to send what they have to. */
-const SETTLE_MS = 8_000
+/** How long the workflows that were started may take to send what they have to, and the worker to start no further one. */
+const SETTLE_MS = 20_000
+/** Without a start, the worker has none left: it starts a page of leads one after the other, also those closed since it read it. */
+const QUIET = raw`clock_timestamp() - interval '1500 milliseconds'`
 
 /**
  * Creating leads, each side in a database of its own: with Temporal up, where the worker starts and runs the
@@ -60,9 +62,11 @@ async function dropBacklog({ sql }: Deployment): Promise<Backlog> {
   await raw`update leads set closed_at = now(), close_reason = 'mistake' where workflow_started_at is null
     and closed_at is null`.execute(sql)
   for (const end = Date.now() + SETTLE_MS; Date.now() < end; await delay(100)) {
-    const open = await raw`select from deliveries join leads on leads.id = lead_id
-      where state = 'pending' and close_reason is null limit 1`.execute(sql)
-    if (open.rows.length === 0) break
+    const busy = await raw`select where
+      exists (select from deliveries join leads on leads.id = lead_id
+        where state = 'pending' and close_reason is null)
+      or exists (select from leads where workflow_started_at > ${QUIET})`.execute(sql)
+    if (busy.rows.length === 0) break
   }
   await raw`update leads set closed_at = now(), close_reason = 'other' where closed_at is null`.execute(sql)
   return rows[0] ?? { created: 0, started: 0, seconds: 1 }

@@ -49,7 +49,7 @@ function row(work: string, floor: BenchProcess, service: BenchProcess): Row {
 }
 
 /** NaN where there is no /proc. */
-function residentMiB(pid: number): number {
+export function residentMiB(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
   } catch {

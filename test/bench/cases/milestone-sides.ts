@@ -4,6 +4,7 @@ import { BARE_QUEUE } from '../floors/names.ts'
 import { LEAD } from '../lead.ts'
 import { startReceiver } from '../receiver.ts'
 import type { Started } from '../servers.ts'
+import { type Stalls, stallsOf } from '../stalls.ts'
 import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
 import { createReferrals } from '../../../src/core/leads/workflows/referrals.ts'
 import { milestones, type SignalledMilestone } from '../../../src/core/leads/decisions/milestones.ts'
@@ -22,6 +23,8 @@ export interface Side {
   called(workflow: number): Promise<void>
   /** Processor time of its worker, Temporal and PostgreSQL so far, in seconds. */
   cpuSeconds(): number
+  /** What may have held it up so far. */
+  stalls(): Promise<Stalls>
 }
 
 const GAINS = {
@@ -31,16 +34,21 @@ const GAINS = {
   estimated_time_remaining: '90-120 days',
 }
 
+/** What the record has of a lead before its workflow starts. */
+export type Given = Partial<Record<'anchor_at' | 'onboarding_sent_at', Date>>
+
 /** The service and its floor on one Temporal server, namespace and database, each with its worker running. */
 export async function startSides(servers: Started) {
   const receiver = await startReceiver()
   const deployment = await deploy(servers, receiver.url)
   const { client, sql, secret, encryptionKeys } = deployment
-  const [worker, floorWorker] = await Promise.all([deployment.startWorker(), deployment.startFloorWorker()])
+  const [first, floorWorker] = await Promise.all([deployment.startWorker(), deployment.startFloorWorker()])
+  let worker = first
   const webhooks = waitingRoom()
   const noops = waitingRoom()
   let expected = 0
-  receiver.onArrival = webhooks.arrive
+  const onArrivals = [webhooks.arrive]
+  receiver.onArrival = (leadId) => onArrivals.forEach((onArrival) => onArrival(leadId))
   floorWorker.process.on('message', ({ lead }: { lead: number }) => noops.arrive(lead))
   const referrals = createReferrals({ client, sql })
   const toBody = (
@@ -50,10 +58,19 @@ export async function startSides(servers: Started) {
   const insert = (partnerId: number) =>
     sql.transaction().execute((trx) => insertLead(trx, partnerId, lead, toBody, encryptionKeys))
   /** A lead of any partner whose workflow runs; nobody waits for its webhook. */
-  const addLead = async (partnerId: number) => {
+  const addLead = async (partnerId: number, given: Given = {}) => {
     const leadId = await insert(partnerId)
+    if (Object.keys(given).length > 0)
+      await sql.updateTable('leads').set(given).where('id', '=', leadId).execute()
     await referrals.startFromRecord(leadId)
     return leadId
+  }
+  const send = async (leadId: number, milestone: SignalledMilestone = 'score_update') => {
+    const argument = {
+      ...(!milestones[milestone].once && { id: randomUUID() }),
+      ...(milestone === 'score_update' && { event_payload: GAINS }),
+    }
+    await client.workflow.getHandle(`lead-${leadId}`).signal(milestone, argument)
   }
   const service: Side = {
     begin: async (count, partnerId = 1) =>
@@ -67,15 +84,12 @@ export async function startSides(servers: Started) {
       }),
     async signal(leadId, milestone = 'score_update') {
       if (milestones[milestone].webhook) expected += 1
-      const argument = {
-        ...(!milestones[milestone].once && { id: randomUUID() }),
-        ...(milestone === 'score_update' && { event_payload: GAINS }),
-      }
-      await client.workflow.getHandle(`lead-${leadId}`).signal(milestone, argument)
+      await send(leadId, milestone)
     },
     calls: (milestone) => milestones[milestone].webhook,
     called: webhooks.called,
     cpuSeconds: () => servers.cpuSecondsWithTemporal(worker.pid),
+    stalls: () => stallsOf(sql, worker),
   }
   let bare = 0
   const floor: Side = {
@@ -92,6 +106,7 @@ export async function startSides(servers: Started) {
     calls: () => true,
     called: noops.called,
     cpuSeconds: () => servers.cpuSecondsWithTemporal(floorWorker.pid),
+    stalls: () => stallsOf(sql, floorWorker),
   }
   const verify = () => receiver.verifyAll(secret, expected)
   return {
@@ -101,6 +116,15 @@ export async function startSides(servers: Started) {
     /** Where the webhooks of all partners may go. */
     url: receiver.url,
     addLead,
+    send,
+    /** So many webhooks more than the sides know of. */
+    expect: (more: number) => void (expected += more),
+    onArrival: (told: (leadId: number) => void) => void onArrivals.push(told),
+    stopWorker: () => worker.stop(),
+    async startWorker(variables: Record<string, string> = {}) {
+      worker = await deployment.startWorker(variables)
+      return worker
+    },
     /** @throws {Error} unless every webhook has arrived, verified and in order. */
     verify,
     async close() {

@@ -1,15 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
-import { issueKey } from '../../../src/core/partners/statements/keys.ts'
-import { addPartner } from '../../../src/core/partners/statements/partner.ts'
-import { sealing } from '../../../src/core/sealing/seal.ts'
-import { generateSecret } from '../../../src/core/deliveries/webhooks/secrets.ts'
 import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
-import { putEndpoints } from '../../support/endpoint-states.ts'
 import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'
-import { startReceiver } from '../receiver.ts'
 import type { Row } from '../rows.ts'
+import { addCaller } from './caller.ts'
 import { LEADS, measure, PER_SECOND } from './isolation.ts'
 import { type Sides, startSides } from './milestone-sides.ts'
 
@@ -50,21 +44,8 @@ export async function scenarios({ servers }: Bench): Promise<Row[]> {
 
 /** A partner that asks for all of its scenarios at once. */
 async function addNeighbour({ deployment }: Sides) {
-  const { sql, orm, encryptionKeys } = deployment
-  const receiver = await startReceiver()
-  const { id } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
-  await setEndpoint(sql, id, { url: receiver.url, secret: sealing(generateSecret(), encryptionKeys) })
-  await putEndpoints(sql, 'active', { partnerId: id })
-  const { key } = await issueKey(orm.em.fork(), id, 'sandbox')
-  const api = await deployment.startApi({ RATE_LIMIT: '0' })
-  const post = async (path: string, body: object) => {
-    const { status } = await fetch(`http://127.0.0.1:${api.port}/v1/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (status !== 200 && status !== 429) throw new Error(`${path} answered ${status}`)
-  }
+  const { sql } = deployment
+  const { id, post, close } = await addCaller(deployment)
   const askForAll = (path: string, body: object) => async () => {
     const all = Array.from({ length: SCENARIOS })
     const [failed] = await forEachInFlight(all, () => post(path, body), { limit: CONNECTIONS })
@@ -87,9 +68,6 @@ async function addNeighbour({ deployment }: Sides) {
       const left = sql.selectFrom('sandbox_runs').select('id').where('partner_id', '=', id)
       while ((await left.execute()).length > 0) await delay(200)
     },
-    async close() {
-      await api.stop()
-      receiver.close()
-    },
+    close,
   }
 }

@@ -34,20 +34,41 @@ export async function openConnection(port: number): Promise<Connection> {
 function answerReader(onAnswer: (status: number) => void) {
   let kept: Buffer = Buffer.alloc(0)
   let status = 0
-  let missing = -1
+  let isLast: ((part: Buffer) => boolean) | undefined
   return (chunk: Buffer) => {
-    if (missing >= 0) missing -= chunk.length
-    else {
+    let part = chunk
+    if (isLast === undefined) {
       kept = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
       const end = kept.indexOf('\r\n\r\n')
       if (end === -1) return
       const head = kept.toString('latin1', 0, end)
       status = Number(head.slice(9, 12))
-      missing = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0) - kept.length
+      isLast = bodyReader(head)
+      part = kept.subarray(end + 4)
       kept = Buffer.alloc(0)
     }
-    if (missing > 0) return
-    missing = -1
+    if (!isLast(part)) return
+    isLast = undefined
     onAnswer(status)
+  }
+}
+
+/** What ends a body of unknown length; JSON has no line break in it. */
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+
+/** Is told of each part of a body, and says whether it was the last. */
+function bodyReader(head: string): (part: Buffer) => boolean {
+  if (/transfer-encoding: chunked/i.test(head)) {
+    let end = ''
+    return (part) => {
+      const latest = part.toString('latin1', Math.max(0, part.length - LAST_CHUNK.length))
+      end = (end + latest).slice(-LAST_CHUNK.length)
+      return end === LAST_CHUNK
+    }
+  }
+  let missing = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  return (part) => {
+    missing -= part.length
+    return missing <= 0
   }
 }

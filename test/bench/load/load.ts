@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import type { Row } from '../rows.ts'
 import { median } from '../numbers.ts'
+import { connect, sqlOf } from '../../../src/core/database/orm.ts'
 import type { BenchProcess, Started } from '../servers.ts'
+import { checkpointsOf } from '../stalls.ts'
 import type { LoadJob, LoadResult } from './job.ts'
 
 const CONNECTIONS = 32
@@ -9,6 +11,8 @@ const CONNECTIONS = 32
 const ROUNDS = 4
 const PACED_ROUNDS = 2
 const SECONDS = 1.5
+/** Until V8 has compiled what is used: before, a request takes the service half as long again. */
+const WARM_UP_SECONDS = 5
 
 export interface Target extends Pick<LoadJob, 'path'> {
   api: BenchProcess
@@ -49,18 +53,22 @@ export async function compareLoad(
   work: string,
   { floor, services, bodies }: Comparison,
 ): Promise<Row[]> {
+  const orm = await connect(servers.databaseUrl)
+  const checkpoints = () => checkpointsOf(sqlOf(orm))
   const measure = async (target: Target, rate?: number, seconds = SECONDS) => {
     const { settle, api, path, headers = {} } = target
+    const before = await checkpoints()
     const used = servers.cpuSeconds(api.pid)
     const job = { port: api.port, path, headers, bodies: target.bodies ?? bodies, seconds }
     const result = await load(rate === undefined ? job : { ...job, rate })
     const cpuMs = ((servers.cpuSeconds(api.pid) - used) * 1000) / (result.perSecond * seconds)
+    const made = (await checkpoints()) - before
     await settle?.()
     if (result.failed > 0) throw new Error(`${work}: ${result.failed} requests failed`)
-    return { ...result, cpuMs }
+    return { ...result, cpuMs, checkpoints: made }
   }
   const flatOut = await alternate(ROUNDS, { floor, ...services }, async (target, round) => {
-    if (round === 0) await measure(target, undefined, 1)
+    if (round === 0) await measure(target, undefined, WARM_UP_SECONDS)
     return measure(target)
   })
   const rows: Row[] = []
@@ -79,14 +87,21 @@ export async function compareLoad(
       service: (results[name] ?? []).map((result) => result[key]),
     })
     rows.push(
-      { ...row('', '/s', flatOut, 'perSecond'), aim: { ratioFrom: aims[work] ?? 0.5 } },
+      {
+        ...row('', '/s', flatOut, 'perSecond'),
+        aim: { ratioFrom: aims[work] ?? 0.5 },
+        note: `checkpoints in each round: floor ${listOf(flatOut.floor)}, service ${listOf(flatOut[name])}`,
+      },
       row(', CPU of API and PostgreSQL', 'ms', flatOut, 'cpuMs'),
       row(`, p50 at ${rate}/s`, 'ms', paced, 'p50'),
       row(`, p99 at ${rate}/s`, 'ms', paced, 'p99'),
     )
   }
+  await orm.close()
   return rows
 }
+
+const listOf = (results: Measured[] = []) => results.map(({ checkpoints }) => checkpoints).join(' ')
 
 /** Of the floor's rate. */
 const aims: Record<string, number> = {
@@ -97,7 +112,11 @@ const aims: Record<string, number> = {
   'update-partner-info': 0.65,
 }
 
-type Measured = LoadResult & { cpuMs: number }
+type Measured = LoadResult & {
+  cpuMs: number
+  /** A checkpoint keeps the disk busy, for which every commit waits. */
+  checkpoints: number
+}
 
 async function alternate<Result>(
   rounds: number,
