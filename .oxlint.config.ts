@@ -181,6 +181,6 @@ export default defineConfig({
         ...unsafeAllowed,
       },
     },
-    { files: ['test/support/global-*.ts', '.*.ts'], rules: { 'import/no-default-export': 'off' } },
+    { files: ['test/support/{global-*,runner}.ts', '.*.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 })

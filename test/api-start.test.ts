@@ -6,6 +6,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { switchableProxy } from './api/switchable-proxy.ts'
 import { atEnd } from './support/at-end.ts'
+import { atOnce } from './support/at-once.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { openDatabase } from './support/open-database.ts'
 import { runToEnd, type ServiceProcess, startProcess } from './support/processes.ts'
@@ -21,6 +22,7 @@ interface Entry {
 
 describe('an API whose Temporal cannot be used', () => {
   const WARN = 40
+  const { begun, begin } = atOnce()
   let service: Service
   let proxy: Awaited<ReturnType<typeof switchableProxy>>
 
@@ -28,6 +30,8 @@ describe('an API whose Temporal cannot be used', () => {
     service = await prepareService()
     proxy = await switchableProxy(new URL(`tcp://${service.environment.TEMPORAL_ADDRESS}`))
     atEnd(() => proxy.close())
+    // each waits for as long as a server may take to start
+    begin()
   })
 
   const logOf = ({ output }: ServiceProcess) =>
@@ -39,24 +43,27 @@ describe('an API whose Temporal cannot be used', () => {
     logOf(api).flatMap(({ level, msg }) => (level >= WARN ? msg : []))
   const meanwhile = 'Leads are taken meanwhile, and their workflows start later.'
 
-  it('says so once, and once that it answers', async () => {
-    await proxy.goAway()
-    const { host } = new URL(proxy.url)
-    const api = await service.startApi({ TEMPORAL_ADDRESS: host })
-    await until(async () => warningsOf(api).length > 0)
-    await proxy.comeBack()
-    await until(async () => logOf(api).some(({ msg }) => msg === 'Temporal answers: workflows are started'))
-    expect(warningsOf(api)).toEqual([
-      expect.stringMatching(
-        new RegExp(
-          `^Temporal does not answer at ${host}: start it, or set TEMPORAL_ADDRESS \\(.+\\)\\. ${meanwhile}$`,
+  it(
+    'says so once, and once that it answers',
+    begun(async () => {
+      await proxy.goAway()
+      const { host } = new URL(proxy.url)
+      const api = await service.startApi({ TEMPORAL_ADDRESS: host })
+      await until(async () => warningsOf(api).length > 0)
+      await proxy.comeBack()
+      await until(async () => logOf(api).some(({ msg }) => msg === 'Temporal answers: workflows are started'))
+      expect(warningsOf(api)).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^Temporal does not answer at ${host}: start it, or set TEMPORAL_ADDRESS \\(.+\\)\\. ${meanwhile}$`,
+          ),
         ),
-      ),
-    ])
-    expect(await api.stop()).toBe(0)
-  }, 60_000)
+      ])
+      expect(await api.stop()).toBe(0)
+    }),
+  )
 
-  it.each([
+  const faults: [string, Record<string, string>, RegExp][] = [
     [
       'the namespace is not there',
       { TEMPORAL_NAMESPACE: 'missing' },
@@ -67,22 +74,24 @@ describe('an API whose Temporal cannot be used', () => {
       { TEMPORAL_TLS: 'true' },
       /^Temporal at \S+ speaks plain text, and TEMPORAL_TLS, .*: set TEMPORAL_TLS=false, or correct TEMPORAL_ADDRESS\. /,
     ],
-  ])(
-    'says so, with the remedy, if %s',
-    async (_, settings, expected) => {
-      const api = await service.startApi(settings)
-      await until(async () => warningsOf(api).length > 0)
-      expect(warningsOf(api)).toEqual([expect.stringMatching(expected)])
-      expect(await api.stop()).toBe(0)
-    },
-    60_000,
-  )
+  ]
+  for (const [fault, settings, expected] of faults) {
+    it(
+      `says so, with the remedy, if ${fault}`,
+      begun(async () => {
+        const api = await service.startApi(settings)
+        await until(async () => warningsOf(api).length > 0)
+        expect(warningsOf(api)).toEqual([expect.stringMatching(expected)])
+        expect(await api.stop()).toBe(0)
+      }),
+    )
+  }
 
   it('says nothing while it may be starting, and stops at once', async () => {
     const api = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
     const asked = Date.now()
     expect(await api.stop()).toBe(0)
-    expect(Date.now() - asked).toBeLessThan(2000)
+    expect(Date.now() - asked).toBeLessThan(8000)
     expect(warningsOf(api)).toEqual([])
   })
 })

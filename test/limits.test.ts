@@ -20,6 +20,18 @@ import { MOST_DAYS_AGO } from '../src/capabilities/sandbox/routes/simulated-even
 import { HOUR_MS } from '../src/core/values/durations.ts'
 import { MOST_DAYS } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { MOST_RUNS } from '../src/capabilities/sandbox/decisions/sandbox-runs.ts'
+import { MOST_ERASED } from '../src/capabilities/sandbox/populations/decisions/journeys.ts'
+import {
+  FAULTS,
+  KEPT as KEPT_POPULATIONS,
+  LARGEST_SEED,
+  LARGEST_WEIGHT,
+  LEADS_IN_FLIGHT,
+  LISTED,
+  LONGEST_HOURS,
+  MOST_LEADS,
+  MOST_REFUSED_LEADS,
+} from '../src/capabilities/sandbox/populations/decisions/population.ts'
 import { MOST_A_MINUTE, MOST_BYTES } from '../src/capabilities/sandbox/routes/sink.ts'
 import { WAIT_MS as SINK_MS } from '../src/capabilities/sandbox/self-service/routes/use-sink.ts'
 import { WAIT_MS as CLOCK_MS } from '../src/capabilities/sandbox/workflows/clocks.ts'
@@ -94,6 +106,7 @@ const limits: Record<string, string> = {
   '`set-endpoint`, `rotate-endpoint-secret`, `pause-endpoint`, `resume-endpoint` and `test-endpoint` together, by partner':
     often(endpointLimits.actions),
   '`certify-endpoint`, by partner': often(endpointLimits.certifications),
+  '`rehearse-endpoint`, by partner': often(endpointLimits.rehearsals),
   'changes of URL and secret that are announced, in production, by partner': `${MOST_CHANGES_A_DAY} in 24 hours`,
   'emails to a partner about an endpoint that fails, webhooks that are given up, and pauses': `${MOST_AN_HOUR.failing}, ${MOST_AN_HOUR.given_up} and ${MOST_AN_HOUR.paused} an hour`,
   'onboarding emails to one address': `${byDefault(worker.ONBOARDING_MAILS_PER_ADDRESS)} in 24 hours, unless configured otherwise`,
@@ -103,7 +116,7 @@ const limits: Record<string, string> = {
   '`export-lead`, by partner': '1',
   '`resend-webhook`: webhooks that wait, by partner': `${count(MOST_RESENDS)}, sent at most five a second`,
   '`resend-webhook`: attempts of one webhook': count(MOST_ATTEMPTS),
-  'certifications and test requests under way, by endpoint': '1 of each',
+  'certifications, rehearsals and test requests under way, by endpoint': '1 of each',
   // a request
   'the body of a request': kib(BODY_LIMIT),
   'nesting of the body': `${DEEPEST_JSON} levels`,
@@ -117,7 +130,7 @@ const limits: Record<string, string> = {
   '`first_name`, `last_name`': characters(lead('first_name')),
   '`email`': characters(lead('email')),
   '`phone`': characters(lead('phone')),
-  '`partner_lead_id`, `loan_officer_id`': characters(lead('partner_lead_id')),
+  '`partner_lead_id`, `partner_lead_id_prefix`, `loan_officer_id`': characters(lead('partner_lead_id')),
   '`fico_range`': `${characters(lead('fico_range'))}, \`300-300\` to \`850-850\``,
   '`notes` of create-lead': characters(lead('notes')),
   'custom fields of a lead, by `update-partner-info`': `${MAX_CUSTOM_FIELDS}`,
@@ -145,6 +158,14 @@ const limits: Record<string, string> = {
   '`events` in one `simulate-event`': `${MOST_SIMULATED}`,
   'gains of a score update': `-${LARGEST_GAIN} to ${LARGEST_GAIN}`,
   '`run-scenario`, by partner': `${MOST_RUNS.scenario} at a time`,
+  '`run-population`, by partner': `1 at a time, of ${count(MOST_LEADS)} leads, ${LEADS_IN_FLIGHT.alone} of them at a time, ${LEADS_IN_FLIGHT.besideOthers} while other partners get webhooks`,
+  'a population that does not end': `${LONGEST_HOURS} hours, or ${MOST_REFUSED_LEADS} leads that the endpoint refuses for ${PAUSE_AFTER_HOURS} hours of their time`,
+  'erasures in a population': `${MOST_ERASED}, and among its partner’s ${MOST_ERASURES_A_DAY} in 24 hours`,
+  'populations that are kept': `the last ${KEPT_POPULATIONS.populations} of ${KEPT_POPULATIONS.days} days`,
+  'lists of a population’s report': `the ${LISTED.slowest} slowest answers, ${LISTED.neverAccepted} webhooks that were not accepted`,
+  '`seed`, a weight in `mix`, `one_in` of run-population': [LARGEST_SEED, LARGEST_WEIGHT, FAULTS.leastOften]
+    .map(count)
+    .join(', '),
   '`advance-clock`, by partner': `${MOST_RUNS.advance} leads at a time`,
   'a response of advance-clock, run-scenario and use-sink': seconds(Math.max(CLOCK_MS, SCENARIO_MS, SINK_MS)),
   '`reset-sandbox`, by partner': `${MOST_RESETS_A_DAY} in 24 hours`,
@@ -153,6 +174,7 @@ const limits: Record<string, string> = {
   '`status`, `times` and `delay_ms` of set-sink': ['status', 'times', 'delay_ms']
     .map((field) => most('SetSinkRequest', field))
     .join(', '),
+  '`checks` of rehearse-endpoint': most('RehearseEndpointRequest', 'checks'),
   '`days_ago` of simulate-event': `${MOST_DAYS_AGO}`,
   '`retry_after` of set-sink': `${most('SetSinkRequest', 'retry_after')} s`,
   '`times` and `retry_after` of inject-fault': `${most('InjectFaultRequest', 'times')} and ${most('InjectFaultRequest', 'retry_after')} s`,
@@ -285,6 +307,7 @@ const named: Record<string, string> = {
   propertyNames: 'the name of a custom field',
   loan_product: 'a custom field, or `loan_product`',
   maxProperties: 'fields in one `update-partner-info`',
+  size: '`run-population`, by partner',
 }
 
 interface Bound {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { RETRY_DELAYS_MS } from '../src/core/deliveries/decisions/retry-schedule.ts'
+import { createEndpointStarter } from '../src/core/endpoints/workflows/endpoints.ts'
 import { endpointOf, pauseEndpoint, resumeEndpoint } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
 import type { ServiceProcess } from './support/processes.ts'
@@ -83,11 +84,14 @@ describe('metrics', () => {
       reaches('referrals_endpoint_notices_total', { kind }, count)
     /** The worker's log lines about a notice, but for those about mails. */
     const lines = (kind: string) =>
-      worker
-        .output()
-        .split('\n')
-        .filter((line) => line.includes(`"notice":"${kind}"`) && !line.includes('"mail":'))
-        .map((line): unknown => JSON.parse(line))
+      until(async () => {
+        const found = worker
+          .output()
+          .split('\n')
+          .filter((line) => line.includes(`"notice":"${kind}"`) && !line.includes('"mail":'))
+          .map((line): unknown => JSON.parse(line))
+        return found.length > 0 && found
+      })
     /** A webhook that has failed so often, an hour ago, and is due. */
     const failed = async (failures: number) => {
       const leadId = await leads.commit()
@@ -130,7 +134,7 @@ describe('metrics', () => {
       await failed(3)
       await reaches(attempts, { result: 'http_5xx' }, 2)
       await notices('failing', 1)
-      expect(lines('failing')).toEqual([notice('the endpoint answered 503')])
+      expect(await lines('failing')).toEqual([notice('the endpoint answered 503')])
     })
 
     it('count a webhook that is given up', async () => {
@@ -138,7 +142,7 @@ describe('metrics', () => {
       await service.sql.updateTable('endpoints').set({ failing_since: null }).execute()
       await failed(RETRY_DELAYS_MS.length - 1)
       await notices('given_up', 1)
-      expect(lines('given_up')).toEqual([notice('the endpoint answered 503')])
+      expect(await lines('given_up')).toEqual([notice('the endpoint answered 503')])
     })
 
     it('count a pause once, though many requests run into it, and the recovery', async () => {
@@ -152,22 +156,22 @@ describe('metrics', () => {
       await Promise.all([leads.start(), leads.start()])
       await reaches(attempts, { result: 'http_4xx' }, 2)
       await notices('paused', 1)
-      expect(lines('paused')).toEqual([notice('gone')])
+      expect(await lines('paused')).toEqual([notice('gone')])
       await notices('recovered', 0)
       await reaches('referrals_deliveries_held', {}, await endpoint.open())
       await reaches('referrals_endpoints', { state: 'paused' }, 1)
       answering(200)
-      await resumeEndpoint(service.sql, partner.id)
+      await resume()
       await endpoint.is('active')
       await notices('recovered', 1)
-      expect(lines('recovered')).toHaveLength(1)
+      expect(await lines('recovered')).toHaveLength(1)
     })
 
     it('count a pause by staff apart from those by the service', async () => {
       await pauseEndpoint(service.sql, partner.id)
       await notices('paused_by_staff', 1)
       expect((await scrape(worker)).value('referrals_endpoint_notices_total', { kind: 'paused' })).toBe(1)
-      await resumeEndpoint(service.sql, partner.id)
+      await resume()
       await endpoint.is('active')
     })
 
@@ -176,7 +180,8 @@ describe('metrics', () => {
       await secrets.set((eb) => ({ ciphertext: raw<string>`${eb.ref('ciphertext')} || 'damaged'` })).execute()
       const leadId = await leads.start()
       await reaches('referrals_webhook_secrets_unreadable_total', {}, 1)
-      expect(worker.output()).toMatch(/"msg":"a webhook waits: its signing secret cannot be decrypted"/)
+      const said = /"msg":"a webhook waits: its signing secret cannot be decrypted"/
+      await until(async () => said.test(worker.output()))
       expect(leads.arrivals(leadId)).toEqual([])
     })
 
@@ -187,6 +192,9 @@ describe('metrics', () => {
       expect(text).not.toContain(partner.endpoint.url)
     })
 
+    /** With its workflow, which a sweep would start seconds later. */
+    const resume = async () =>
+      createEndpointStarter(service.client)((await resumeEndpoint(service.sql, partner.id)) ?? 0)
     const notice = (reason: string) =>
       expect.objectContaining({
         endpoint_id: expect.any(Number),

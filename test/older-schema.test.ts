@@ -4,6 +4,7 @@ import { staff } from './staff/context.ts'
 import { undoInitialMigration } from './support/former-migrations.ts'
 import { runToEnd, type ServiceProcess } from './support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
+import { until } from './support/until.ts'
 
 const REMEDY =
   'The database’s schema is older than this version needs (Migration20261123080000_initial is not applied): run npm run migrate.'
@@ -43,7 +44,7 @@ describe('a schema that is older than the code', () => {
   })
 
   it('lets the API wait until it is migrated, answering 503 and saying so once', async () => {
-    expect(linesOf(api.output())).toHaveLength(1)
+    await until(async () => linesOf(api.output()).length > 0)
     expect(await readyz()).toBe('503 not ready: the schema is older, or a key is missing: see the log\n')
     expect(await getLead()).toMatchObject({ status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE' } } })
     const ping = await fetch(`http://127.0.0.1:${api.port}/v1/ping`)

@@ -184,7 +184,7 @@ describe('after a whole journey with every kind of failure in it', () => {
     expect(mail.refused).toContain(REFUSED.email)
     const attempts = await service.sql.selectFrom('attempts').select(['status', 'response_body']).execute()
     expect(attempts).toContainEqual({ status: 503, response_body: canary('ResponseBody') })
-    for (const { output } of processes) expect(output()).toContain('broken')
+    for (const { output } of processes) await until(async () => output().includes('broken'))
     expect(isKept('not_mailed')).toBe(true)
     expect(isKept('endpoint-ping-1')).toBe(true)
   })

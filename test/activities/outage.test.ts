@@ -22,8 +22,8 @@ describe('an endpoint that is away for the whole schedule', () => {
     leadId = await delivering.commitLead()
   })
 
-  const waitAfter = async (status: number, headers: Record<string, string> = {}) => {
-    endpoint.answer = (_, response) => void response.writeHead(status, headers).end()
+  const waitAfter = async (status: number, headersNow = (): Record<string, string> => ({})) => {
+    endpoint.answer = (_, response) => void response.writeHead(status, headersNow()).end()
     const failure = await deliver(leadId, 1, 'scheduled').then(
       () => undefined,
       (error: unknown) => error,
@@ -56,18 +56,18 @@ describe('an endpoint that is away for the whole schedule', () => {
   })
 
   it.each([
-    ['seconds', '60', 60 * SECOND],
-    ['a date', new Date(Date.now() + HOUR).toUTCString(), HOUR],
-    ['more than a day: a day', '999999', 24 * HOUR],
-    ['less than the schedule: the schedule', '0', 5 * SECOND],
-    ['garbage: the schedule', 'soon', 5 * SECOND],
-    ['a negative number: the schedule', '-5', 5 * SECOND],
-  ])('is left alone as long as Retry-After asks, in %s', async (_, header, expectedMs) => {
+    ['seconds', () => '60', 60 * SECOND],
+    ['a date', () => new Date(Date.now() + HOUR).toUTCString(), HOUR],
+    ['more than a day: a day', () => '999999', 24 * HOUR],
+    ['less than the schedule: the schedule', () => '0', 5 * SECOND],
+    ['garbage: the schedule', () => 'soon', 5 * SECOND],
+    ['a negative number: the schedule', () => '-5', 5 * SECOND],
+  ])('is left alone as long as Retry-After asks, in %s', async (_, headerNow, expectedMs) => {
     await sql
       .updateTable('deliveries')
       .set({ state: 'pending', settled_at: null, failures: 0, next_attempt_at: raw<Date>`clock_timestamp()` })
       .execute()
-    const afterMs = await waitAfter(429, { 'retry-after': header })
+    const afterMs = await waitAfter(429, () => ({ 'retry-after': headerNow() }))
     expect(afterMs).toBeGreaterThan(expectedMs - 5 * SECOND)
     expect(afterMs).toBeLessThanOrEqual(1.2 * expectedMs)
   })

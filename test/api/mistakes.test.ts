@@ -27,7 +27,7 @@ describe('the message for a mistake', () => {
     [
       'list-leads',
       { before: 7 },
-      'before is not a field (use limit, after, status, partner_lead_id, closed, delivery)',
+      'before is not a field (use limit, after, status, partner_lead_id, partner_lead_id_prefix, closed, delivery)',
     ],
     [
       'resend-webhook',

@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { KyselyPlugin } from 'kysely'
+import { endPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
+import { reportOf } from '../../src/capabilities/sandbox/populations/statements/progress.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { sqlOf } from '../../src/core/database/orm.ts'
 import { addAttempts } from '../support/attempts.ts'
+import { until } from '../support/until.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 import { sandboxOf } from '../support/sandbox/api.ts'
 import { openApiDocument } from './openapi-document.ts'
@@ -34,6 +37,7 @@ describe('a column that is added to a table', () => {
   let partner: ApiPartner
   let lead_id: number
   let event_id: string
+  let population_id: number
 
   beforeAll(async () => {
     api = await prepareApi({
@@ -54,6 +58,11 @@ describe('a column that is added to a table', () => {
     await recordMilestones(sql, lead_id, [milestone], () => '{}')
     await addAttempts(sql, partner.id, [{ errorCode: 'timeout' }])
     ;[{ event_id }] = (await partner.post('get-deliveries', {})).body.data
+    ;({ population_id } = (await partner.post('sandbox/run-population', { size: 1 })).body.data)
+    await endPopulation(sql, population_id, 'done', (trx) => reportOf(trx, population_id))
+    await partner.post('sandbox/rehearse-endpoint', {})
+    // transactions in the server's other databases hold events back for a moment
+    await until(async () => (await partner.post('list-events', {})).body.data.length > 0)
   })
 
   it('is in the rows that the API reads', async () => {
@@ -67,7 +76,11 @@ describe('a column that is added to a table', () => {
     for (const [path, { post }] of Object.entries(openApiDocument.paths)) {
       const examples = Object.values(post?.requestBody?.content['application/json'].examples ?? {})
       for (const { value } of post === undefined ? [] : examples) {
-        const own = { ...('lead_id' in value && { lead_id }), ...('event_id' in value && { event_id }) }
+        const own = {
+          ...('lead_id' in value && { lead_id }),
+          ...('event_id' in value && { event_id }),
+          ...('population_id' in value && { population_id }),
+        }
         const { status, text, body } = await partner.post(path.slice(1), {
           ...value,
           ...own,

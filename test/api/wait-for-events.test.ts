@@ -36,8 +36,16 @@ describe('list-events that waits', () => {
       ...(signal && { signal }),
     })
     const answer = (await response.json()) as { data: { event_name: string }[]; next: string }
-    return { status: response.status, ...answer, ms: performance.now() - began }
+    const at = performance.now()
+    return { status: response.status, ...answer, at, ms: at - began }
   }
+  /** Goes on after a wait for which nothing has come: transactions in other databases can hold events back for longer. */
+  const untilNews = async (answer: ReturnType<typeof list>) => {
+    let got = await answer
+    while (got.data.length === 0) got = await list({ after: got.next, wait: WAIT_SECONDS })
+    return got
+  }
+  const showsNewsAfter = (after: string) => until(async () => (await newest()) !== after)
   /** Begins three waits with one key, of which one is refused; answers the two others once they wait. */
   const beginTwo = async () => {
     const after = await newest()
@@ -56,18 +64,20 @@ describe('list-events that waits', () => {
     const { data, next } = await list({ after: 'now' })
     expect([data, next]).toEqual([[], await newest()])
     await partner.createLead()
-    const { data: news } = await list({ after: next, wait: WAIT_SECONDS })
+    const { data: news } = await untilNews(list({ after: next, wait: WAIT_SECONDS }))
     expect(news.map(({ event_name: name }) => name)).toEqual(['lead_received'])
     expect(await list({ after: 'now' }, stranger)).toMatchObject({ status: 200, data: [], next: '0-0-0-0' })
   })
 
   it('answers as soon as there is an event', async () => {
     const after = await newest()
-    const answer = list({ after, wait: WAIT_SECONDS })
+    const answer = untilNews(list({ after, wait: WAIT_SECONDS }))
     await record('client_account_created')
-    const { data, ms } = await answer
+    await showsNewsAfter(after)
+    const shown = performance.now()
+    const { data, at } = await answer
     expect(data.map(({ event_name: name }) => name)).toEqual(['client_account_created'])
-    expect(ms).toBeLessThan(SOON_MS)
+    expect(at - shown).toBeLessThan(SOON_MS)
   })
 
   it('answers at once when there are events already', async () => {
@@ -84,9 +94,12 @@ describe('list-events that waits', () => {
   })
 
   it('waits for its own partner’s events only', async () => {
+    const after = await newest()
     const answer = list({ after: await newest(stranger), wait: 1 }, stranger)
     await record('contract_signed')
     expect((await answer).data).toEqual([])
+    // or the next test would get it
+    await showsNewsAfter(after)
   })
 
   it('takes two waits of a key at a time, and forgets one whose client is gone', async () => {
@@ -97,7 +110,8 @@ describe('list-events that waits', () => {
     while (third.status === 429) third = await list({ after: first?.after, wait: 1 })
     expect(third.data).toEqual([])
     await record('escrow_funded')
-    expect((await second?.answer)?.data.at(-1)).toMatchObject({ event_name: 'escrow_funded' })
+    const { data } = await untilNews(second!.answer)
+    expect(data.at(-1)).toMatchObject({ event_name: 'escrow_funded' })
   })
 
   it.each([-1, 26, 1.5, '5'])('refuses to wait for %j seconds', async (wait) => {

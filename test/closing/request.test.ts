@@ -103,7 +103,7 @@ describe('a closing that is requested in production', () => {
       [`key ${production.keyId}`, 'lead.close', 'begun'],
       [`key ${production.keyId}`, 'lead.close', 'done'],
     ])
-  }, 30_000)
+  })
 
   it('keeps the first request when it is repeated, with another reason too', async () => {
     const first = await request()
@@ -127,7 +127,7 @@ describe('a closing that is requested in production', () => {
     ])
     await request('duplicate')
     expect(await shown()).toMatchObject({ state: 'pending', reason: 'duplicate' })
-  }, 30_000)
+  })
 
   it('cannot be canceled once it has begun, and then closes its lead', async () => {
     await request()
@@ -140,7 +140,7 @@ describe('a closing that is requested in production', () => {
     // as after a crash right then
     await createClosingStarter(context)(lead)
     expect(await isClosed()).toBe('withdrew')
-  }, 30_000)
+  })
 
   it('is carried out or canceled, never both, when these come at the same moment', async () => {
     await request()
@@ -153,7 +153,7 @@ describe('a closing that is requested in production', () => {
       [200, 'over', true, false],
       [409, 'close', false, true],
     ]).toContainEqual(seen)
-  }, 30_000)
+  })
 
   it('is over when staff close the lead meanwhile, for their reason', async () => {
     await request()
@@ -167,7 +167,7 @@ describe('a closing that is requested in production', () => {
     await isOver()
     expect((await rows())[0]?.ended_at).not.toBeNull()
     expect(await closed()).toBe('unreachable')
-  }, 30_000)
+  })
 
   it('is over when the lead is erased meanwhile', async () => {
     await request()
@@ -178,7 +178,7 @@ describe('a closing that is requested in production', () => {
     await moveDate()
     await isOver()
     expect(await closed()).toBe('erased')
-  }, 30_000)
+  })
 
   it('stands when the borrower becomes mortgage ready meanwhile', async () => {
     await request()
@@ -187,7 +187,7 @@ describe('a closing that is requested in production', () => {
     await leadsOf(service, partner).recorded(lead, 'mortgage_ready')
     await moveDate()
     expect(await isClosed()).toBe('withdrew')
-  }, 30_000)
+  })
 
   it('is refused for a lead that is closed', async () => {
     await close(context, lead, { reason: 'withdrew' })
@@ -196,7 +196,7 @@ describe('a closing that is requested in production', () => {
       409,
       { code: 'LEAD_CLOSED', message: 'The lead is closed, which is final: get-lead shows when, and why.' },
     ])
-  }, 30_000)
+  })
 
   it('is not carried out before somebody could be told by email, and then leaves twenty hours', async () => {
     mails.refusing = true
@@ -220,7 +220,7 @@ describe('a closing that is requested in production', () => {
     expect(about().map(({ to }) => to)).toEqual([STAFF_EMAIL])
     await production.setContact(production.contact)
     await cancel()
-  }, 30_000)
+  })
 
   it('is found by the sweep when nobody started it, and when its workflow was terminated', async () => {
     await request()
@@ -243,7 +243,7 @@ describe('a closing that is requested in production', () => {
       .execute()
     // the worker sweeps
     expect(await isClosed()).toBe('withdrew')
-  }, 30_000)
+  })
 
   it('is refused for whoever has a key beyond twenty in 24 hours, all of which staff can cancel', async () => {
     const other = await service.addPartner()

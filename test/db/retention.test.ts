@@ -49,7 +49,9 @@ describe('retention', () => {
 
   beforeEach(async () => {
     await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, endpoint_pings, certifications,
-      endpoint_changes, endpoint_secrets, personal_reads, requests restart identity cascade`.execute(ownerSql)
+      endpoint_changes, endpoint_secrets, personal_reads, requests, populations restart identity cascade`.execute(
+      ownerSql,
+    )
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
     await confirmLeads(sql, 10_000)
@@ -163,6 +165,14 @@ describe('retention', () => {
         insert into personal_reads (at, lead_id, partner_id, key_id, what)
         values (${daysAgo(days)}, 1, ${partnerId}, 1, 'get-lead') returning id`.execute(sql)
       return stillIn('personal_reads', Number(rows[0]?.id))
+    },
+    async populations(days) {
+      const { rows } = await raw<{ id: number }>`
+        insert into populations (partner_id, size, seed, mix, request_id, ended_at, outcome, report)
+        values (${partnerId}, 1, 1, '{}', gen_random_uuid(), ${daysAgo(days)}, 'done', '{}') returning id`.execute(
+        sql,
+      )
+      return stillIn('populations', Number(rows[0]?.id))
     },
     async requests(days) {
       const id = uuidv7({ msecs: daysAgo(days).getTime() })
@@ -282,6 +292,26 @@ describe('retention', () => {
     expect(await run('notices')).toBe(2)
     const left = await sql.selectFrom('notices').select(['kind', 'owed_at']).orderBy('kind').execute()
     expect(left).toEqual([notices[1], notices[3]].map((row) => ({ kind: row?.kind, owed_at: row?.owed_at })))
+  })
+
+  it('keeps the latest certification and the latest rehearsal of each endpoint', async () => {
+    const endpoint = await endpointId()
+    const own = [
+      { change_id: await aChange(null) },
+      { rehearsed_endpoint_id: endpoint, rehearsed_url: 'https://lender.example', checks: ['late'] },
+    ]
+    const ended = { accept_failures: false, requested_by: 'key 1', result: 'failed' as const }
+    const rows = own.flatMap((row) =>
+      [700, 600].map((age) => ({ ...ended, ...row, finished_at: daysAgo(age) })),
+    )
+    await sql.insertInto('certifications').values(rows).execute()
+    expect(await run('certifications')).toBe(2)
+    const left = await sql
+      .selectFrom('certifications')
+      .select(['rehearsed_endpoint_id as endpoint', 'finished_at'])
+      .orderBy('id')
+      .execute()
+    expect(left).toEqual([null, endpoint].map((id) => ({ endpoint: id, finished_at: rows[1]?.finished_at })))
   })
 
   it('keeps reads of personal data for a year, whatever the service asks for', async () => {

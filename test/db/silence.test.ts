@@ -36,6 +36,24 @@ describe('a connection in use that says nothing', () => {
     expect(await first).toBe(1)
   })
 
+  it('is kept if only this process was held up', async () => {
+    const direct = await connect(database.url, { connectMs: 1000, silenceMs: SILENCE_MS })
+    const begun = Promise.withResolvers<void>()
+    const answer = sqlOf(direct)
+      .connection()
+      .execute(async (one) => {
+        await raw`select 1`.execute(one)
+        setImmediate(begun.resolve)
+        return raw<{ done: number }>`select 1 as done from pg_sleep(0.3)`.execute(one)
+      })
+    await begun.promise
+    // the query is on its way; its answer comes meanwhile
+    const end = performance.now() + 2 * SILENCE_MS
+    while (performance.now() < end);
+    expect((await answer).rows).toEqual([{ done: 1 }])
+    await direct.close()
+  })
+
   it('is dropped once the network swallows its packets, and others take its place', async () => {
     const sql = sqlOf(orm)
     const ask = () => raw`select 1`.execute(sql)
@@ -45,7 +63,8 @@ describe('a connection in use that says nothing', () => {
     // as many as the pool keeps from the test before: each loses its connection
     const answers = await Promise.allSettled([ask(), ask()])
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(performance.now() - begun).toBeLessThan(2 * SILENCE_MS)
+    // on a busy machine, too: without a limit they would never answer
+    expect(performance.now() - begun).toBeLessThan(10_000)
     await proxy.comeBack()
     await expect(ask()).resolves.toBeDefined()
   })

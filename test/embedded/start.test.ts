@@ -123,19 +123,6 @@ test('runs everything, refuses a second start, survives being killed and stops w
   expect(third.lines).toHaveLength(1)
 }, 90_000)
 
-test('stops everything when a process of its own was killed, and says how to go on', async () => {
-  const { child, errors } = await ready()
-  const running = recorded()
-  process.kill(running.find(({ name }) => name === 'worker')?.pid ?? 0, 'SIGKILL')
-  await once(child, 'close')
-  expect(child.exitCode).toBe(1)
-  expect(errors.slice(-2)).toEqual([
-    expect.stringMatching(/^worker has ended: it was ended by SIGKILL /),
-    'Everything else is being stopped. Nothing is lost: npm start continues where it was.',
-  ])
-  expect(running.filter(isRunning)).toEqual([])
-}, 60_000)
-
 test('deletes nothing, and says why, when npm has kept --fresh', async () => {
   const { child, errors } = start([], { npm_config_fresh: 'true' })
   await once(child, 'close')
@@ -143,9 +130,9 @@ test('deletes nothing, and says why, when npm has kept --fresh', async () => {
   expect(errors).toEqual([expect.stringContaining('Use npm start -- --fresh.')])
 })
 
-test('has a demo endpoint that passes certification, and verifies with its new secret', async () => {
+test('has a demo endpoint that passes certification, and verifies with its new secret; stops everything when a process of its own is killed, and says how to go on', async () => {
   const metricsPort = await anyPort()
-  const { sandbox } = await ready({ METRICS_PORT: String(metricsPort) })
+  const { sandbox, child, errors } = await ready({ METRICS_PORT: String(metricsPort) })
   for (const [port, metric] of [
     [metricsPort, 'http_request_duration_seconds'],
     [metricsPort + 1, 'referrals_worker_ready'],
@@ -173,6 +160,16 @@ test('has a demo endpoint that passes certification, and verifies with its new s
   )
   expect(received).not.toHaveProperty('problem')
   expect(new Webhook(secret).verify(received.body, received.headers)).toMatchObject({ type: 'lead_received' })
+
+  const running = recorded()
+  process.kill(running.find(({ name }) => name === 'worker')?.pid ?? 0, 'SIGKILL')
+  await once(child, 'close')
+  expect(child.exitCode).toBe(1)
+  expect(errors.slice(-2)).toEqual([
+    expect.stringMatching(/^worker has ended: it was ended by SIGKILL /),
+    'Everything else is being stopped. Nothing is lost: npm start continues where it was.',
+  ])
+  expect(running.filter(isRunning)).toEqual([])
 }, 60_000)
 
 test('uses running servers that the environment names, and starts none', async () => {

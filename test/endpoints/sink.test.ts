@@ -103,6 +103,34 @@ describe('a sink', () => {
     expect((await post('get-sink', {})).data).toMatchObject({ status: 200, times: null })
   })
 
+  it('refuses a rehearsal as it was told, which leaves what it still has to refuse', async () => {
+    await post('use-sink', {})
+    await post('set-sink', { status: 503, times: 2 })
+    await post('rehearse-endpoint', { checks: ['repeats'] })
+    await until(async () => {
+      const { data } = (await post('get-rehearsal', {})) as { data: object }
+      return 'state' in data && data.state === 'failed'
+    })
+    expect((await post('get-sink', {})).data).toMatchObject({ status: 503, times: 2 })
+    const leadId = await leadsOf(service, partner).start()
+    await until(async () => (await ofLead(leadId)).length === 1)
+    expect((await post('get-sink', {})).data).toMatchObject({ status: 503, times: 1 })
+    const [{ webhook_id: id } = { webhook_id: '' }] = await ofLead(leadId)
+    // who reads the attempt is not told that it was received
+    const read = async () => {
+      const { body } = await partnerCalls(port, partner.key).post('get-deliveries', { event_id: id })
+      return (body.data as object as { attempts: { response_body: string | null }[] }[])[0]?.attempts[0]
+    }
+    const answer = await until(async () => {
+      const made = await read()
+      return made?.response_body ?? undefined
+    })
+    expect(JSON.parse(answer)).toEqual({
+      verified: true,
+      answer: 'Refused with 503, as set-sink or a population told this sink.',
+    })
+  })
+
   it('answers late as it was told', async () => {
     await post('use-sink', {})
     await post('set-sink', { delay_ms: 300 })

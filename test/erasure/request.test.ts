@@ -93,7 +93,7 @@ describe('an erasure that is requested in production', () => {
     await isChecked()
     expect(await isFound()).toBe(false)
     expect(about()).toHaveLength(2)
-  }, 30_000)
+  })
 
   it('keeps the dates of the first request when it is repeated', async () => {
     const first = await request()
@@ -150,7 +150,7 @@ describe('an erasure that is requested in production', () => {
     await release(context, lead)
     await isChecked()
     expect(await isFound()).toBe(false)
-  }, 30_000)
+  })
 
   it('is carried out at once by staff, whether or not it was requested', async () => {
     await request()
@@ -175,7 +175,7 @@ describe('an erasure that is requested in production', () => {
         detail: { reason: 'legal_obligation', reference: 'DSAR-7' },
       },
     ])
-  }, 30_000)
+  })
 
   it('is not carried out before somebody could be told by email, and then leaves six days', async () => {
     mails.refusing = true
@@ -200,7 +200,7 @@ describe('an erasure that is requested in production', () => {
     await request()
     expect((await erase(context, lead, { reason: 'other' })).json.outcome).toBe('erased')
     mails.refusing = false
-  }, 30_000)
+  })
 
   it('tells staff where the partner has no contact', async () => {
     await setContact(null)
@@ -208,7 +208,7 @@ describe('an erasure that is requested in production', () => {
     await until(async () => (await review())?.isTold)
     expect(about().map(({ to }) => to)).toEqual([STAFF_EMAIL])
     await setContact(contact)
-  }, 30_000)
+  })
 
   it('is refused for whoever has a key beyond twenty in 24 hours, all of which staff can cancel', async () => {
     const other = await service.addPartner()

@@ -17,6 +17,7 @@ import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { auditOf, contextOf } from './context.ts'
 
 describe('the audit', () => {
@@ -55,7 +56,7 @@ describe('the audit', () => {
       await proxy.close()
     })
     proxy.swallowAnswers()
-    return { ...context, client, referrals: createReferrals({ client, sql: context.sql, callLimitMs: 500 }) }
+    return { ...context, client, referrals: createReferrals({ client, sql: context.sql, callLimitMs: 3000 }) }
   }
 
   it('has two lines for a rebuild, which keeps no transaction open however long it takes', async () => {
@@ -77,9 +78,10 @@ describe('the audit', () => {
     const leadId = await leads.start()
     const deaf = await deafContext()
     await expect(close(deaf, leadId, { reason: 'withdrew' })).rejects.toThrow('Failed to signal Workflow')
-    const { events } = await service.client.workflow.getHandle(`lead-${leadId}`).fetchHistory()
-    const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)
-    expect(signals).toContain('close')
+    await until(async () => {
+      const { events } = await service.client.workflow.getHandle(`lead-${leadId}`).fetchHistory()
+      return events?.some((event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'close')
+    })
     expect(await lines('lead.close')).toEqual([
       { outcome: 'begun', began: null, detail: { reason: 'withdrew' } },
       { outcome: 'unknown', began: 'begun', detail: { reason: 'withdrew', failure: 'temporal_away' } },

@@ -5,7 +5,7 @@ import { beginRun } from '../../src/embedded/run.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, contextOf, misuse, staff, staffUnread, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, misuse, staff, staffProcess, staffUnread, withoutTemporal } from './context.ts'
 
 const oneLine = expect.stringMatching(/^[^\n]+\n$/)
 
@@ -17,7 +17,7 @@ describe('the staff command', () => {
   })
 
   it('prints one JSON document with snake_case names, and writes down who did it', async () => {
-    const added = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
+    const added = await staffProcess({ ...environment, STAFF_NAME: 'Ada' }, [
       'partner',
       'add',
       'Acme',
@@ -27,7 +27,7 @@ describe('the staff command', () => {
     ])
     expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
     const { partner_id: partner } = JSON.parse(added.stdout)
-    const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
+    const issued = await staffProcess({ ...environment, STAFF_NAME: 'Ada' }, [
       '--json',
       'key',
       'issue',
@@ -108,7 +108,7 @@ describe('the staff command', () => {
 
   it('helps at every level, without a database', async () => {
     const levels = [[], ['endpoint'], ['key', 'rotate']]
-    const answers = await Promise.all(levels.map((args) => staff({}, [...args, '--help'])))
+    const answers = await Promise.all(levels.map((args) => staffProcess({}, [...args, '--help'])))
     for (const { code, stdout } of answers) {
       expect({ code, stdout }).toEqual({
         code: 0,
@@ -129,6 +129,8 @@ describe('the staff command', () => {
     ]
     const answers = await Promise.all(cases.map(([, args]) => staff(environment, args)))
     expect(answers).toEqual(cases.map(([code]) => ({ code, stdout: '', stderr: oneLine })))
+    const whole = [cases[0], cases.at(-1)].map((each) => staffProcess(environment, each?.[1] ?? []))
+    expect(await Promise.all(whole)).toEqual([answers[0], answers.at(-1)])
   })
 
   it.each([
@@ -168,7 +170,7 @@ describe('the staff command', () => {
   })
 
   it('says what to do when there is nothing to work on', async () => {
-    const answer = await staff({}, ['partner', 'list'], temporaryFolder())
+    const answer = await staffProcess({}, ['partner', 'list'], temporaryFolder())
     expect(answer).toEqual({
       code: 1,
       stdout: '',
@@ -181,7 +183,7 @@ describe('the staff command', () => {
     const run = await beginRun(path.join(folder, '.data'))
     atEnd(run.stopAll)
     run.ready(environment)
-    const { code, stdout } = await staff({}, ['partner', 'list'], folder)
+    const { code, stdout } = await staffProcess({}, ['partner', 'list'], folder)
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })
   })
 
@@ -194,7 +196,7 @@ describe('the staff command', () => {
 
   it('says so in one line when PostgreSQL is away', async () => {
     const away = { ...environment, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
-    expect(await staff(away, ['partner', 'list'])).toEqual({
+    expect(await staffProcess(away, ['partner', 'list'])).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^PostgreSQL does not answer[^\n]*\n$/),

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { hostname, userInfo } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readConfig, readTemporal } from '../../src/config.ts'
+import { carryOut as commandLine } from '../../src/staff-command-line.ts'
 import { type StaffContext, openContext } from '../../src/staff/context.ts'
 import { explainDenial } from '../../src/staff/permission.ts'
 import { staffProgram } from '../../src/staff/program.ts'
@@ -11,6 +13,10 @@ import { atEnd } from '../support/at-end.ts'
 import { preload } from '../support/processes.ts'
 
 const root = path.join(import.meta.dirname, '../..')
+
+/** Nothing listens there. */
+const AWAY = '127.0.0.1:1'
+const SOON_MS = 200
 
 function spawnStaff(environment: Record<string, string>, args: string[], cwd = root) {
   return spawn(process.execPath, [...preload, path.join(root, 'src/staff.ts'), ...args], {
@@ -28,8 +34,22 @@ export async function staffUnread(environment: Record<string, string>, args: str
   return { code, stderr }
 }
 
+/** Carries out the command as a process of its own does, in this one, which saves most of what it takes. */
+export async function staff(environment: Record<string, string>, args: string[]) {
+  const written = { code: 0, stdout: '', stderr: '' }
+  await commandLine(args, {
+    environment: { STAFF_NAME: 'tester', ...environment },
+    osUser: userInfo().username,
+    host: hostname(),
+    write: async (part) => void (written.stdout += part),
+    writeError: (part) => void (written.stderr += part),
+    endWith: (code) => void (written.code = code),
+  })
+  return written
+}
+
 /** Runs the command as `npm run staff` does, in `cwd`. */
-export async function staff(environment: Record<string, string>, args: string[], cwd = root) {
+export async function staffProcess(environment: Record<string, string>, args: string[], cwd = root) {
   const child = spawnStaff(environment, args, cwd)
   const [[code], stdout, stderr] = await Promise.all([
     once(child, 'exit') as Promise<[number]>,
@@ -54,9 +74,7 @@ export function staffKilled(environment: Record<string, string>, args: string[])
 /** Reads a command line in this process, which refuses it: what it writes to stderr, and what it ends with. */
 export async function misuse(args: string[]): Promise<{ stderr: string; thrown: unknown }> {
   let stderr = ''
-  const program = staffProgram(() => async () => {})
-  for (const command of [program, ...program.commands.flatMap((noun) => [noun, ...noun.commands])])
-    command.configureOutput({ writeErr: (written) => (stderr += written) })
+  const program = staffProgram(() => async () => {}, { writeErr: (written) => void (stderr += written) })
   const thrown = await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => error)
   return { stderr, thrown }
 }
@@ -86,7 +104,14 @@ export async function contextOf(environment: Record<string, string>): Promise<St
     host: 'localhost',
   })
   atEnd(context.close)
+  if (context.temporal.address === AWAY) hasten(context)
   return context
+}
+
+/** Gives up soon on Temporal, which does not come back during a test. */
+function hasten({ client: { connection } }: StaffContext): void {
+  const patient = connection.withDeadline.bind(connection)
+  connection.withDeadline = (_, act) => patient(Date.now() + SOON_MS, act)
 }
 
 /** An environment with a database and nothing else: Temporal is away. */
@@ -94,7 +119,7 @@ export function withoutTemporal(databaseUrl: string): Record<string, string> {
   return {
     ENVIRONMENT: 'sandbox',
     DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    TEMPORAL_ADDRESS: AWAY,
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
   }

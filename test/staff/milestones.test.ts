@@ -8,7 +8,8 @@ import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { milestone } from '../../src/core/leads/commands/milestone.ts'
 import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
 import { leadsOf } from '../support/leads.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import type { Service, TestPartner } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
 
@@ -31,11 +32,10 @@ describe('the staff, of a lead', () => {
   let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
-    service = await prepareService({ TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
+    service = await sharedService()
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
-    context = await contextOf(service.environment)
-    await service.startWorker()
+    context = await contextOf({ ...service.environment, TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
   })
 
   const view = async (id: number) =>

@@ -12,11 +12,11 @@ const GAINS = {
 
 /** A score provider that keeps what it is asked, and answers once `answering` is resolved. */
 export async function startScoreServer() {
-  const asked: { lead_id: number; period: number }[] = []
+  const asked: { lead_id: number; period: number; at: number }[] = []
   const provider = { url: '', asked, answering: Promise.resolve() }
   const server = createServer((request, response) => {
     void json(request).then(async (question) => {
-      asked.push(question as (typeof asked)[number])
+      asked.push({ ...(question as { lead_id: number; period: number }), at: Date.now() })
       await provider.answering
       response.writeHead(200).end(JSON.stringify(GAINS))
     })

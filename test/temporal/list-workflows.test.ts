@@ -43,7 +43,7 @@ describe('a list of workflows', () => {
 
   it('may take longer than a page', async () => {
     await until(async () => (await ids({})).length === 3)
-    expect(await ids({ pageSize: 1, pageLimitMs: 1000 }, () => delay(600))).toEqual(['0', '1', '2'])
+    expect(await ids({ pageSize: 1, pageLimitMs: 4000 }, () => delay(2100))).toEqual(['0', '1', '2'])
   })
 
   it('ends when Temporal has fallen silent', async () => {

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { tlsFault } from '../../src/core/temporal/tls-fault.ts'
-import { staff, withoutTemporal } from '../staff/context.ts'
+import { staffProcess, withoutTemporal } from '../staff/context.ts'
 import { anyPort } from '../support/any-port.ts'
+import { atOnce } from '../support/at-once.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { runToEnd } from '../support/processes.ts'
 import { tlsProxy } from '../support/tls-proxy.ts'
@@ -12,9 +13,12 @@ const plain = (process.env.TEST_TEMPORAL_ADDRESS ?? '').replace('127.0.0.1', 'lo
 describe('where TLS does not fit the server, a line says what to do', () => {
   let secure: Awaited<ReturnType<typeof tlsProxy>>
   let url: string
+  const { begun, begin } = atOnce()
 
   beforeAll(async () => {
     ;[secure, { url }] = await Promise.all([tlsProxy(plain), openDatabase()])
+    // each waits until Temporal has not answered for long
+    begin()
   })
 
   const cases = [
@@ -49,13 +53,18 @@ describe('where TLS does not fit the server, a line says what to do', () => {
     ],
   ] as const
 
-  it.each(cases)('by the staff command if %s', async (_, environment, expected) => {
-    const given = { ...withoutTemporal(url), ...environment() }
-    const { code, stderr } = await staff(given, ['workflow', 'rebuild', '--dry-run'])
-    expect([code, stderr]).toEqual([1, expect.stringMatching(expected)])
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-    expect(stderr).not.toContain('hidden')
-  })
+  for (const [fault, environment, expected] of cases) {
+    it(
+      `by the staff command if ${fault}`,
+      begun(async () => {
+        const given = { ...withoutTemporal(url), ...environment() }
+        const { code, stderr } = await staffProcess(given, ['workflow', 'rebuild', '--dry-run'])
+        expect([code, stderr]).toEqual([1, expect.stringMatching(expected)])
+        expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+        expect(stderr).not.toContain('hidden')
+      }),
+    )
+  }
 
   it('by setup-temporal', async () => {
     const { code, stderr } = await runToEnd('src/setup-temporal.ts', { TEMPORAL_ADDRESS: secure.address })

@@ -32,7 +32,7 @@ describe('a literal address', () => {
       connect: guardedConnector({
         allowPrivateNetwork: false,
         lookup,
-        timeoutMs: 500,
+        timeoutMs: 5000,
       }),
     })
     const call = request(`http://${host}:${canary.port}/`, { dispatcher })
@@ -93,7 +93,8 @@ describe('a name that cannot be looked up', () => {
     ['has a server that fails', 'SERVFAIL'],
     ['has a server that never answers', 'silence'],
   ] as const)('because it %s is a dns_error and reaches nothing', async (_, answer) => {
-    const { outcomes } = await attempts(1, () => (typeof answer === 'string' ? answer : [...answer]))
+    const options = answer === 'silence' ? { answerMs: 100 } : {}
+    const { outcomes } = await attempts(1, () => (typeof answer === 'string' ? answer : [...answer]), options)
     expect(outcomes[0]).toMatchObject({
       errorCode: 'dns_error',
       hint: expect.stringContaining('DNS records'),
@@ -102,13 +103,17 @@ describe('a name that cannot be looked up', () => {
   })
 
   test('in IPv6 only is still reached in IPv4', async () => {
-    const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : 'SERVFAIL'), true)
+    const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : 'SERVFAIL'), {
+      allowPrivateNetwork: true,
+    })
     expect(outcomes[0]).toMatchObject({ ok: true, address: '127.0.0.1' })
   })
 })
 
 test('a private address is reached where the private network is allowed', async () => {
-  const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : []), true)
+  const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : []), {
+    allowPrivateNetwork: true,
+  })
   expect(outcomes[0]).toMatchObject({ ok: true, address: '127.0.0.1', responseBody: 'internal data' })
 })
 
@@ -122,7 +127,9 @@ test.each([
 ] as const)(
   'a link-local, metadata or unspecified address is not reached where the private network is allowed: %s %j',
   async (type, addresses) => {
-    const { outcomes } = await attempts(1, (asked) => (asked.type === type ? [...addresses] : []), true)
+    const { outcomes } = await attempts(1, (asked) => (asked.type === type ? [...addresses] : []), {
+      allowPrivateNetwork: true,
+    })
     expect(outcomes[0]).toMatchObject({ ok: false, errorCode: 'blocked_address' })
     expect(canary.counts.connections).toBe(0)
   },
@@ -131,7 +138,7 @@ test.each([
 test.each(['169.254.169.254', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '0.0.0.0', '[64:ff9b::7f00:1]'])(
   'nor is it as a literal address: %s',
   async (host) => {
-    const connect = guardedConnector({ allowPrivateNetwork: true, lookup, timeoutMs: 500 })
+    const connect = guardedConnector({ allowPrivateNetwork: true, lookup, timeoutMs: 5000 })
     const dispatcher = new Agent({ connect })
     await expect(request(`http://${host}:${canary.port}/`, { dispatcher })).rejects.toThrow('not public')
     await dispatcher.close()
@@ -140,15 +147,18 @@ test.each(['169.254.169.254', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '0.0.0.0'
 )
 
 /** Sends to the canary's port under a name that the given answers resolve. */
-async function attempts(count: number, answers: Answers, allowPrivateNetwork = false) {
+async function attempts(
+  count: number,
+  answers: Answers,
+  { allowPrivateNetwork = false, answerMs = 5000 }: { allowPrivateNetwork?: boolean; answerMs?: number } = {},
+) {
   const dns = await startDnsServer(answers)
-  const resolver = new promises.Resolver({ timeout: 100, tries: 1 })
+  const resolver = new promises.Resolver({ timeout: answerMs, tries: 1 })
   resolver.setServers([dns.server])
   const sender = createSender({
     environment: 'sandbox',
     allowPrivateNetwork,
     lookup: resolverLookup(resolver),
-    timeouts: { connect: 300, total: 1_000 },
   })
   const url = `http://hooks.rebinding.test:${canary.port}/hook`
   const outcomes = []

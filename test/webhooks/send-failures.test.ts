@@ -2,11 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
-const sender = createSender({
-  environment: 'sandbox',
-  allowPrivateNetwork: true,
-  timeouts: { connect: 500, total: 1_000 },
-})
+const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
 afterAll(() => sender.close())
 
 const post = (url: string) => sender.send({ url, headers: {}, body: '{}' })

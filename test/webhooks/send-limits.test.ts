@@ -6,7 +6,7 @@ import { startRawReceiver, startReceiver } from './receiver.ts'
 
 const TOTAL_MS = 300
 /** What a busy machine may add, far below the 15 s that a request has otherwise. */
-const SLACK_MS = 2000
+const SLACK_MS = 5000
 const OK = 'HTTP/1.1 200 OK\r\n'
 
 const sender = createSender({
@@ -61,7 +61,7 @@ describe('an attempt ends in time', () => {
     const never = createSender({
       environment: 'sandbox',
       allowPrivateNetwork: true,
-      timeouts: { connect: 50, total: 5_000 },
+      timeouts: { connect: 50 },
       lookup: () => {},
     })
     const outcome = await never.send({ url: 'http://hooks.example.com/', headers: {}, body: '{}' })
@@ -70,7 +70,7 @@ describe('an attempt ends in time', () => {
       hint: expect.stringContaining('could not connect'),
     })
     // undici rounds connect time-outs up to about a second.
-    expect(outcome.durationMs).toBeLessThan(2_000)
+    expect(outcome.durationMs).toBeLessThan(2 * SLACK_MS)
     await never.close()
   })
 

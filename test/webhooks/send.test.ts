@@ -5,11 +5,7 @@ import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
 import { signedHeaders } from '../../src/core/deliveries/webhooks/signature.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
-const sender = createSender({
-  environment: 'sandbox',
-  allowPrivateNetwork: true,
-  timeouts: { connect: 500, total: 1_000 },
-})
+const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
 afterAll(() => sender.close())
 
 const post = (url: string, headers: Record<string, string> = {}) =>
