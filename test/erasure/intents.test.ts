@@ -86,6 +86,7 @@ describe('an erasure of which only the intent is known', () => {
   /** Holds the audit, so that an erasure waits with everything done but its audit row. */
   const withAuditHeld = (work: () => Promise<void>) =>
     sql.transaction().execute(async (blocking) => {
+      await raw`set local idle_in_transaction_session_timeout = 0`.execute(blocking)
       await takeLock(blocking, 'audit')
       await work()
     })
@@ -184,7 +185,13 @@ describe('an erasure of which only the intent is known', () => {
   it('is left alone by another worker while its transaction is under way', async () => {
     let erasing: Promise<number[]> | undefined
     await withAuditHeld(async () => {
-      erasing = eraseLeads(sql, [lead], tools, ERASING)
+      // it waits for as long as the checks take
+      erasing = sql.connection().execute(async (patient) => {
+        await raw`set lock_timeout = 0`.execute(patient)
+        return eraseLeads(patient, [lead], tools, ERASING).finally(() =>
+          raw`reset lock_timeout`.execute(patient),
+        )
+      })
       await until(async () => (await stepsOf()).length > 0)
       expect(await endOpenIntents(sql, openJournal(folder, 'another'))).toEqual([])
       expect(await stepsOf()).toEqual(['intent'])
