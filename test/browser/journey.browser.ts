@@ -11,6 +11,7 @@ const journey: [SignalledMilestone, string][] = [
   ['score_update', 'Score update'],
   ['mortgage_ready', 'Mortgage ready'],
 ]
+const A_MINUTE_MS = 60_000
 const gains = {
   experian_gain: 12,
   equifax_gain: 8,
@@ -126,7 +127,7 @@ describe('a lead in the console', () => {
     const ticks = async () =>
       (await retries.locator('li').evaluateAll((items) => items.map(({ className }) => className))).join(' ')
     // the second attempt is there before its end, and nothing is next until then
-    await until(async () => /^made made now next/.test(await ticks()))
+    await until(async () => (await ticks()).startsWith('made made now next'))
     expect(await ticks()).toBe(`made made now next${' later'.repeat(7)}`)
     expect(await retries.textContent()).toMatch(/503.*Now.*in [456] minutes.*\+30 min\+2 h/)
 
@@ -182,6 +183,8 @@ describe('a lead in the console', () => {
     await tab.locator('.coming', { hasText: 'Mortgage ready' }).getByText('Up to the borrower').waitFor()
     await tab.locator('.event', { hasText: 'Waits for webhook 4' }).waitFor()
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await stage.calls.post('resume-endpoint', {})
+    await rows.getByText('Not delivered').waitFor({ state: 'hidden' })
   })
 
   it('says why the endpoint fails, and tries all that wait when it is mended', async () => {
@@ -190,12 +193,16 @@ describe('a lead in the console', () => {
     const tab = await stage.open('#/endpoint')
     await tab.getByText('Last error').waitFor()
     await tab.getByText('Next attempt').waitFor()
+    // no further attempt fails meanwhile
+    await until(async () => {
+      const { body } = await stage.calls.post('get-endpoint', {})
+      return Date.parse(body.data.next_attempt_at ?? '') - Date.now() > A_MINUTE_MS
+    })
     // it accepts another one, and the first still waits
     stage.partner.endpoint.answer = ({ event }, response) =>
       void response.writeHead(event.data.lead_id === failed ? 503 : 200).end()
     await stage.calls.createLead()
-    // that of the lead before may wait, too, if it was retried meanwhile
-    await tab.getByRole('heading', { name: /^(1 webhook waits|2 webhooks wait) for a retry$/ }).waitFor()
+    await tab.getByRole('heading', { name: '1 webhook waits for a retry' }).waitFor()
     await tab.getByText('Those that failed before wait').waitFor()
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await tab.getByRole('button', { name: 'Retry now' }).click()

@@ -188,9 +188,9 @@ describe('an erasure of which only the intent is known', () => {
       // it waits for as long as the checks take
       erasing = sql.connection().execute(async (patient) => {
         await raw`set lock_timeout = 0`.execute(patient)
-        return eraseLeads(patient, [lead], tools, ERASING).finally(() =>
-          raw`reset lock_timeout`.execute(patient),
-        )
+        const erased = await eraseLeads(patient, [lead], tools, ERASING)
+        await raw`reset lock_timeout`.execute(patient)
+        return erased
       })
       await until(async () => (await stepsOf()).length > 0)
       expect(await endOpenIntents(sql, openJournal(folder, 'another'))).toEqual([])

@@ -128,7 +128,9 @@ export async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): P
 interface ApiAnswer {
   success: boolean
   lead_id: number
-  data: { status: string; next_probe_at: string | null } & { event_name: string }[]
+  data: { status: string; next_probe_at: string | null; next_attempt_at: string | null } & {
+    event_name: string
+  }[]
 }
 
 /** Calls the API as a partner does; answers status and body. */

@@ -124,6 +124,11 @@ describe('a lead that is idle after a score update', () => {
     held = { reached: reached.resolve, released: released.promise }
     answered.resolve()
     await reached.promise
+    // the first that is held may be another lead's, and all are held from then on
+    await until(async () => {
+      const { workflowTaskStartedEventAttributes: begun } = (await eventsOf(leadId)).at(-1) ?? {}
+      return begun !== undefined && begun !== null
+    })
     return () => {
       held = undefined
       released.resolve()
