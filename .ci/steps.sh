@@ -25,8 +25,10 @@ has_browser() {
   [ "$(uname)" = Darwin ] # there it is an application, which the tests look for
 }
 
-# a command, because timeout runs no functions
-install_chromium='apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium'
+# commands, because timeout runs no functions
+install='apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends'
+install_chromium="$install chromium"
+install_nginx="$install nginx"
 
 # within SECONDS COMMAND…: fails a run that hangs, for example on a connection left open.
 within() {

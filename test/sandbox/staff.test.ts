@@ -7,6 +7,7 @@ import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
 import { auditOf, contextOf, staff } from '../staff/context.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -23,6 +24,11 @@ describe('staff lead advance', () => {
     leads = leadsOf(service, partner)
     lead = await leads.start()
     await service.referrals.record(lead, { name: 'escrow_funded' })
+    // what is open is among what happens while a clock is moved
+    await until(async () => {
+      const open = service.sql.selectFrom('deliveries').select('event_id').where('lead_id', '=', lead)
+      return (await open.where('state', '=', 'pending').execute()).length === 0
+    })
   }, 60_000)
 
   it('moves a lead’s clock as the API does, and the audit says who and how far', async () => {

@@ -1,10 +1,18 @@
 import { once } from 'node:events'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import { connect, constants, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { atEnd } from './at-end.ts'
 
-/** What becomes of a call, by its name in the service: passed on, once that resolves, or refused with a gRPC status. */
-type Decide = (call: string) => Promise<number | void>
+/**
+ * What becomes of a call, by its name in the service and its message: passed on, once that resolves, or refused
+ * with a gRPC status.
+ */
+type Decide = (call: string, request: Buffer) => Promise<number | void>
+
+/** The one message of a request, after its frame: whether it is compressed, and its length. */
+const messageOf = (sent: Buffer) => (sent[0] === 1 ? gunzipSync(sent.subarray(5)) : sent.subarray(5))
 
 /** A proxy before Temporal; answers its address. */
 export async function temporalProxy(target: string, decide: Decide): Promise<string> {
@@ -18,7 +26,7 @@ export async function temporalProxy(target: string, decide: Decide): Promise<str
         { 'content-type': 'application/grpc', 'grpc-status': String(status), 'grpc-message': 'not for you' },
         { endStream: true },
       )
-    const forward = () => {
+    const forward = (sent: Buffer) => {
       const outer = upstream.request(headers)
       let trailers = {}
       outer.on('error', () => {})
@@ -29,13 +37,20 @@ export async function temporalProxy(target: string, decide: Decide): Promise<str
         inner.respond(answer, endStream ? { endStream } : { waitForTrailers: true })
         if (!endStream) outer.pipe(inner)
       })
-      inner.on('close', () => outer.close()).pipe(outer)
+      inner.on('close', () => outer.close())
+      outer.end(sent)
     }
     const call = headers[':path']?.split('/').at(-1) ?? ''
-    void decide(call).then((status) => {
+    const answer = async () => {
+      const sent = await buffer(inner)
+      const status = await decide(call, messageOf(sent))
       if (inner.destroyed) return
-      if (status === undefined) forward()
+      if (status === undefined) forward(sent)
       else refuse(status)
+    }
+    // its process may be killed
+    answer().catch((error: unknown) => {
+      if (!inner.destroyed) throw error
     })
   })
   server.listen(0, '127.0.0.1')
