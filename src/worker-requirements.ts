@@ -21,7 +21,10 @@ import { setUpNamespace, unreachable, unusableNamespace } from './temporal-remed
 const PATIENCE_MS = 10_000
 
 export async function connectToTemporal(temporal: TemporalSettings): Promise<NativeConnection> {
-  const connectOnce = () => NativeConnection.connect(temporal.connectionOptions)
+  const { connectionOptions } = temporal
+  // Temporal is near if there is no TLS: to compress what is sent to it and back costs more than to send it
+  const near = connectionOptions.tls ? {} : { grpcCompression: { codec: 'none' as const } }
+  const connectOnce = () => NativeConnection.connect({ ...connectionOptions, ...near })
   return retryFor(connectOnce, PATIENCE_MS).catch(async (error: unknown) =>
     fail(await unreachable(temporal, error)),
   )

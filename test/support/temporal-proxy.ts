@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
-import { gunzipSync } from 'node:zlib'
 import { connect, constants, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { atEnd } from './at-end.ts'
@@ -11,8 +10,8 @@ import { atEnd } from './at-end.ts'
  */
 type Decide = (call: string, request: Buffer) => Promise<number | void>
 
-/** The one message of a request, after its frame: whether it is compressed, and its length. */
-const messageOf = (sent: Buffer) => (sent[0] === 1 ? gunzipSync(sent.subarray(5)) : sent.subarray(5))
+/** The one message of a request, after five bytes that say that it is not compressed, and how long it is. */
+const messageOf = (sent: Buffer) => sent.subarray(5)
 
 /** A proxy before Temporal; answers its address. */
 export async function temporalProxy(target: string, decide: Decide): Promise<string> {
