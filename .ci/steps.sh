@@ -25,11 +25,6 @@ has_browser() {
   [ "$(uname)" = Darwin ] # there it is an application, which the tests look for
 }
 
-# commands, because timeout runs no functions
-install='apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends'
-install_chromium="$install chromium"
-install_nginx="$install nginx"
-
 # within SECONDS COMMAND…: fails a run that hangs, for example on a connection left open.
 within() {
   local seconds=$1
@@ -43,6 +38,13 @@ step() {
   shift
   within 600 "$@" >"$results/output" 2>&1
   report "$name" $? "$results/output" $((SECONDS - started))
+}
+
+# apt_install PACKAGE: a step that installs it, where apt-get may.
+apt_install() {
+  [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 0
+  # a command, because timeout runs no functions
+  step "install $1" bash -c "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $1"
 }
 
 # at_once NAME…: a step for each of these npm scripts, all at the same time: they use one processor each.

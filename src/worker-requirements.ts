@@ -22,7 +22,7 @@ const PATIENCE_MS = 10_000
 
 export async function connectToTemporal(temporal: TemporalSettings): Promise<NativeConnection> {
   const { connectionOptions } = temporal
-  // Temporal is near if there is no TLS: to compress what is sent to it and back costs more than to send it
+  // without TLS, Temporal is nearby: compression costs more than it saves
   const near = connectionOptions.tls ? {} : { grpcCompression: { codec: 'none' as const } }
   const connectOnce = () => NativeConnection.connect({ ...connectionOptions, ...near })
   return retryFor(connectOnce, PATIENCE_MS).catch(async (error: unknown) =>

@@ -49,7 +49,7 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     ['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
     // with 20, each dispatch of a task waits for up to 50 ms
     ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=1000'],
-    // the queue goes through all its tasks since then, with each new one, while one of those from before is pending
+    // with 30 s, one pending task makes the queue go through all later ones, each time another arrives
     ['--dynamic-config-value', 'history.transferProcessorUpdateAckInterval="1s"'],
     ['--dynamic-config-value', 'history.visibilityProcessorUpdateAckInterval="1s"'],
     // tasks of many leads of one partner don't keep those of others waiting

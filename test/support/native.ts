@@ -16,7 +16,8 @@ registerHooks({
 })
 
 // A call that a test gave up may be repeated by Temporal's client after its file has ended and closed the connection. Without
-// a listener, that ends the process, and with it the tests of other files.
+// a listener, that ends the process, and with it the tests of other files. While a test runs, it fails by its own listener.
 process.on('uncaughtException', (error) => {
-  if (error.message !== 'Channel has been shut down') throw error
+  const isBetweenTests = process.listenerCount('uncaughtException') === 1
+  if (isBetweenTests && error.message !== 'Channel has been shut down') throw error
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { buffer } from 'node:stream/consumers'
 import { connect, constants, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { atEnd } from './at-end.ts'
 
 /**

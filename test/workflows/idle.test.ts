@@ -35,12 +35,9 @@ const TASK_DONE = 'RespondWorkflowTaskCompleted'
 /** Whether a task comes to the next run of this lead. */
 function endsRunOf(leadId: number, request: Buffer): boolean {
   const { commands } = RespondWorkflowTaskCompletedRequest.decode(request)
-  const next = commands.map((command) => command.continueAsNewWorkflowExecutionCommandAttributes)
-  return next.some((run) => {
-    const state = run?.input?.payloads?.[0]?.data
-    return (
-      state !== undefined && state !== null && JSON.parse(Buffer.from(state).toString()).leadId === leadId
-    )
+  return commands.some(({ continueAsNewWorkflowExecutionCommandAttributes: next }) => {
+    const state = next?.input?.payloads?.[0]?.data
+    return state && JSON.parse(Buffer.from(state).toString()).leadId === leadId
   })
 }
 
