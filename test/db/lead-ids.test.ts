@@ -1,7 +1,14 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { leadIds } from '../../src/core/leads/statements/ids.ts'
+import { insertLead } from '../../src/core/leads/statements/new-lead.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { testKeys } from '../support/test-keys.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const SECOND_MS = 1000
@@ -67,5 +74,16 @@ describe('the ids of new leads, in blocks', () => {
     const take = leadIds(sql)
     const places = await Promise.all(Array.from({ length: 200 }, () => take()))
     expect(new Set(places.map(({ leadId }) => leadId)).size).toBe(200)
+  })
+
+  it('leave the first webhook due at once, though their time may be ahead of PostgreSQL’s', async () => {
+    const { sql: own, partnerId } = await openDatabase()
+    await setEndpoint(own, partnerId, { url: 'https://lender.example', secret: sealing('unused', testKeys) })
+    await putEndpoints(own, 'active')
+    const { leadId } = await leadIds(own)()
+    const ahead = { leadId, createdAt: new Date(Date.now() + HOUR_MS) }
+    await insertLead({ sql: own, encryptionKeys: testKeys }, ahead, partnerId, LEAD, () => 'body')
+    const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
+    expect(await beginAttempt(own, first, testKeys)).toMatchObject({ kind: 'send' })
   })
 })

@@ -55,7 +55,7 @@ const duplicateOf = (partnerId: number, partnerLeadId: string) => raw`(
 )`
 
 /**
- * Inserts a lead, its `lead_received` event, that event's delivery, and, if there are, the idempotency key and what
+ * Inserts a lead, its `lead_received` event, that event's delivery, which is due at once by PostgreSQL's clock, and, if there are, the idempotency key and what
  * a capability adds: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
@@ -109,8 +109,7 @@ export async function insertLead(
       from key
     )${also === undefined ? raw`` : also(ids)}
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at, request_id)
-    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, ${createdAt}::timestamptz,
-      ${requestId ?? null}::uuid
+    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, clock_timestamp(), ${requestId ?? null}::uuid
     from key
     returning ${earlierId} as duplicate_of`.execute(sql)
   return rows[0] && { eventId, duplicateOf: rows[0].duplicate_of }
