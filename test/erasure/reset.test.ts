@@ -289,6 +289,20 @@ describe('reset-sandbox', () => {
     expect(next.error?.code).toBe('NO_ENDPOINT')
   }, 60_000)
 
+  it('erases a lead whose time is ahead of PostgreSQL’s', async () => {
+    const partner = await add()
+    const lead = await journeyOf(partner)
+    await service.sql
+      .updateTable('leads')
+      .set({ created_at: raw<Date>`clock_timestamp() + interval '1 minute'` })
+      .where('id', '=', lead)
+      .execute()
+    await reset(partner)
+    const later = await journeyOf(partner)
+    await isDone(partner)
+    expect(await call(partner, 'list-leads')).toMatchObject([{ lead_id: later }])
+  }, 60_000)
+
   it('frees the places of erasures', async () => {
     const partner = await add()
     for (let count = 0; count < 20; count += 1)

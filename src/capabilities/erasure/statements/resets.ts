@@ -61,6 +61,7 @@ export async function requestReset(
       .values({ partner_id: partnerId, requested_by: requestedBy, ...counts })
       .returning('requested_at as requestedAt')
       .executeTakeFirstOrThrow()
+    await dateBack(trx, partnerId, requestedAt)
     await recordAudit(trx, requestedBy, {
       action: 'partner.reset',
       outcome: 'done',
@@ -69,6 +70,18 @@ export async function requestReset(
     })
     return { kind: 'requested', quota, reset: { requestedAt, finishedAt: null, left: leads, ...counts } }
   })
+}
+
+/** A lead's time may be ahead of PostgreSQL's clock, by a query's time or by what the clock was set back since. */
+async function dateBack(trx: Sql, partnerId: number, to: Date): Promise<void> {
+  await trx
+    .updateTable('leads')
+    .set({ created_at: to })
+    .where('partner_id', '=', partnerId)
+    .where('created_at', '>', to)
+    .where('erased_at', 'is', null)
+    .where('held_at', 'is', null)
+    .execute()
 }
 
 async function countLeads(trx: Sql, partnerId: number) {
