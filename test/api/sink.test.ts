@@ -1,6 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
+import { requestPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
+import { FIRST_MADE_UP_LEAD } from '../../src/core/leads/decisions/made-up-leads.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 interface Arrival {
@@ -99,6 +101,21 @@ describe('what arrives at a sink', () => {
     expect(arrived.map(({ event }) => event)).toEqual(
       Array.from({ length: 100 }, (_, index) => ({ index: 104 - index })),
     )
+  })
+
+  it('is refused by chance while a population is played, unless it is about no lead', async () => {
+    await requestPopulation(api.sql, {
+      partnerId: partner.id,
+      size: 1,
+      seed: 1,
+      mix: { stalled: 1 },
+      faults: { oneIn: 1, status: 502 },
+      requestId: randomUUID(),
+    })
+    const statusOf = async (event: object) => (await signed(JSON.stringify(event))).status
+    expect(await statusOf({ type: 'contract_signed', data: { lead_id: 1042 } })).toBe(502)
+    expect(await statusOf({ type: 'contract_signed', data: { lead_id: FIRST_MADE_UP_LEAD } })).toBe(200)
+    expect(await statusOf({ type: 'endpoint.ping', data: { partner_id: partner.id } })).toBe(200)
   })
 
   it('is shown also if the partner signs what no webhook is', async () => {

@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { parseSigned } from '../decisions/signed-body.ts'
 import { answerBadly } from '../faults/routes/bad-answers.ts'
-import { findSinkByToken, keepArrival, SINK_PATH, takeAnswer, type TakenAnswer } from '../statements/sinks.ts'
+import {
+  type About,
+  findSinkByToken,
+  keepArrival,
+  SINK_PATH,
+  takeAnswer,
+  type TakenAnswer,
+} from '../statements/sinks.ts'
 import { problemOf } from '../../../core/deliveries/webhooks/verify.ts'
 import { isMadeUp } from '../../../core/leads/decisions/made-up-leads.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
@@ -50,9 +57,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       const problem = faultOf(found.secrets, bytes, headers) ?? null
       if (problem !== null) await limitUnsigned(request)
       const answer: TakenAnswer =
-        problem === null
-          ? await takeAnswer(sql, found.partnerId, { isRehearsed: isOfRehearsal(bytes) })
-          : REFUSAL
+        problem === null ? await takeAnswer(sql, found.partnerId, aboutOf(bytes)) : REFUSAL
       await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
       const body = { verified: problem === null, answer: explain(problem, answer.status) }
@@ -69,9 +74,13 @@ function explain(problem: string | null, status: number): string {
   return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink or a population told this sink.`
 }
 
-/** Whether a webhook that was signed is about a made-up lead. */
-const isOfRehearsal = (bytes: Buffer): boolean =>
-  isMadeUp((parseSigned(bytes) as { data?: { lead_id?: unknown } } | null)?.data?.lead_id)
+/** What a request that was signed is about. */
+function aboutOf(bytes: Buffer): About {
+  const body = parseSigned(bytes) as { data?: { lead_id?: unknown } } | null
+  const leadId = body?.data?.lead_id
+  if (isMadeUp(leadId)) return 'made-up lead'
+  return typeof leadId === 'number' ? 'lead' : 'endpoint'
+}
 
 function faultOf(
   secrets: readonly string[],

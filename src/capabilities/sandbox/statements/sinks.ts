@@ -115,18 +115,19 @@ export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: r
   return { partnerId, secrets: [...live, ...candidates.map((each) => openSecretOf(each, encryptionKeys))] }
 }
 
+/** What arrives at a sink is about: a lead; one that a rehearsal made up; or the endpoint itself, as a test or a certification. */
+export type About = 'lead' | 'made-up lead' | 'endpoint'
+
 /**
  * Takes the answer to the next webhook, and counts it. While a population of the partner's is played with faults, one of so
- * many is refused where the sink would accept it. A rehearsal's webhooks get the same answer as others, but change nothing:
- * they are not counted, and not refused by chance.
+ * many about leads is refused where the sink would accept it. A rehearsal's webhooks get the same answer as others, but are
+ * not counted.
  */
-export async function takeAnswer(
-  sql: Sql,
-  partnerId: number,
-  { isRehearsed = false } = {},
-): Promise<TakenAnswer> {
+export async function takeAnswer(sql: Sql, partnerId: number, about: About): Promise<TakenAnswer> {
+  const isCounted = about !== 'made-up lead'
+  const isOfLead = about === 'lead'
   const { rows } = await raw<TakenAnswer & { refusal: number | null }>`
-    update sinks set times_left = case when sinks.times_left > 0 and not ${isRehearsed}::boolean then sinks.times_left - 1 else sinks.times_left end
+    update sinks set times_left = case when sinks.times_left > 0 and ${isCounted}::boolean then sinks.times_left - 1 else sinks.times_left end
     from (
       select *, coalesce(times_left = 0, false) or coalesce(ends_at <= clock_timestamp(), false) as is_over
       from sinks where partner_id = ${partnerId} for update
@@ -137,7 +138,7 @@ export async function takeAnswer(
       case when before.is_over then null else before.fault end as fault,
       case when before.is_over then null else before.retry_after end as "retryAfter",
       (select fault_status from populations
-        where partner_id = ${partnerId} and ended_at is null and not ${isRehearsed}::boolean and random() * fault_one_in < 1) as refusal
+        where partner_id = ${partnerId} and ended_at is null and ${isOfLead}::boolean and random() * fault_one_in < 1) as refusal
   `.execute(sql)
   const [row] = rows
   if (row === undefined) return { status: 200, delayMs: 0, fault: null, retryAfter: null }
