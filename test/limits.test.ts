@@ -159,7 +159,7 @@ const limits: Record<string, string> = {
   'gains of a score update': `-${LARGEST_GAIN} to ${LARGEST_GAIN}`,
   '`run-scenario`, by partner': `${MOST_RUNS.scenario} at a time`,
   '`run-population`, by partner': `1 at a time, of ${count(MOST_LEADS)} leads, ${LEADS_IN_FLIGHT.alone} of them at a time, ${LEADS_IN_FLIGHT.besideOthers} while other partners get webhooks`,
-  'a population that does not end': `${LONGEST_HOURS} hours, or ${MOST_REFUSED_LEADS} leads that the endpoint refuses for ${PAUSE_AFTER_HOURS} hours of their time`,
+  'a population that does not end': `${LONGEST_HOURS} hours, a paused endpoint, or ${MOST_REFUSED_LEADS} leads that it refuses for ${PAUSE_AFTER_HOURS} hours of their time`,
   'erasures in a population': `${MOST_ERASED}, and among its partner’s ${MOST_ERASURES_A_DAY} in 24 hours`,
   'populations that are kept': `the last ${KEPT_POPULATIONS.populations} of ${KEPT_POPULATIONS.days} days`,
   'lists of a population’s report': `the ${LISTED.slowest} slowest answers, ${LISTED.neverAccepted} webhooks that were not accepted`,

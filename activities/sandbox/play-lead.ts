@@ -162,13 +162,14 @@ export function leadPlayer(dependencies: PlayerDependencies) {
     return 'played'
   }
 
-  /** With its rows in the audit, as when staff close a lead. */
-  async function dropOut(leadId: number, reason: CloseReason, signal: AbortSignal): Promise<'cut' | LeadEnd> {
+  /** With its rows in the audit, as when staff close a lead. The next batch waits for its last webhook. */
+  async function dropOut(leadId: number, reason: CloseReason, signal: AbortSignal): Promise<'cut'> {
     const row = { action: 'lead.close', leadId, detail: { reason } }
     const begunId = await recordAudit(sql, 'population', { ...row, outcome: 'begun' })
     await close(leadId, reason)
     await recordAudit(sql, 'population', { ...row, outcome: 'done', begunId })
-    return (await becomes(leadId, 'isClosed', signal)) ? 'closed' : 'cut'
+    await becomes(leadId, 'isClosed', signal)
+    return 'cut'
   }
 
   return { begin, play }

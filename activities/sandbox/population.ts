@@ -78,11 +78,11 @@ export function populationActivities(dependencies: PlayerDependencies) {
   }
 
   async function endOf(population: PlayedPopulation): Promise<PopulationEnd | undefined> {
-    const { id, isCanceled, ageSeconds } = population
+    const { id, isCanceled, isHeld, ageSeconds } = population
     if (isCanceled) return 'canceled'
     const { open, unbegun } = await unplayedLeads(sql, population)
     if (open.length === 0 && unbegun.length === 0) return 'done'
-    if (ageSeconds > LONGEST_HOURS * HOUR_S) return 'stopped'
+    if (isHeld || ageSeconds > LONGEST_HOURS * HOUR_S) return 'stopped'
     return (await refusedLeads(sql, id)) >= MOST_REFUSED_LEADS ? 'stopped' : undefined
   }
 
@@ -94,7 +94,7 @@ export function populationActivities(dependencies: PlayerDependencies) {
       if (outcome !== null) return { partnerId, progress: before, end: outcome }
       await noteProgress(sql, id, null)
       const began = performance.now()
-      if (!population.isCanceled) {
+      if (!population.isCanceled && !population.isHeld) {
         const cut = new AbortController()
         cancellationSignal().addEventListener('abort', () => cut.abort(), { once: true })
         await allOf([play(population, cut), watch(id, cut)], cut)

@@ -14,7 +14,7 @@ import { leadIds } from '../../src/core/leads/statements/ids.ts'
 import { insertLead } from '../../src/core/leads/statements/new-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
-import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { byLead, expectedOf, normalized, populationsOf } from './population.ts'
 
@@ -126,11 +126,11 @@ describe('a population', () => {
     const id = await populations.run({ size: 1000, mix: { steady_climb: 1 } })
     const handle = service.client.workflow.getHandle(populationId(id))
     await until(async () => (await populations.read(id)).progress.webhooks > 0)
-    const described = await until(async () => {
-      const { raw } = await handle.describe()
-      return raw && (await handle.query<string>('__temporal_workflow_metadata').catch(() => undefined))
+    // there after the first batch
+    await until(async () => {
+      const described = await handle.query('__temporal_workflow_metadata').catch(() => undefined)
+      return /Leads: \*\*\d+\*\* of 1000/.test(JSON.stringify(described))
     })
-    expect(JSON.stringify(described)).toMatch(/Leads: \*\*\d+\*\* of 1000/)
     await handle.cancel()
     const { status } = await populations.ended(id)
     expect([status, (await handle.describe()).status.name]).toEqual(['canceled', 'CANCELLED'])
@@ -151,6 +151,33 @@ describe('a population', () => {
       status: 500,
     })
   }, 120_000)
+
+  it('stops once its endpoint is paused, and is refused from then on', async () => {
+    partner.endpoint.answer = (_, response) => {
+      response.writeHead(partner.endpoint.arrivals.length > 10 ? 410 : 200).end()
+    }
+    const body = { size: 100, mix: { steady_climb: 1 } }
+    const { status, report } = await populations.ended(await populations.run(body))
+    expect([status, report!.webhooks.accepted]).toEqual(['stopped', 10])
+    expect(await populations.call('run-population', body)).toMatchObject({
+      status: 409,
+      error: { code: 'ENDPOINT_PAUSED' },
+    })
+  }, 60_000)
+
+  it('has told of each closing, and sent what was refused before it, once it is done', async () => {
+    const seen = new Set<string>()
+    partner.endpoint.answer = ({ id }, response) => {
+      response.writeHead(seen.has(id) ? 200 : 503).end()
+      seen.add(id)
+    }
+    await partnerCalls(port, partner.key).post('set-endpoint', { notify: ['lead.closed'] })
+    const body = { seed: 4, size: 4, mix: { closed: 1 } }
+    const { status, report } = await populations.ended(await populations.run(body))
+    expect([status, report!.never_accepted.count]).toEqual(['done', 0])
+    const lasts = byLead(partner.endpoint.arrivals).map((lead) => lead.at(-1)?.event.type)
+    expect(lasts).toEqual(Array.from({ length: 4 }, () => 'lead.closed'))
+  }, 60_000)
 
   it('has the sink refuse as often as it is told, and nothing is lost', async () => {
     expect((await populations.call('use-sink', {})).status).toBe(200)
@@ -233,6 +260,7 @@ describe('a population', () => {
       [{ size: 1, mix: { stalled: 0 } }, 'must have a kind with a weight above 0'],
       [{ size: 1, seed: -1 }, 'seed must be at least 0'],
       [{ size: 1, faults: { one_in: 20 } }, 'faults needs the sink'],
+      [{ size: 1, faults: { one_in: 20, status: 410 } }, 'must not be 410, which pauses your endpoint'],
     ]
     for (const [body, problem] of wrong) {
       const { status, error } = await stranger.call('run-population', body)

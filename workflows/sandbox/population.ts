@@ -20,13 +20,13 @@ export async function population(id: number): Promise<PopulationEnd> {
   void scope.cancelRequested.catch(async () =>
     CancellationScope.nonCancellable(() => requestPopulationEnd(id)),
   )
-  const end = await CancellationScope.nonCancellable(() => playAll(id))
+  const end = await CancellationScope.nonCancellable(() => playAll(id, scope))
   if (scope.consideredCancelled && end === 'canceled')
     throw new CancelledFailure('the population is canceled')
   return end
 }
 
-async function playAll(id: number): Promise<PopulationEnd> {
+async function playAll(id: number, scope: CancellationScope): Promise<PopulationEnd> {
   for (;;) {
     const batch = await playPopulation(id)
     setCurrentDetails(detailsOf(id, batch))
@@ -35,7 +35,9 @@ async function playAll(id: number): Promise<PopulationEnd> {
       setCurrentDetails(detailsOf(id, { ...batch, end }))
       return end
     }
-    if (workflowInfo().continueAsNewSuggested) await makeContinueAsNewFunc<typeof population>()(id)
+    // a new run would not know of a cancellation, and ours may not be written down yet
+    if (workflowInfo().continueAsNewSuggested && !scope.consideredCancelled)
+      await makeContinueAsNewFunc<typeof population>()(id)
   }
 }
 

@@ -33,6 +33,11 @@ export const errorCatalogue = {
     status: 409,
     message: 'Our staff paused your endpoint. Contact us to resume it.',
   },
+  ENDPOINT_PAUSED: {
+    status: 409,
+    message:
+      'Your endpoint is paused, so no webhook would be sent. Resume it with POST /v1/resume-endpoint, then try again.',
+  },
   SECRET_REPLACED: {
     status: 409,
     message:
@@ -77,7 +82,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-const sandboxOnly: readonly ErrorCode[] = ['LEAD_FULL', 'CLOCK_MOVING']
+const sandboxOnly: readonly ErrorCode[] = ['ENDPOINT_PAUSED', 'LEAD_FULL', 'CLOCK_MOVING']
 
 /** The errors that a deployment's routes can give. */
 export const errorCodesOf = (environment: Environment) =>

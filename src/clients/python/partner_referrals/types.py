@@ -1247,7 +1247,7 @@ class PingResponse:
 class Population:
     population_id: int
     status: Literal["running", "canceling", "done", "canceled", "stopped"]
-    """`stopped`: your endpoint refused 3 leads for too long, or it was not done within 6 hours."""
+    """`stopped`: your endpoint was paused or refused 3 leads for too long, or the population was not done within 6 hours."""
     size: int
     seed: int
     """With the same `size` and `mix`, it makes the same journeys."""
@@ -1747,7 +1747,7 @@ class _PopulationFaultsInput(TypedDict):
 
 class PopulationFaultsInput(_PopulationFaultsInput, total=False):
     status: int
-    """The HTTP status of a refusal; 503 by default."""
+    """The HTTP status of a refusal, other than 410; 503 by default."""
 
 
 class PopulationMixInput(TypedDict, total=False):

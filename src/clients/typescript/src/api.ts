@@ -464,6 +464,7 @@ export interface Erasure {
  * - `NO_ENDPOINT` (409)
  * - `NO_CANDIDATE` (409)
  * - `PAUSED_BY_STAFF` (409)
+ * - `ENDPOINT_PAUSED` (409)
  * - `SECRET_REPLACED` (409)
  * - `LEAD_CLOSED` (409)
  * - `LEAD_HELD` (409)
@@ -486,6 +487,7 @@ export type ErrorCode =
   | 'NO_ENDPOINT'
   | 'NO_CANDIDATE'
   | 'PAUSED_BY_STAFF'
+  | 'ENDPOINT_PAUSED'
   | 'SECRET_REPLACED'
   | 'LEAD_CLOSED'
   | 'LEAD_HELD'
@@ -1421,7 +1423,7 @@ export interface PingResponse {
 
 export interface Population {
   populationId: number
-  /** `stopped`: your endpoint refused 3 leads for too long, or it was not done within 6 hours. */
+  /** `stopped`: your endpoint was paused or refused 3 leads for too long, or the population was not done within 6 hours. */
   status: 'running' | 'canceling' | 'done' | 'canceled' | 'stopped'
   size: number
   /** With the same `size` and `mix`, it makes the same journeys. */
@@ -1449,7 +1451,7 @@ export interface PopulationEnds {
 export interface PopulationFaults {
   /** Of so many webhooks, about one is refused; its retry may be accepted. */
   oneIn: number
-  /** The HTTP status of a refusal; 503 by default. */
+  /** The HTTP status of a refusal, other than 410; 503 by default. */
   status?: number
 }
 

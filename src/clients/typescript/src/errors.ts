@@ -67,6 +67,7 @@ export class MethodNotAllowedError extends ApiError {}
 export class NoEndpointError extends ApiError {}
 export class NoCandidateError extends ApiError {}
 export class PausedByStaffError extends ApiError {}
+export class EndpointPausedError extends ApiError {}
 export class LeadClosedError extends ApiError {}
 export class LeadHeldError extends ApiError {}
 export class LeadFullError extends ApiError {}
@@ -101,6 +102,7 @@ export const errorClasses: Readonly<Record<string, typeof ApiError>> = {
   NO_ENDPOINT: NoEndpointError,
   NO_CANDIDATE: NoCandidateError,
   PAUSED_BY_STAFF: PausedByStaffError,
+  ENDPOINT_PAUSED: EndpointPausedError,
   LEAD_CLOSED: LeadClosedError,
   LEAD_HELD: LeadHeldError,
   LEAD_FULL: LeadFullError,

@@ -57,7 +57,10 @@ const faultFields = {
   one_in: integer(FAULTS.mostOften, FAULTS.leastOften).describe(
     'Of so many webhooks, about one is refused; its retry may be accepted.',
   ),
-  status: integer(400, 599).default(503).describe('The HTTP status of a refusal; 503 by default.'),
+  status: integer(400, 599)
+    .refine((status) => status !== 410, { message: 'must not be 410, which pauses your endpoint' })
+    .default(503)
+    .describe('The HTTP status of a refusal, other than 410; 503 by default.'),
 }
 
 /** How often the sink refuses. */
@@ -133,7 +136,7 @@ const population = z
     status: z
       .enum(['running', 'canceling', 'done', 'canceled', 'stopped'])
       .describe(
-        `\`stopped\`: your endpoint refused ${MOST_REFUSED_LEADS} leads for too long, or it was not done within ${LONGEST_HOURS} hours.`,
+        `\`stopped\`: your endpoint was paused or refused ${MOST_REFUSED_LEADS} leads for too long, or the population was not done within ${LONGEST_HOURS} hours.`,
       ),
     size: z.int().min(1).max(MOST_LEADS),
     seed: z.int().describe('With the same `size` and `mix`, it makes the same journeys.'),

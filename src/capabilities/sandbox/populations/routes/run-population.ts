@@ -14,7 +14,7 @@ import type { SandboxRouteDependencies } from '../../routes/dependencies.ts'
 import { usesSink } from '../../statements/sinks.ts'
 import { defaultMix } from '../decisions/journeys.ts'
 import { LARGEST_SEED, LEADS_IN_FLIGHT, MOST_LEADS } from '../decisions/population.ts'
-import { findPopulation, hasEndpoint, requestPopulation } from '../statements/populations.ts'
+import { findPopulation, requestPopulation, whyHeld } from '../statements/populations.ts'
 import {
   exampleView,
   faults,
@@ -75,6 +75,8 @@ const schema = operation({
     invalidRequest({ field: 'size', problem: 'must be an integer' }),
     notAtYours(),
     new ApiError('NO_ENDPOINT'),
+    new ApiError('ENDPOINT_PAUSED'),
+    new ApiError('PAUSED_BY_STAFF'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
     isRunning(3107),
   ],
@@ -121,7 +123,8 @@ async function askIn(
     faults: asked.faults === undefined ? null : { status: asked.faults.status, oneIn: asked.faults.one_in },
   }
   const { kind, id } = await requestPopulation(trx, wanted, async () => {
-    if (!(await hasEndpoint(trx, partnerId))) throw new ApiError('NO_ENDPOINT')
+    const why = await whyHeld(trx, partnerId)
+    if (why !== undefined) throw new ApiError(why)
     if (asked.faults !== undefined && !(await usesSink(trx, partnerId))) throw notAtYours()
   })
   if (kind === 'open') throw isRunning(id)

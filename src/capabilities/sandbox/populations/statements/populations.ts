@@ -6,6 +6,11 @@ import type { Clear } from '../../../../core/partners/statements/clear.ts'
 import type { Mix } from '../decisions/journeys.ts'
 import { type Faults, KEPT, type PopulationEnd, type Progress } from '../decisions/population.ts'
 
+/** Its partner's endpoint is paused: nothing that it sends would arrive. */
+const isHeld = raw<boolean>`exists (
+  select from endpoints where endpoints.partner_id = populations.partner_id and state = 'paused'
+)`
+
 export interface NewPopulation {
   partnerId: number
   size: number
@@ -73,15 +78,19 @@ export async function requestPopulation(
   })
 }
 
-/** Whether a partner's webhooks go anywhere. */
-export async function hasEndpoint(sql: Sql, partnerId: number): Promise<boolean> {
+/** Why a partner's webhooks go nowhere; `undefined` if they are sent. */
+export async function whyHeld(
+  sql: Sql,
+  partnerId: number,
+): Promise<'NO_ENDPOINT' | 'PAUSED_BY_STAFF' | 'ENDPOINT_PAUSED' | undefined> {
   const endpoint = await sql
     .selectFrom('endpoints')
-    .select('id')
+    .select(['url', 'state', 'paused_by as pausedBy'])
     .where('partner_id', '=', partnerId)
-    .where('url', 'is not', null)
     .executeTakeFirst()
-  return endpoint !== undefined
+  if (endpoint === undefined || endpoint.url === null) return 'NO_ENDPOINT'
+  if (endpoint.state !== 'paused') return undefined
+  return endpoint.pausedBy === 'staff' ? 'PAUSED_BY_STAFF' : 'ENDPOINT_PAUSED'
 }
 
 /** A population of a partner's, or its latest one; `undefined` if there is none. */
@@ -120,6 +129,7 @@ export async function readPopulation(sql: Sql, id: number) {
     .select(['id', 'partner_id as partnerId', 'size', 'seed', 'mix', 'outcome', 'progress'])
     .select('request_id as requestId')
     .select(raw<boolean>`cancel_requested_at is not null`.as('isCanceled'))
+    .select(isHeld.as('isHeld'))
     .select(raw<number>`extract(epoch from ${now} - requested_at)::float8`.as('ageSeconds'))
     .where('id', '=', id)
     .executeTakeFirst()
@@ -135,6 +145,7 @@ export async function isOver(sql: Sql, id: number): Promise<boolean> {
     .where('id', '=', id)
     .where('cancel_requested_at', 'is', null)
     .where('ended_at', 'is', null)
+    .where((eb) => eb.not(isHeld))
     .executeTakeFirst()
   return open === undefined
 }
