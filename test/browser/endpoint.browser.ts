@@ -103,7 +103,9 @@ describe('the endpoint in the console', () => {
     const tab = await stage.open('#/endpoint')
     await tab.getByLabel('URL of your receiver').fill('nonsense')
     await tab.getByRole('button', { name: 'Set URL' }).click()
-    await tab.getByRole('alert').filter({ hasText: 'Invalid request: url' }).waitFor()
+    await tab.locator('[name=url][aria-invalid=true]:focus').waitFor()
+    await tab.locator('#url-problem[role=alert]', { hasText: 'it is not an absolute URL' }).waitFor()
+    expect(await tab.getByRole('alert').count()).toBe(1)
     await tab.getByLabel('URL of your receiver').fill(next.url)
     await tab.getByRole('button', { name: 'Set URL' }).click()
     await tab.getByText('Store this secret now.').waitFor()
@@ -136,6 +138,10 @@ describe('the endpoint in the console', () => {
 
   it('gets a new secret', async () => {
     const tab = await stage.open('#/endpoint')
+    await tab.getByLabel('Hours until').fill('169')
+    await tab.getByRole('button', { name: 'Rotate' }).click()
+    await tab.locator('[name=overlap_hours][aria-invalid=true]:focus').waitFor()
+    await tab.locator('#overlap_hours-problem[role=alert]', { hasText: 'must be at most 168' }).waitFor()
     await tab.getByLabel('Hours until').fill('1')
     await tab.getByRole('button', { name: 'Rotate' }).click()
     await tab.getByText('signed with the new secret').waitFor()
@@ -199,6 +205,29 @@ describe('the endpoint in the console', () => {
     await row.getByRole('link', { name: 'Lead received' }).click()
     await tab.getByRole('heading', { level: 1, name: `Lead ${id}` }).waitFor()
     expect(tab.complaints).toEqual([])
+  })
+
+  it('says nothing of its sink that it does not know', async () => {
+    const tab = await openTab(stage.browser)
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    const error = { code: 'INTERNAL_ERROR', message: 'Something went wrong.' }
+    await tab.route('**/v1/sandbox/get-sink', async (route) => {
+      await asked
+      await route.fulfill({ status: 500, json: { success: false, error } })
+    })
+    await tab.goto(`${stage.url}#key=${stage.partner.key}`)
+    await tab.getByRole('link', { name: 'Endpoint' }).click()
+    const sink = tab.getByRole('region', { name: 'Sink' })
+    await sink.getByText('Loading').waitFor()
+    expect(await sink.getByLabel('How it answers').count()).toBe(0)
+    answer()
+    await sink.getByRole('alert').getByText('Something went wrong.').waitFor()
+    expect(await sink.getByLabel('How it answers').or(sink.getByText('Loading')).count()).toBe(0)
+    await tab.unroute('**/v1/sandbox/get-sink')
+    await sink.getByRole('button', { name: 'Try again' }).click()
+    await sink.getByLabel('How it answers').waitFor()
+    expect(await sink.getByRole('alert').count()).toBe(0)
   })
 
   it('shows which fault its sink has, and until when', async () => {

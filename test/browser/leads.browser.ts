@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { partnerCalls } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import type { Tab } from './browser.ts'
 import { useStage } from './console.ts'
@@ -18,18 +19,19 @@ describe('leads in the console', () => {
     await tab.locator(`tbody tr:nth-child(${names.length + 1})`).waitFor({ state: 'detached' })
   }
 
+  const createdAt = (id: number, day: string) =>
+    stage.service.sql
+      .updateTable('leads')
+      .set({ created_at: new Date(`${day}T12:00:00Z`) })
+      .where('id', '=', id)
+      .execute()
+
   beforeAll(async () => {
     for (const name of ['LOAN-1', 'LOAN-10', 'LOAN-2', '7', 'LOAN-1'])
       ids.push(await stage.calls.createLead({ partner_lead_id: name }))
     const [first = 0, second = 0, third = 0] = ids
     await stage.calls.post('close-lead', { lead_id: third, reason: 'withdrew' })
     // two that are older
-    const createdAt = (id: number, day: string) =>
-      stage.service.sql
-        .updateTable('leads')
-        .set({ created_at: new Date(`${day}T12:00:00Z`) })
-        .where('id', '=', id)
-        .execute()
     await createdAt(first, '2020-03-01')
     await createdAt(second, '2020-03-02')
     await until(async () => {
@@ -59,10 +61,16 @@ describe('leads in the console', () => {
     expect(await search.inputValue()).toBe('7')
     await search.fill('loan')
     await tab.getByText('No lead matches').waitFor()
-    await tab.getByText('Yours is found by its beginning, in the case that you sent it in.').waitFor()
+    await tab
+      .getByText(
+        'Enter our lead id in full, such as 1042, or the beginning of yours. Upper and lower case matter.',
+      )
+      .waitFor()
     expect(tab.complaints).toEqual([])
     await tab.goto(`${stage.url}#/leads/987654321`)
     await tab.getByText('There is no lead with this id').waitFor()
+    await tab.locator('h1:focus', { hasText: 'Lead not found' }).waitFor()
+    expect(await tab.title()).toBe('Lead not found · Partner Referral Service')
     // one call of four says so
     expect(tab.complaints).toHaveLength(1)
   })
@@ -78,11 +86,34 @@ describe('leads in the console', () => {
     await waitFor(tab, ['LOAN-10', 'LOAN-1'])
     await tab.getByLabel('until (UTC)').fill('2020-02-28')
     await tab.getByText('No lead matches').waitFor()
+    expect(await tab.getByText('Upper and lower case matter').count()).toBe(0)
     await tab.goto(`${stage.url}#/leads?closed=yes`)
     await waitFor(tab, ['LOAN-2'])
     await tab.getByLabel('Open or closed').selectOption('Open')
     await waitFor(tab, ['LOAN-1', '7', 'LOAN-10', 'LOAN-1'])
     expect(tab.complaints).toEqual([])
+  })
+
+  it('are asked for once where no lead can be later, and anew where the key is another', async () => {
+    const tab = await stage.open('#/leads?until=2020-03-02')
+    await waitFor(tab, ['LOAN-10', 'LOAN-1'])
+    const bodies: unknown[] = []
+    tab.on('request', (request) => {
+      if (request.url().endsWith('/list-leads')) bodies.push(request.postDataJSON())
+    })
+    await tab.goto(`${stage.url}#/leads?until=${new Date().toISOString().slice(0, 10)}`)
+    await waitFor(tab, ['LOAN-1', '7', 'LOAN-2', 'LOAN-10', 'LOAN-1'])
+    expect(bodies).toEqual([{ limit: 50 }])
+
+    const { key } = await stage.service.addPartner()
+    const theirs = partnerCalls(Number(new URL(stage.url).port), key)
+    await createdAt(await theirs.createLead({ partner_lead_id: 'THEIRS' }), '2020-03-01')
+    await tab.goto(`${stage.url}#/leads?until=2020-03-02`)
+    await waitFor(tab, ['LOAN-10', 'LOAN-1'])
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByLabel('Your sandbox key').fill(key)
+    await tab.keyboard.press('Enter')
+    await waitFor(tab, ['THEIRS'])
   })
 
   it('are sorted, and say by which column', async () => {
@@ -170,7 +201,7 @@ describe('a new lead in the console', () => {
     await tab.locator('[name=email]:focus').waitFor()
     await tab
       .getByRole('alert')
-      .filter({ hasText: 'Not created. Change Email, Phone, FICO range.' })
+      .filter({ hasText: 'Not created. Change “Email”, “Phone”, “FICO range”.' })
       .waitFor()
     const problem = tab.locator('#email-problem')
     expect(await problem.textContent()).toMatch(/must be/)

@@ -1,9 +1,22 @@
+import { EventEmitter, once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
 import { until } from '../support/until.ts'
 import { openTab } from './browser.ts'
 import { useStage } from './console.ts'
 
 const SECONDS_MS = 1000
+
+/** Of a lead that nobody has. */
+const eventNumber = (number: number) => ({
+  event_id: `evt_${uuidv7()}`,
+  event_name: 'client_engaged_in_chat',
+  event_payload: null,
+  created_at: '2026-03-09 10:30:00',
+  lead_id: 900_000 + number,
+  partner_lead_id: null,
+  sequence: null,
+})
 
 describe('the live view of the console', () => {
   const stage = useStage()
@@ -31,9 +44,78 @@ describe('the live view of the console', () => {
     await row.filter({ hasText: '301' }).getByText('Resend failed').waitFor()
     expect(await row.getByText('Delivered').count()).toBe(0)
     stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    await row.getByRole('button', { name: /^Resend/ }).click()
+    await row.getByRole('button', { name: 'Resent' }).click()
     await row.getByText('Delivered').waitFor()
     expect(tab.complaints).toEqual([])
+  })
+
+  it('says that a webhook is resent, and what came of it', async () => {
+    const id = await stage.calls.createLead()
+    const tab = await stage.open('#/live')
+    const row = tab.getByRole('row', { name: `Lead received ${id}` })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    await tab.route('**/v1/resend-webhook', async (route) => {
+      await asked
+      await route.continue()
+    })
+    await row.getByRole('button', { name: `Resend Lead received for lead ${id}` }).click()
+    const status = row.getByRole('status')
+    await status.getByText('Resending …').waitFor()
+    await row.getByRole('button', { name: 'Resending …' }).waitFor()
+    answer()
+    await status.getByText('The webhook will be sent again.').waitFor()
+    const resent = row.getByRole('button', { name: `Resent Lead received for lead ${id}` })
+    expect(await resent.count()).toBe(1)
+  })
+
+  it('shows events that come faster than it loads, and breathes between them', async () => {
+    await stage.calls.createLead()
+    const tab = await openTab(stage.browser)
+    const pages: number[] = []
+    const told = new EventEmitter()
+    await tab.route('**/v1/list-events', async (route) => {
+      pages.push(Date.now())
+      told.emit('page')
+      await route.fulfill({
+        json: { success: true, data: [eventNumber(pages.length)], next: `${pages.length}` },
+      })
+    })
+    await tab.route('**/v1/get-deliveries', async (route) => {
+      // longer than two events
+      for (let page = 0; page < 2; page += 1) await once(told, 'page')
+      await route.continue()
+    })
+    await tab.goto(`${stage.url}#key=${stage.partner.key}`)
+    await tab.getByRole('link', { name: 'Live' }).click()
+    await tab
+      .getByRole('row', { name: /Lead received \d+ .* Delivered/ })
+      .first()
+      .waitFor()
+    const gaps = pages.slice(1).map((at, index) => at - (pages[index] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThan(400)
+  })
+
+  it('waits as long as a 429 asks it to, with and without a wait for news', async () => {
+    const tab = await openTab(stage.browser)
+    const asked: { at: number; wait: number }[] = []
+    const answered = new EventEmitter()
+    await tab.route('**/v1/list-events', async (route) => {
+      const { wait } = route.request().postDataJSON() as { wait: number }
+      asked.push({ at: Date.now(), wait })
+      if (asked.length === 1) return route.continue()
+      if (asked.length === 4) answered.emit('four')
+      const error = { code: 'RATE_LIMITED', message: 'Too many requests.' }
+      return route.fulfill({ status: 429, headers: { 'retry-after': '2' }, json: { success: false, error } })
+    })
+    const four = once(answered, 'four')
+    await tab.goto(`${stage.url}#key=${stage.partner.key}`)
+    await tab.locator('.livemark.live').waitFor()
+    await four
+    expect(asked.map(({ wait }) => wait)).toEqual([0, 25, 0, 0])
+    const gaps = asked.slice(2).map(({ at }, index) => at - (asked[index + 1]?.at ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThan(1900)
+    await tab.getByText('Reconnecting').waitFor()
   })
 
   it('is five tab stops from signing in to a resend', async () => {

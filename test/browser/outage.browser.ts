@@ -35,6 +35,31 @@ describe('while the service is away, the console', () => {
     expect(await tab.getByText('This view could not be loaded').count()).toBe(0)
   })
 
+  it('loads a view again that did not come at first, without a reload of the page', async () => {
+    const tab = await stage.open('#/leads')
+    await tab.route('**/console/views/endpoint.js', (route) => route.abort(), { times: 1 })
+    let loads = 0
+    tab.on('load', () => (loads += 1))
+    await tab.goto(`${stage.url}#/endpoint`)
+    await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
+    expect(loads).toBe(0)
+  })
+
+  it('reloads the page once for a view that does not come, and then leaves it to the user', async () => {
+    const tab = await stage.open('#/leads')
+    await tab.route('**/console/views/endpoint.js', (route) => route.abort())
+    let loads = 0
+    tab.on('load', () => (loads += 1))
+    await tab.goto(`${stage.url}#/endpoint`)
+    const alert = tab.getByRole('alert')
+    await alert.getByText('This view could not be loaded. Reload the page.').waitFor()
+    expect(loads).toBe(1)
+    await tab.unroute('**/console/views/endpoint.js')
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
+    expect(loads).toBe(2)
+  })
+
   it('says one sentence for 503, with which the mark agrees', async () => {
     const tab = await stage.open('#/endpoint')
     await tab.getByRole('heading', { name: 'It works' }).waitFor()

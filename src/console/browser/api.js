@@ -2,6 +2,8 @@ import { paths } from './service.js'
 
 /** The key is kept for this tab only: sessionStorage ends with it, and no other tab or cookie has it. */
 const STORED_KEY = 'partner-key'
+/** Longer than what list-events waits for news. */
+const MOST_ANSWER_MS = 35_000
 
 /** @typedef {{ signal?: AbortSignal, method?: 'POST' | 'GET', headers?: Record<string, string> }} CallOptions */
 
@@ -9,12 +11,14 @@ const STORED_KEY = 'partner-key'
 
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
-  /** @param {{ status: number, code: string, message: string, requestId?: string | null, next?: string, fields?: FieldProblem[] }} facts */
-  constructor({ status, code, message, requestId = null, next, fields = [] }) {
+  /** @param {{ status: number, code: string, message: string, requestId?: string | null, retryMs?: number, next?: string, fields?: FieldProblem[] }} facts */
+  constructor({ status, code, message, requestId = null, retryMs = 0, next, fields = [] }) {
     super(message)
     this.status = status
     this.code = code
     this.requestId = requestId
+    /** How long to wait, at least, before the same call. */
+    this.retryMs = retryMs
     /** The cursor to continue with. */
     this.next = next
     /** What is wrong with which field of the body. */
@@ -38,6 +42,9 @@ export function refuseKey(key) {
   return ''
 }
 
+/** Of a key that was never valid, too: what the API says of it is for programs. */
+export const KEY_NOT_ACCEPTED = 'The API does not accept this key: it may be mistyped, expired or revoked.'
+
 /** @param {string} key */
 export const shortened = (key) => `${key.slice(0, 9)}…${key.slice(-4)}`
 
@@ -46,10 +53,10 @@ export const readKey = () => sessionStorage.getItem(STORED_KEY)
 export const storeKey = (key) => sessionStorage.setItem(STORED_KEY, key)
 export const forgetKey = () => sessionStorage.removeItem(STORED_KEY)
 
-/** @type {(reason: string) => void} */
+/** @type {() => void} */
 let refused = () => {}
 
-/** @param {(reason: string) => void} handler called when the API does not know the key any more */
+/** @param {() => void} handler called when the API does not know the key any more */
 export function onRefused(handler) {
   refused = handler
 }
@@ -83,7 +90,8 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
       ...headers,
     },
     ...(method === 'POST' && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
+    // a connection that is dead without a word would keep a view for minutes
+    signal: AbortSignal.any([AbortSignal.timeout(MOST_ANSWER_MS), ...(signal ? [signal] : [])]),
   }).catch((/** @type {unknown} */ error) => {
     if (signal?.aborted) throw error
     unreachable()
@@ -94,7 +102,7 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
   const failure = toFailure(response, answer)
   if (isAway(failure)) unreachable()
   // an answer to a key that was replaced meanwhile says nothing about the new one
-  if (failure.status === 401 && key === (readKey() ?? '')) refused(failure.message)
+  if (failure.status === 401 && key === (readKey() ?? '')) refused()
   throw failure
 }
 
@@ -110,6 +118,7 @@ function toFailure({ status, headers }, answer) {
     next: answer?.error?.next,
     fields: answer?.error?.fields,
     requestId: headers.get('x-request-id'),
+    retryMs: (Number(headers.get('retry-after')) || 0) * 1000,
   })
 }
 

@@ -1,4 +1,4 @@
-import { call } from './api.js'
+import { call, readKey } from './api.js'
 
 /** @typedef {{ lead_id: number, partner_lead_id: string | null, status: string, closed: boolean, closed_at: string | null, delivery: 'ok' | 'failing' | 'held', open_deliveries: number, created_at: string, updated_at: string }} ListedLead */
 /** @typedef {{ status: string, delivery: string, closed: string, from: string, until: string, search: string, sort: string, after: string }} Filter */
@@ -87,18 +87,21 @@ const matches = (lead, { status, delivery, closed, from, until }) =>
   lead.created_at >= from &&
   (until === '' || lead.created_at.slice(0, 10) <= until)
 
-/** @type {Map<string, number | undefined>} a day that is over gets no more leads */
+/** Of each key and day: a day that is over gets no more leads. @type {Map<string, number>} */
 const starts = new Map()
 
 /**
- * Where the leads created until a day begin, as an `after`: halved between the oldest and the newest id.
+ * Where the leads created until a day begin, as an `after`: halved between the oldest and the newest id. From today on,
+ * all are.
  *
  * @param {string} until a date; empty for none
  * @param {List} list
  */
 async function startOf(until, list) {
-  if (until === '') return undefined
-  if (starts.has(until)) return starts.get(until)
+  if (until === '' || until >= new Date().toISOString().slice(0, 10)) return undefined
+  const place = `${readKey()} ${until}`
+  const known = starts.get(place)
+  if (known !== undefined) return known
   const newestBelow = async (/** @type {number} */ after) => (await list({ after, limit: 1 })).data[0]
   let low = 0
   let high = (await newestBelow(MOST_ID))?.lead_id ?? 1
@@ -108,6 +111,6 @@ async function startOf(until, list) {
     if (lead === undefined || lead.created_at.slice(0, 10) <= until) low = middle
     else high = lead.lead_id - 1
   }
-  if (until < new Date().toISOString().slice(0, 10)) starts.set(until, low + 1)
+  starts.set(place, low + 1)
   return low + 1
 }

@@ -7,6 +7,8 @@ import { ApiFailure, call, isAway, onUnreachable } from './api.js'
 const WAIT_S = 25
 const MOST_KEPT = 200
 const POLL_MS = 3000
+/** Between two pages with events: in a storm, views have to load what they show, too. */
+const BREATH_MS = 500
 const LONGEST_PAUSE_MS = 3000
 
 /** What arrived since the page was opened, newest first. */
@@ -75,13 +77,9 @@ async function follow(signal) {
       wait = wait === 0 && feed.state === 'live' ? 0 : WAIT_S
       become('live')
       if (data.length > 0) arrive(data)
-      if (wait === 0) await pause(POLL_MS)
+      if (wait === 0 || data.length > 0) await pause(wait === 0 ? POLL_MS : BREATH_MS)
     } catch (error) {
       if (signal.aborted || (shown.signal.aborted && !shown.isLost)) continue
-      if (isWaitRefused(error)) {
-        wait = 0
-        continue
-      }
       // the record was restored, or begun anew
       const next = error instanceof ApiFailure ? error.next : undefined
       if (next !== undefined && next !== after) {
@@ -89,10 +87,10 @@ async function follow(signal) {
         continue
       }
       failures += 1
+      if (!isWaitRefused(error, wait)) become('retrying')
       // the first answer says that the service is back
       wait = 0
-      become('retrying')
-      await pause(Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures))
+      await pause(Math.max(retryMsOf(error), Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures)))
     } finally {
       shown.end()
     }
@@ -100,7 +98,11 @@ async function follow(signal) {
 }
 
 /** @param {unknown} error */
-const isWaitRefused = (error) => error instanceof ApiFailure && error.status === 429 && feed.state === 'live'
+const retryMsOf = (error) => (error instanceof ApiFailure ? error.retryMs : 0)
+
+/** @param {unknown} error @param {number} wait */
+const isWaitRefused = (error, wait) =>
+  error instanceof ApiFailure && error.status === 429 && wait > 0 && feed.state === 'live'
 
 /** A signal that ends a request when the tab is hidden, or when it was lost. @param {AbortSignal} signal */
 function whileShown(signal) {
@@ -148,7 +150,7 @@ async function rested(signal) {
 }
 
 /** @param {number} ms */
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The feed; the component renders again when it changes. */
 export function useLive() {
@@ -171,8 +173,33 @@ function unanswered() {
   return () => count(-1)
 }
 
-/** Whether the same call would be refused again: what it asks for is wrong, or not there. @param {Error} error */
-const isFinal = (error) => error instanceof ApiFailure && [400, 404].includes(error.status)
+/** Never, if the same call would be refused again: what it asks for is wrong, or not there. @param {Error} error */
+const retryIn = (error) =>
+  error instanceof ApiFailure && [400, 404].includes(error.status)
+    ? undefined
+    : Math.max(LONGEST_PAUSE_MS, retryMsOf(error))
+
+/**
+ * Does one work at a time. A call meanwhile is made up for by one more afterwards, rather than by a new beginning: when
+ * events come faster than a view loads, it would never have loaded.
+ *
+ * @param {AbortSignal} signal
+ * @param {() => Promise<unknown>} work
+ */
+function oneAtATime(signal, work) {
+  let isWorking = false
+  let isDue = false
+  return async () => {
+    isDue = true
+    if (isWorking) return
+    isWorking = true
+    while (isDue && !signal.aborted) {
+      isDue = false
+      await work()
+    }
+    isWorking = false
+  }
+}
 
 /**
  * Loads what a view shows, and again whenever something happens. What was loaded last stays while it loads.
@@ -190,25 +217,30 @@ export function useLoad(load, inputs, again = () => undefined) {
   const [result, setResult] = useState(/** @type {{ key: string, data?: T, error?: Error }} */ ({ key }))
   const latest = useRef(load)
   latest.current = load
+  const look = useRef(async () => {})
   useEffect(() => {
     const controller = new AbortController()
-    latest.current(controller.signal).then(
-      (data) => controller.signal.aborted || setResult({ key, data }),
-      (/** @type {unknown} */ error) =>
-        controller.signal.aborted ||
-        setResult((/** @type {any} */ previous) => ({
-          ...(previous.key === key ? previous : { key }),
-          error,
-        })),
+    const { signal } = controller
+    look.current = oneAtATime(signal, () =>
+      latest.current(signal).then(
+        (data) => signal.aborted || setResult({ key, data }),
+        (/** @type {unknown} */ error) =>
+          signal.aborted ||
+          setResult((/** @type {any} */ previous) => ({
+            ...(previous.key === key ? previous : { key }),
+            error,
+          })),
+      ),
     )
     return () => controller.abort()
-  }, [key, version, turn])
+  }, [key])
+  useEffect(() => void look.current(), [key, version, turn])
   const away = isAway(result.error)
   useEffect(() => (away ? unanswered() : undefined), [away])
   const reload = () => setTurn((/** @type {number} */ count) => count + 1)
   useEffect(() => {
     const wait = result.data === undefined ? undefined : again(result.data)
-    const ms = result.error === undefined ? wait : isFinal(result.error) ? undefined : 3000
+    const ms = result.error === undefined ? wait : retryIn(result.error)
     if (ms === undefined) return undefined
     const timer = setTimeout(() => {
       if (!document.hidden) return reload()

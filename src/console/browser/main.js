@@ -1,6 +1,15 @@
 import { html, render, useEffect, useState } from './preact.js'
-import { forgetKey, offers, onRefused, readKey, refuseKey, shortened, storeKey } from './api.js'
-import { keepFocus } from './focus.js'
+import {
+  forgetKey,
+  KEY_NOT_ACCEPTED,
+  offers,
+  onRefused,
+  readKey,
+  refuseKey,
+  shortened,
+  storeKey,
+} from './api.js'
+import { keepFocus, keepTitle } from './focus.js'
 import { Lazy, NotLoaded, useLoaded } from './lazy.js'
 import { startLive, stopLive, useLive } from './live.js'
 import { Loading } from './parts.js'
@@ -82,11 +91,15 @@ function App({ refusal = '', offered }) {
     setReason(why)
     setKey(null)
   }
-  useEffect(() => onRefused((message) => signOut(`You have been signed out. ${message}`)), [])
+  useEffect(() => onRefused(() => signOut(KEY_NOT_ACCEPTED)), [])
   useEffect(() => {
     if (key !== null) startLive()
   }, [key])
-  if (key === null) return html`<${Lazy} load=${signIn} reason=${reason} onKey=${setKey} />`
+  const enter = (/** @type {string} */ accepted) => {
+    setReason('')
+    setKey(accepted)
+  }
+  if (key === null) return html`<${Lazy} load=${signIn} reason=${reason} onKey=${enter} />`
   const use = (/** @type {string} */ other) => {
     stopLive()
     storeKey(other)
@@ -158,18 +171,17 @@ function LiveMark() {
 /** @param {{ route: import('./route.js').Route }} props */
 function View({ route }) {
   const name = viewOf(route)
-  const [Loaded, failed] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
+  const [Loaded, trouble] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
   useEffect(() => {
     // a screen reader hears where it is
     const heading = document.querySelector('h1')
     if (heading === null) return
-    document.title = `${heading.textContent} · Partner Referral Service`
     heading.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [Loaded])
-  if (failed) return html`<${NotLoaded} />`
-  if (Loaded === undefined) return html`<${Loading} />`
-  return html`<${Loaded} id=${Number(route.id)} path=${name} query=${route.query} />`
+  if (Loaded !== undefined)
+    return html`<${Loaded} id=${Number(route.id)} path=${name} query=${route.query} />`
+  return trouble === undefined ? html`<${Loading} />` : html`<${NotLoaded} trouble=${trouble} />`
 }
 
 const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
@@ -190,3 +202,4 @@ globalThis.addEventListener('hashchange', () => {
 })
 start(takeKeyFromFragment() ?? {})
 keepFocus(root)
+keepTitle(root)

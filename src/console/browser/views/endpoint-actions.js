@@ -1,5 +1,6 @@
 import { html, useState } from '../preact.js'
 import { call, offers } from '../api.js'
+import { Field, problemOf, problemsOf, useWrongField } from '../fields.js'
 import { touch } from '../live.js'
 import { Code } from '../code.js'
 import { Done, Failure, useAction } from '../parts.js'
@@ -52,10 +53,21 @@ const Secret = ({ secret }) => html`
   </div>
 `
 
+/** @type {import('../fields.js').FormField} */
+const urlField = {
+  name: 'url',
+  label: 'URL of your receiver',
+  type: 'url',
+  placeholder: 'https://lender.example.com/webhooks',
+  hint: 'A new URL gets webhooks once it has its secret and is certified.',
+}
+
 /** @param {{ endpoint: Endpoint }} props */
 export function ChangeUrl({ endpoint: { url: current } }) {
   const [url, setUrl] = useState('')
   const { busy, error, done, run } = useAction()
+  const problem = problemOf(problemsOf(error, [urlField]), 'url')
+  const form = useWrongField(error)
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     void run('set', async () => (await act('/set-endpoint', { url })).data.secret)
@@ -63,36 +75,36 @@ export function ChangeUrl({ endpoint: { url: current } }) {
   return html`
     <section class="card pad" aria-labelledby="change-url">
       <h2 id="change-url">${current === null ? 'Set your URL' : 'Change the URL'}</h2>
-      <form onSubmit=${submit} novalidate>
-        <label
-          ><span>URL of your receiver</span>
-          <input
-            name="url"
-            type="url"
-            value=${url}
-            placeholder="https://lender.example.com/webhooks"
-            autocomplete="off"
-            onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
-          />
-        </label>
-        <p class="hint">A new URL gets webhooks once it has its secret and is certified.</p>
+      <form ref=${form} onSubmit=${submit} novalidate>
+        <${Field}
+          field=${urlField}
+          value=${url}
+          problem=${problem}
+          isAlone
+          onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
+        />
         <div class="actions">
           <button type="submit" disabled=${url === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Set URL'}
           </button>
-          <${Curl} path="/set-endpoint" body=${{ url: url || 'https://lender.example.com/webhooks' }} />
+          <${Curl} path="/set-endpoint" body=${{ url: url || urlField.placeholder }} />
         </div>
       </form>
       ${done && html`<${Secret} secret=${done} />`}
-      <${Failure} error=${error} />
+      ${problem === undefined && html`<${Failure} error=${error} />`}
     </section>
   `
 }
+
+/** @type {import('../fields.js').FormField} */
+const hoursField = { name: 'overlap_hours', label: 'Hours until the previous secret expires', type: 'number' }
 
 /** @param {{ endpoint: Endpoint }} props */
 export function Rotate({ endpoint: { new_secret: waiting } }) {
   const [hours, setHours] = useState('24')
   const { busy, error, done, run } = useAction()
+  const problem = problemOf(problemsOf(error, [hoursField]), 'overlap_hours')
+  const form = useWrongField(error)
   const body = { overlap_hours: Number(hours) }
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
@@ -101,18 +113,14 @@ export function Rotate({ endpoint: { new_secret: waiting } }) {
   return html`
     <section class="card pad" aria-labelledby="rotate">
       <h2 id="rotate">Rotate the secret</h2>
-      <form onSubmit=${submit} novalidate>
-        <label
-          ><span>Hours until the previous secret expires</span>
-          <input
-            name="hours"
-            type="number"
-            min="0"
-            max="168"
-            value=${hours}
-            onInput=${(/** @type {InputEvent} */ event) => setHours(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
-          />
-        </label>
+      <form ref=${form} onSubmit=${submit} novalidate>
+        <${Field}
+          field=${hoursField}
+          value=${hours}
+          problem=${problem}
+          isAlone
+          onInput=${(/** @type {InputEvent} */ event) => setHours(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
+        />
         <div class="actions">
           <button type="submit" disabled=${hours === ''} aria-disabled=${busy !== undefined}>
             ${busy ? 'Working …' : 'Rotate'}
@@ -122,7 +130,7 @@ export function Rotate({ endpoint: { new_secret: waiting } }) {
       </form>
       ${done && html`<${Done}>Webhooks are signed with the new secret from now on.<//><${Secret} secret=${done} />`}
       ${waiting && html`<p class="dim">A new secret takes effect <${Utc} at=${waiting.takes_effect_at} zone help />.</p>`}
-      <${Failure} error=${error} />
+      ${problem === undefined && html`<${Failure} error=${error} />`}
     </section>
   `
 }

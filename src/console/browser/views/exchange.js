@@ -1,6 +1,5 @@
 import { html } from '../preact.js'
 import { Code } from '../code.js'
-import { Loading } from '../parts.js'
 
 /** @import { Attempt } from '../lead-records.js' */
 
@@ -10,8 +9,12 @@ export const linesOf = (headers) =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')
 
-/** What came back for an attempt. @param {{ attempt: Attempt }} props */
-export function Answer({ attempt }) {
+/**
+ * What came back for an attempt.
+ *
+ * @param {{ attempt: Attempt, children?: import('preact').ComponentChildren }} props `children`: in place of a body that is not known yet
+ */
+export function Answer({ attempt, children }) {
   const { status, duration_ms: ms, response_headers: headers, response_body: body } = attempt
   if (ms === null) return html`<p class="dim">The attempt is under way.</p>`
   if (status === null) return html`<p class="dim">Your endpoint sent no response.</p>`
@@ -22,7 +25,7 @@ export function Answer({ attempt }) {
       text=${[`HTTP ${status}`, linesOf(headers ?? {})].filter(Boolean).join('\n')}
       label="Status and headers"
     />
-    ${body === undefined && html`<${Loading} />`}
+    ${body === undefined && children}
     ${(body === '' || body === null) && html`<p class="dim">Its body was empty.</p>`}
     ${body && html`<${Code} text=${body} label="Its body, up to 4 KB" />`}
   `

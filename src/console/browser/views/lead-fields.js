@@ -1,11 +1,7 @@
-import { html } from '../preact.js'
-
-/** @typedef {{ name: string, label: string, type: 'text' | 'email' | 'tel' | 'area', hint?: string, options?: string[] }} LeadField */
-
 /** The header, as a field of the form. */
 export const KEY = 'idempotency-key'
 
-/** All that create-lead takes. @type {LeadField[]} */
+/** All that create-lead takes. @type {import('../fields.js').FormField[]} */
 export const fields = [
   { name: 'first_name', label: 'First name', type: 'text' },
   { name: 'last_name', label: 'Last name', type: 'text' },
@@ -23,50 +19,17 @@ export const fields = [
     name: 'notes',
     label: 'Notes (optional)',
     type: 'area',
+    isWhole: true,
     hint: 'Why the application was declined. Only export-lead returns them.',
   },
   {
     name: KEY,
     label: 'Idempotency-Key (optional header)',
     type: 'text',
+    isWhole: true,
     hint: 'The same key with the same fields creates no second lead, for 24 hours.',
   },
 ]
-
-/** @param {string} field */
-export const nameOf = (field) =>
-  fields.find(({ name }) => name === field)?.label.replace(/ \(.*/, '') ?? field
-
-/**
- * A field with what is wrong with it.
- *
- * @param {{ field: LeadField, value: string, problem: string | undefined, onInput: (event: InputEvent) => void }} props
- */
-export function Field({ field: { name, label, type, hint, options }, value, problem, onInput }) {
-  const described = [problem && `${name}-problem`, hint && `${name}-hint`].filter(Boolean).join(' ')
-  const shared = {
-    id: name,
-    name,
-    value,
-    onInput,
-    autocomplete: 'off',
-    'aria-invalid': problem !== undefined,
-    'aria-describedby': described || undefined,
-  }
-  return html`
-    <div class=${type === 'area' || name === KEY ? 'field whole' : 'field'}>
-      <label for=${name}><span>${label}</span></label>
-      ${
-        type === 'area'
-          ? html`<textarea ...${shared} rows="2"></textarea>`
-          : html`<input ...${shared} type=${type} list=${options && `${name}-list`} />`
-      }
-      ${options && html`<datalist id=${`${name}-list`}>${options.map((option) => html`<option value=${option} />`)}</datalist>`}
-      ${problem && html`<p class="hint-line" id=${`${name}-problem`}>${problem}</p>`}
-      ${hint && html`<p class="hint" id=${`${name}-hint`}>${hint}</p>`}
-    </div>
-  `
-}
 
 const firstNames = ['Ada', 'Grace', 'Alan', 'Katherine', 'Edsger', 'Barbara', 'Tim', 'Radia']
 const lastNames = ['Miller', 'Nguyen', 'Garcia', 'Okafor', 'Schmidt', 'Rossi', 'Haddad', 'Kim']

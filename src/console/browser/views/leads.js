@@ -42,7 +42,7 @@ export function LeadsView({ query }) {
     <${Filters} filter=${filter} />
     <${Failure} error=${error} again=${reload} />
     ${data === undefined && error === undefined && html`<${Loading} />`}
-    ${data !== undefined && data.leads.length === 0 && html`<${NoLeads} isFiltered=${isFiltered} />`}
+    ${data !== undefined && data.leads.length === 0 && html`<${NoLeads} isFiltered=${isFiltered} isSearch=${filter.search !== ''} />`}
     ${data !== undefined && data.leads.length > 0 && html`<${LeadTable} leads=${data.leads} filter=${filter} />`}
     ${data?.isCut && html`<p class="dim after-table">These are the newest ${data.leads.length}, sorted here: list-leads has no order but the newest first. To sort all, filter them.</p>`}
     ${data !== undefined && html`<${Pages} filter=${filter} next=${data.next} />`}
@@ -52,15 +52,14 @@ export function LeadsView({ query }) {
 /** @param {import('../leads-data.js').ListedLead} lead */
 const isOpen = ({ open_deliveries: open }) => open > 0
 
-/** @param {{ isFiltered: boolean }} props */
-const NoLeads = ({ isFiltered }) =>
+/** @param {{ isFiltered: boolean, isSearch: boolean }} props */
+const NoLeads = ({ isFiltered, isSearch }) =>
   isFiltered
     ? html`<${Empty}
         title="No lead matches"
         action=${html`<a class="button" href=${link('leads')}>Show all leads</a>`}
       >
-        Our id must be the whole one, such as 1042. Yours is found by its beginning, in the case that you sent
-        it in.
+        ${isSearch && 'Enter our lead id in full, such as 1042, or the beginning of yours. Upper and lower case matter.'}
       <//>`
     : html`<${Empty}
         title="No leads yet"

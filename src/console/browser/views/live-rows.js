@@ -112,15 +112,11 @@ function ResendButton({ delivery: { event_id: id, event_name: name, lead_id: lea
       return message
     })
   return html`
-    <button
-      type="button"
-      class="small quiet"
-      aria-label=${`Resend ${words(name)} for lead ${lead}`}
-      aria-disabled=${busy !== undefined}
-      onClick=${resend}
-    >
-      ${done ? 'Resent' : error ? 'Try again' : 'Resend'}
+    <button type="button" class="small quiet" aria-disabled=${busy !== undefined} onClick=${resend}>
+      ${busy ? 'Resending …' : done ? 'Resent' : error ? 'Try again' : 'Resend'}
+      <span class="hidden">${` ${words(name)} for lead ${lead}`}</span>
     </button>
+    <span class="hidden" role="status">${busy ? 'Resending …' : done}</span>
     ${error && html`<span class="hint-line" role="alert">Not resent. ${error.message}</span>`}
   `
 }

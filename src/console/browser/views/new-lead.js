@@ -1,24 +1,23 @@
-import { html, useEffect, useRef, useState } from '../preact.js'
+import { html, useState } from '../preact.js'
 import { ApiFailure, call, offers } from '../api.js'
+import { Field, problemOf, problemsOf, Refusal, useWrongField } from '../fields.js'
 import { styled } from '../styled.js'
-import { Failure, useAction } from '../parts.js'
+import { useAction } from '../parts.js'
 import { go, link } from '../route.js'
 import { Curls } from './curls.js'
-import { Field, fields, KEY, madeUp, nameOf } from './lead-fields.js'
+import { fields, KEY, madeUp } from './lead-fields.js'
 import { Scenarios } from './scenarios.js'
-
-/** @typedef {import('../api.js').FieldProblem} FieldProblem */
 
 await styled('forms.css', 'leads.css')
 
 export function NewLeadView() {
   const [values, setValues] = useState(/** @type {() => Record<string, string>} */ (madeUp))
   const { busy, error, run, clear } = useAction()
-  const form = useRef(/** @type {HTMLFormElement | null} */ (null))
+  const form = useWrongField(error)
   const { [KEY]: key = '', ...lead } = values
   const body = Object.fromEntries(Object.entries(lead).filter(([, value]) => value !== ''))
   const headers = key === '' ? undefined : { [KEY]: key }
-  const problems = problemsOf(error)
+  const problems = problemsIn(error)
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     void run('create', async () => {
@@ -26,10 +25,6 @@ export function NewLeadView() {
       go(link(`leads/${id}`))
     })
   }
-  useEffect(() => {
-    const wrong = form.current?.querySelector('[aria-invalid=true]')
-    if (wrong instanceof HTMLElement) wrong.focus()
-  }, [error])
   const change = (/** @type {InputEvent} */ event) => {
     const { name, value } = /** @type {HTMLInputElement} */ (event.currentTarget)
     setValues((/** @type {Record<string, string>} */ previous) => ({ ...previous, [name]: value }))
@@ -55,13 +50,7 @@ export function NewLeadView() {
             />`,
         )}
       </div>
-      ${
-        problems.length > 0
-          ? html`<p class="bad-line" role="alert">
-              Not created. Change ${[...new Set(problems.map(({ field }) => nameOf(field)))].join(', ')}.
-            </p>`
-          : html`<${Failure} error=${error} />`
-      }
+      <${Refusal} what="Not created" error=${error} problems=${problems} fields=${fields} />
       <div class="actions">
         <button class="primary" type="submit" aria-disabled=${busy !== undefined}>
           ${busy === undefined ? 'Create lead' : 'Creating …'}
@@ -81,25 +70,11 @@ export function NewLeadView() {
   `
 }
 
-/** All that is wrong with a field. @param {FieldProblem[]} problems @param {string} name */
-const problemOf = (problems, name) =>
-  problems
-    .filter(({ field }) => field === name)
-    .map(({ problem }) => problem)
-    .join('; ') || undefined
+/** The field of the form that the API calls so. @param {string} path */
+const nameIn = (path) => (path.toLowerCase() === KEY ? KEY : path)
 
-/**
- * What is wrong with which field, if the form has all of them.
- *
- * @param {Error | undefined} error
- * @returns {FieldProblem[]}
- */
-function problemsOf(error) {
-  if (!(error instanceof ApiFailure)) return []
-  if (error.code === 'IDEMPOTENCY_CONFLICT') return [{ field: KEY, problem: error.message }]
-  const known = error.fields.map(({ field, problem }) => ({
-    field: field.toLowerCase() === KEY ? KEY : field,
-    problem,
-  }))
-  return known.every(({ field }) => fields.some(({ name }) => name === field)) ? known : []
-}
+/** @param {Error | undefined} error */
+const problemsIn = (error) =>
+  error instanceof ApiFailure && error.code === 'IDEMPOTENCY_CONFLICT'
+    ? [{ field: KEY, problem: error.message }]
+    : problemsOf(error, fields, nameIn)

@@ -1,7 +1,8 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
+import { Field, problemOf, problemsOf, Refusal, useWrongField } from '../fields.js'
 import { touch } from '../live.js'
-import { Failure, useAction } from '../parts.js'
+import { useAction } from '../parts.js'
 import { go, link } from '../route.js'
 import { words } from '../words.js'
 import { Curls } from './curls.js'
@@ -15,19 +16,44 @@ const kinds = {
   slow_climb: ['15', 'scores go up and down'],
   stalled: ['12', 'stops before the escrow account is funded'],
   closed: ['10', 'closed at a step, for any reason'],
-  chatty: ['6', 'many chats, which are no webhooks'],
+  chatty: ['6', 'many chats, which send no webhooks'],
   late_milestones: ['5', 'two milestones in the wrong order'],
   repeated_milestones: ['5', 'each milestone is reported twice'],
   erased: ['2', 'erased at a step'],
 }
 const usual = Object.fromEntries(Object.entries(kinds).map(([kind, [of]]) => [kind, of]))
 
+/** @typedef {import('../fields.js').FormField} FormField */
+
+/** @type {FormField[]} */
+const amounts = [
+  { name: 'size', label: 'Borrowers, up to 1,000', type: 'number' },
+  { name: 'seed', label: 'Seed (optional)', type: 'number', hint: 'The same seed makes the same journeys.' },
+  {
+    name: 'one_in',
+    label: 'Refuse one webhook in … (optional)',
+    type: 'number',
+    hint: 'With 20, about one in 20, at random. Your endpoint must be our sink.',
+  },
+]
+/** @type {FormField[]} */
+const weights = Object.entries(kinds).map(([name, [, hint]]) => ({
+  name,
+  label: words(name),
+  type: 'number',
+  hint,
+}))
+const fields = [...amounts, ...weights]
+
+/** `mix.closed` is the field `closed`; without the sink, `faults` is wrong as a whole. @param {string} path */
+const nameOf = (path) => (path === 'faults' ? 'one_in' : path.replace(/^(mix|faults)\./, ''))
+
 /** @typedef {Record<string, string>} Texts */
 
-/** What the form asks for: what is left empty, and the usual mix, are left out. @param {Texts} values @param {Texts} mix */
-function bodyOf({ size = '', seed = '', one_in: oneIn = '' }, mix) {
+/** What the form asks for: what is left empty, and the usual mix, are left out. @param {Texts} values */
+function bodyOf({ size = '', seed = '', one_in: oneIn = '', ...mix }) {
   const isUsual = Object.keys(kinds).every((kind) => mix[kind] === usual[kind])
-  const drawn = Object.entries(mix).filter(([, of]) => Number(of) > 0)
+  const drawn = Object.entries(mix).filter(([, of]) => Number(of) !== 0)
   return {
     size: Number(size),
     ...(seed !== '' && { seed: Number(seed) }),
@@ -38,10 +64,11 @@ function bodyOf({ size = '', seed = '', one_in: oneIn = '' }, mix) {
 
 /** Starts a population. */
 export function RunPopulation() {
-  const [values, setValues] = useState(/** @type {Texts} */ ({ size: '30', seed: '', one_in: '' }))
-  const [mix, setMix] = useState(usual)
+  const [values, setValues] = useState(/** @type {Texts} */ ({ size: '30', seed: '', one_in: '', ...usual }))
   const { busy, error, run } = useAction()
-  const body = bodyOf(values, mix)
+  const problems = problemsOf(error, fields, nameOf)
+  const form = useWrongField(error)
+  const body = bodyOf(values)
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     void run('run', async () => {
@@ -50,47 +77,33 @@ export function RunPopulation() {
       touch()
     })
   }
+  const change = (/** @type {InputEvent} */ event) => {
+    const { name, value } = /** @type {HTMLInputElement} */ (event.currentTarget)
+    setValues((/** @type {Texts} */ previous) => ({ ...previous, [name]: value }))
+  }
+  const toField = (/** @type {FormField} */ field) =>
+    html`<${Field}
+      key=${field.name}
+      field=${field}
+      value=${values[field.name] ?? ''}
+      problem=${problemOf(problems, field.name)}
+      onInput=${change}
+    />`
   return html`
     <section class="card pad" aria-labelledby="run">
       <h2 id="run">Run a population</h2>
       <p class="dim">
-        Each borrower is a lead with a year on its own clock, in seconds. Webhooks go to your endpoint or
-        sink.
+        Each borrower is a lead that goes through a year within seconds, on a clock of its own. The webhooks
+        go to your endpoint.
       </p>
-      <form onSubmit=${submit} novalidate>
-        <div class="grid-form">
-          <${NumberField} name="size" label="Borrowers, up to 1,000" texts=${values} change=${setValues} />
-          <${NumberField}
-            name="seed"
-            label="Seed (optional)"
-            texts=${values}
-            change=${setValues}
-            hint="The same one makes the same journeys"
-          />
-          <${NumberField}
-            name="one_in"
-            label="Refuse every n-th webhook (optional)"
-            texts=${values}
-            change=${setValues}
-            hint="For example 20. Needs our sink as your endpoint."
-          />
-        </div>
+      <form ref=${form} onSubmit=${submit} novalidate>
+        <div class="grid-form">${amounts.map(toField)}</div>
         <details class="more">
           <summary>Journeys</summary>
-          <div class="grid-form">
-            ${Object.entries(kinds).map(
-              ([kind, [, what]]) =>
-                html`<${NumberField}
-                  key=${kind}
-                  name=${kind}
-                  label=${words(kind)}
-                  texts=${mix}
-                  change=${setMix}
-                  hint=${what}
-                />`,
-            )}
-          </div>
+          <p class="hint">How often each is drawn, in proportion to the others.</p>
+          <div class="grid-form">${weights.map(toField)}</div>
         </details>
+        <${Refusal} what="Not started" error=${error} problems=${problems} fields=${fields} />
         <div class="actions">
           <button
             type="submit"
@@ -103,22 +116,6 @@ export function RunPopulation() {
           <${Curls} calls=${[{ label: `POST /v1${PATH}`, path: PATH, body }]} />
         </div>
       </form>
-      <${Failure} error=${error} />
     </section>
   `
 }
-
-/** @param {{ name: string, label: string, texts: Texts, change: (texts: Texts) => void, hint?: string }} props */
-const NumberField = ({ name, label, texts, change, hint }) => html`
-  <label
-    ><span>${label}</span>
-    <input
-      name=${name}
-      type="number"
-      min="0"
-      value=${texts[name]}
-      onInput=${(/** @type {InputEvent} */ event) => change({ ...texts, [name]: /** @type {HTMLInputElement} */ (event.currentTarget).value })}
-    />
-    ${hint && html`<span class="hint">${hint}</span>`}
-  </label>
-`

@@ -1,5 +1,6 @@
 import { html, useEffect, useState } from '../preact.js'
 import { call } from '../api.js'
+import { Field, problemOf, problemsOf } from '../fields.js'
 import { useLoad } from '../live.js'
 import { Badge, Failure, Loading } from '../parts.js'
 import { link, replace } from '../route.js'
@@ -19,6 +20,12 @@ const LOOK_AGAIN_MS = 3000
 const classes = { '2xx': 'Succeeded (2xx)', '4xx': 'Refused (4xx)', '5xx': 'Our fault (5xx)' }
 const statuses = ['400', '401', '404', '409', '422', '429', '503']
 
+/** @type {import('../fields.js').FormField[]} */
+const textFields = [
+  { name: 'lead_id', label: 'Lead', type: 'text', placeholder: 'Such as 1042' },
+  { name: 'request_id', label: 'Request id', type: 'text', placeholder: 'The X-Request-Id' },
+]
+
 /** @param {{ query: URLSearchParams }} props */
 export function RequestsView({ query }) {
   const filter = {
@@ -32,29 +39,33 @@ export function RequestsView({ query }) {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== '')),
     ...(lead !== '' && { lead_id: Number(lead) }),
   }
+  const isNoId = !/^\d*$/.test(lead)
   const { data, error, reload } = useLoad(
-    (signal) => call('/list-requests', body, { signal }),
+    async (signal) => (isNoId ? null : call('/list-requests', body, { signal })),
     [filter],
-    () => (filter.after === '' ? LOOK_AGAIN_MS : undefined),
+    () => (filter.after === '' && !isNoId ? LOOK_AGAIN_MS : undefined),
   )
+  const problems = isNoId
+    ? [{ field: 'lead_id', problem: 'Enter our lead id, such as 1042: digits only.' }]
+    : problemsOf(error, textFields)
   const isFiltered = Object.keys(body).length > 0
   return html`
     <div class="head">
       <h1 tabindex="-1">Requests</h1>
       <p class="dim">Of the last seven days, without request bodies. The console’s own are left out.</p>
     </div>
-    <${Filters} filter=${filter} />
-    <${Failure} error=${error} again=${reload} />
+    <${Filters} filter=${filter} problems=${problems} />
+    ${problems.length === 0 && html`<${Failure} error=${error} again=${reload} />`}
     ${data === undefined && error === undefined && html`<${Loading} />`}
-    ${data !== undefined && data.data.length === 0 && html`<${NoRequests} isFiltered=${isFiltered} />`}
-    ${data !== undefined && data.data.length > 0 && html`<${RequestTable} requests=${data.data} />`}
-    ${data !== undefined && html`<${Pages} filter=${filter} next=${data.next} />`}
+    ${data?.data.length === 0 && html`<${NoRequests} isFiltered=${isFiltered} />`}
+    ${data?.data.length > 0 && html`<${RequestTable} requests=${data.data} />`}
+    ${data && html`<${Pages} filter=${filter} next=${data.next} />`}
     <${Curl} path="/list-requests" body=${body} />
   `
 }
 
-/** @param {{ filter: Record<string, string> }} props */
-function Filters({ filter }) {
+/** @param {{ filter: Record<string, string>, problems: import('../api.js').FieldProblem[] }} props */
+function Filters({ filter, problems }) {
   const change = (/** @type {Event} */ event) => {
     const { name, value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (event.currentTarget)
     replace(link('requests', { ...filter, after: '', [name]: value.trim() }))
@@ -74,42 +85,32 @@ function Filters({ filter }) {
           ${statuses.map((value) => html`<option value=${value}>${value}</option>`)}
         </select>
       </label>
-      <${Typed}
-        name="lead_id"
-        label="Lead"
-        value=${filter.lead_id}
-        placeholder="Such as 1042"
-        change=${change}
-      />
-      <${Typed}
-        name="request_id"
-        label="Request id"
-        value=${filter.request_id}
-        placeholder="The X-Request-Id"
-        change=${change}
-      />
+      ${textFields.map(
+        (field) =>
+          html`<${Typed}
+            key=${field.name}
+            field=${field}
+            value=${filter[field.name] ?? ''}
+            problem=${problemOf(problems, field.name)}
+            onChange=${change}
+          />`,
+      )}
     </form>
   `
 }
 
-/** @param {{ name: string, label: string, value: string, placeholder: string, change: (event: Event) => void }} props */
-function Typed({ name, label, value, placeholder, change }) {
+/** @param {{ field: import('../fields.js').FormField, value: string, problem: string | undefined, onChange: (event: Event) => void }} props */
+function Typed({ value, ...props }) {
   // what is typed outlives a list that loads again meanwhile
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
-  return html`
-    <label class="grow"
-      ><span>${label}</span>
-      <input
-        name=${name}
-        value=${typed}
-        placeholder=${placeholder}
-        onInput=${(/** @type {Event} */ event) =>
-          setTyped(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
-        onChange=${change}
-      />
-    </label>
-  `
+  return html`<${Field}
+    ...${props}
+    value=${typed}
+    isAlone
+    onInput=${(/** @type {Event} */ event) =>
+      setTyped(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
+  />`
 }
 
 /** @param {{ requests: MadeRequest[] }} props */

@@ -1,27 +1,49 @@
 import { html, useState } from '../preact.js'
-import { call, forgetKey, refuseKey, storeKey } from '../api.js'
+import { ApiFailure, call, forgetKey, KEY_NOT_ACCEPTED, refuseKey, storeKey } from '../api.js'
+import { Field, useWrongField } from '../fields.js'
 import { Failure, useAction } from '../parts.js'
 import { styled } from '../styled.js'
 
 await styled('forms.css', 'sign-in.css')
 
+/** @type {import('../fields.js').FormField} */
+const field = {
+  name: 'key',
+  label: 'Your sandbox key',
+  type: 'password',
+  placeholder: 'prs_test_…',
+  hint: 'It stays in this tab and is forgotten when you close it.',
+  isFocused: true,
+}
+
+/** What is wrong with the key, rather than with the way to the API. */
+class KeyRefusal extends Error {}
+
+/** @param {string} key */
+async function tryKey(key) {
+  const why = refuseKey(key)
+  if (why !== '') throw new KeyRefusal(why)
+  storeKey(key)
+  await call('/get-endpoint').catch((/** @type {unknown} */ failure) => {
+    forgetKey()
+    const isUnknown = failure instanceof ApiFailure && failure.status === 401
+    throw isUnknown ? new KeyRefusal(KEY_NOT_ACCEPTED) : failure
+  })
+}
+
 /** @param {{ reason: string, onKey: (key: string) => void }} props */
 export function SignIn({ reason, onKey }) {
-  const [refusal, setRefusal] = useState(reason)
-  const { busy, error, run, clear } = useAction()
+  const [typed, setTyped] = useState('')
+  const [earlier, setEarlier] = useState(reason)
+  const { busy, error, run } = useAction()
+  const isOfKey = error instanceof KeyRefusal
+  const form = useWrongField(error)
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
-    const form = /** @type {HTMLFormElement} */ (event.currentTarget)
-    const key = /** @type {string} */ (new FormData(form).get('key')).trim()
-    const why = refuseKey(key)
-    setRefusal(why)
-    if (why !== '') return clear()
+    setEarlier('')
     void run('sign in', async () => {
-      storeKey(key)
-      await call('/get-endpoint').catch((/** @type {unknown} */ failure) => {
-        forgetKey()
-        throw failure
-      })
+      const key = typed.trim()
+      await tryKey(key)
       onKey(key)
     })
   }
@@ -32,22 +54,15 @@ export function SignIn({ reason, onKey }) {
       <p class="lead">
         See your leads, watch every webhook arrive, and try the whole journey in the sandbox.
       </p>
-      <form onSubmit=${submit} novalidate>
-        <label for="key">Your sandbox key</label>
-        <input
-          id="key"
-          name="key"
-          type="password"
-          autocomplete="off"
-          spellcheck=${false}
-          placeholder="prs_test_…"
-          aria-describedby="key-help"
-          aria-invalid=${refusal === '' ? undefined : 'true'}
-          autofocus
+      <form ref=${form} onSubmit=${submit} novalidate>
+        <${Field}
+          field=${field}
+          value=${typed}
+          problem=${isOfKey ? error.message : earlier || undefined}
+          isAlone
+          onInput=${(/** @type {InputEvent} */ event) => setTyped(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
         />
-        <p id="key-help" class="hint">It stays in this tab and is forgotten when you close it.</p>
-        ${refusal !== '' && html`<div class="failure" role="alert"><p>${refusal}</p></div>`}
-        <${Failure} error=${error} />
+        ${!isOfKey && html`<${Failure} error=${error} />`}
         <button class="primary wide" type="submit" aria-disabled=${busy !== undefined}>
           ${busy === undefined ? 'Sign in' : 'Signing in …'}
         </button>

@@ -1,7 +1,7 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
 import { useLoad } from '../live.js'
-import { Done, Failure, useAction } from '../parts.js'
+import { Done, Failure, Loading, useAction } from '../parts.js'
 import { duration } from '../time.js'
 import { Utc } from '../utc.js'
 import { counted } from '../words.js'
@@ -62,19 +62,32 @@ const onlySet = ({ status, times, delay_ms, fault, retry_after: after }) => ({
 
 /** Our own endpoint: how it answers, and what it received. */
 export function Sink() {
-  const [chosen, choose] = useState(/** @type {number | undefined} */ (undefined))
-  const { busy, error, done, run } = useAction()
-  const { data, reload } = useLoad(
+  const { data, error, reload } = useLoad(
     async (signal) => (await call('/sandbox/get-sink', {}, { signal })).data,
     [],
     () => 2000,
   )
+  return html`
+    <section class="card pad" aria-labelledby="sink">
+      <h2 id="sink">Sink</h2>
+      <p class="dim">We receive your webhooks here. Make it fail to see retries, ordering and recovery.</p>
+      <${Failure} error=${error} again=${reload} />
+      ${data === undefined && error === undefined && html`<${Loading} />`}
+      ${data && html`<${SetAnswer} current=${data} reload=${reload} />`}
+      ${data && html`<${Arrivals} webhooks=${data.webhooks} />`}
+    </section>
+  `
+}
+
+/** @param {{ current: Answer & { ends_at: string | null }, reload: () => void }} props */
+function SetAnswer({ current, reload }) {
+  const [chosen, choose] = useState(/** @type {number | undefined} */ (undefined))
+  const { busy, error, done, run } = useAction()
   // until another answer is chosen, the one that it gives
-  const options =
-    data === undefined || answers.some(({ body }) => isSame(body, data))
-      ? answers
-      : [...answers, { label: describe(data), body: onlySet(data) }]
-  const index = chosen ?? options.findIndex(({ body }) => data !== undefined && isSame(body, data))
+  const options = answers.some(({ body }) => isSame(body, current))
+    ? answers
+    : [...answers, { label: describe(current), body: onlySet(current) }]
+  const index = chosen ?? options.findIndex(({ body }) => isSame(body, current))
   const body = options[index]?.body ?? {}
   const set = () =>
     run('set', async () => {
@@ -84,25 +97,20 @@ export function Sink() {
       return message
     })
   return html`
-    <section class="card pad" aria-labelledby="sink">
-      <h2 id="sink">Sink</h2>
-      <p class="dim">We receive your webhooks here. Make it fail to see retries, ordering and recovery.</p>
-      <label
-        ><span>How it answers</span>
-        <select
-          onChange=${(/** @type {Event} */ event) => choose(Number(/** @type {HTMLSelectElement} */ (event.currentTarget).value))}
-        >
-          ${options.map(({ label }, at) => html`<option value=${at} selected=${at === index}>${label}</option>`)}
-        </select>
-      </label>
-      <div class="actions">
-        <button type="button" aria-disabled=${busy !== undefined} onClick=${set}>Set answer</button>
-        <${Curl} path="/sandbox/set-sink" body=${body} />
-      </div>
-      ${data?.ends_at && html`<p class="dim">Until <${Utc} at=${data.ends_at} zone help />, then it accepts everything.</p>`}
-      ${done && html`<${Done}>${done}<//>`}
-      <${Failure} error=${error} />
-      ${data && html`<${Arrivals} webhooks=${data.webhooks} />`}
-    </section>
+    <label
+      ><span>How it answers</span>
+      <select
+        onChange=${(/** @type {Event} */ event) => choose(Number(/** @type {HTMLSelectElement} */ (event.currentTarget).value))}
+      >
+        ${options.map(({ label }, at) => html`<option value=${at} selected=${at === index}>${label}</option>`)}
+      </select>
+    </label>
+    <div class="actions">
+      <button type="button" aria-disabled=${busy !== undefined} onClick=${set}>Set answer</button>
+      <${Curl} path="/sandbox/set-sink" body=${body} />
+    </div>
+    ${current.ends_at && html`<p class="dim">Until <${Utc} at=${current.ends_at} zone help />, then it accepts everything.</p>`}
+    ${done && html`<${Done}>${done}<//>`}
+    <${Failure} error=${error} />
   `
 }

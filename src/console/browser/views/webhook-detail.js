@@ -3,7 +3,7 @@ import { styled } from '../styled.js'
 import { problemOf } from '../lead-data.js'
 import { useLoad } from '../live.js'
 import { Code, pretty } from '../code.js'
-import { Failure } from '../parts.js'
+import { Failure, Loading } from '../parts.js'
 import { link } from '../route.js'
 import { loadAnswers, loadArrivals } from '../webhook-data.js'
 import { meaningOf, words } from '../words.js'
@@ -19,7 +19,11 @@ await styled('forms.css', 'detail.css')
 
 /** A webhook that is opened. @param {{ step: Step, delivery: Delivery }} props */
 export function Detail({ step, delivery }) {
-  const { data: arrivals, error } = useLoad(
+  const {
+    data: arrivals,
+    error,
+    reload,
+  } = useLoad(
     (signal) => loadArrivals(delivery.event_id, signal),
     // again when an attempt was added or has ended
     [delivery.event_id, delivery.attempts.map(({ duration_ms: ms }) => ms).join()],
@@ -36,7 +40,7 @@ export function Detail({ step, delivery }) {
       </p>
       <${Again} delivery=${delivery} />
       ${attempt === undefined ? html`<${NotYet} delivery=${delivery} />` : html`<${Attempts} delivery=${delivery} isToSink=${arrivals !== undefined && arrivals.length > 0} shown=${attempt} onChoose=${choose} />`}
-      <${Failure} error=${error} />
+      <${Failure} error=${error} again=${reload} />
       <div class="exchange">
         ${attempt !== undefined && html`<${Response} delivery=${delivery} attempt=${attempt} />`}
         <${Request}
@@ -105,7 +109,11 @@ function Request({ delivery, headers: known, isReceived, isMade }) {
 
 /** What the endpoint answered: its body comes by a call of its own. @param {{ delivery: Delivery, attempt: Attempt }} props */
 function Response({ delivery, attempt }) {
-  const { data: answers, error } = useLoad(
+  const {
+    data: answers,
+    error,
+    reload,
+  } = useLoad(
     (signal) => loadAnswers(delivery.event_id, signal),
     [delivery.event_id, delivery.attempts.map(({ duration_ms: ms }) => ms).join()],
   )
@@ -113,8 +121,9 @@ function Response({ delivery, attempt }) {
   return html`
     <section>
       <h3>Your response</h3>
-      <${Failure} error=${error} />
-      <${Answer} attempt=${{ ...attempt, response_body: body }} />
+      <${Answer} attempt=${{ ...attempt, response_body: body }}>
+        ${error === undefined ? html`<${Loading} />` : html`<${Failure} error=${error} again=${reload} />`}
+      <//>
     </section>
   `
 }
