@@ -28,11 +28,12 @@ describe('while the service is away, the console', () => {
     const tab = await stage.open('#/leads')
     await tab.context().setOffline(true)
     await tab.goto(`${stage.url}#/endpoint`)
-    await tab.getByText('This view could not be loaded').waitFor()
+    const alert = tab.getByRole('alert').getByText('The API did not answer: the console keeps trying.')
+    await alert.waitFor()
     await tab.getByText('Reconnecting').waitFor()
     await tab.context().setOffline(false)
     await tab.getByRole('heading', { level: 1, name: 'Endpoint' }).waitFor()
-    expect(await tab.getByText('This view could not be loaded').count()).toBe(0)
+    expect(await alert.count()).toBe(0)
   })
 
   it('loads a view again that did not come at first, without a reload of the page', async () => {

@@ -1,46 +1,28 @@
 import { paths } from './service.js'
 
-/** The key is kept for this tab only: sessionStorage ends with it, and no other tab or cookie has it. */
+/** @import { CallOptions, FailureFacts } from './types.js' */
+
+/** For this tab only: sessionStorage ends with it. */
 const STORED_KEY = 'partner-key'
 /** Longer than what list-events waits for news. */
 const MOST_ANSWER_MS = 35_000
 
-/** @typedef {{ signal?: AbortSignal, method?: 'POST' | 'GET', headers?: Record<string, string> }} CallOptions */
-
-/** @typedef {{ field: string, problem: string }} FieldProblem */
-
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
-  /** @param {{ status: number, code: string, message: string, requestId?: string | null, retryMs?: number, next?: string, fields?: FieldProblem[] }} facts */
+  /** @param {FailureFacts} facts */
   constructor({ status, code, message, requestId = null, retryMs = 0, next, fields = [] }) {
     super(message)
     this.status = status
     this.code = code
     this.requestId = requestId
-    /** How long to wait, at least, before the same call. */
     this.retryMs = retryMs
-    /** The cursor to continue with. */
     this.next = next
-    /** What is wrong with which field of the body. */
     this.fields = fields
   }
 }
 
 /** @param {string} path below `/v1`, such as `/list-leads` */
 export const offers = (path) => paths.includes(path)
-
-/**
- * Why a key is not used; empty if it may be tried. A production key is never stored or sent.
- *
- * @param {string} key
- */
-export function refuseKey(key) {
-  if (key.startsWith('prs_live_')) {
-    return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
-  }
-  if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
-  return ''
-}
 
 /** Of a key that was never valid, too: what the API says of it is for programs. */
 export const KEY_NOT_ACCEPTED = 'The API does not accept this key: it may be mistyped, expired or revoked.'
@@ -106,10 +88,7 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
   throw failure
 }
 
-/**
- * @param {Response} response
- * @param {any} answer
- */
+/** @param {Response} response @param {any} answer */
 function toFailure({ status, headers }, answer) {
   return new ApiFailure({
     status,

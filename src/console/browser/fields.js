@@ -2,7 +2,7 @@ import { html, useEffect, useRef } from './preact.js'
 import { ApiFailure } from './api.js'
 import { Failure } from './parts.js'
 
-/** @typedef {import('./api.js').FieldProblem} FieldProblem */
+/** @import { FieldProblem } from './types.js' */
 /** @typedef {{ name: string, label: string, type: 'text' | 'email' | 'tel' | 'url' | 'number' | 'password' | 'area', isWhole?: boolean, hint?: string, placeholder?: string, options?: string[], isFocused?: boolean }} FormField `isFocused`: as the page opens */
 
 /**

@@ -1,89 +1,54 @@
 import { html, useEffect, useState } from './preact.js'
+import { ApiFailure } from './api.js'
 import { doubt, pause } from './live.js'
 import { Failure, Loading } from './parts.js'
 
-const LONGEST_PAUSE_MS = 3000
-/** Although the service is there. */
+const AGAIN_MS = 1000
 const TRIES = 3
-/** When this tab was, so that a page that cannot be loaded whole is not reloaded for ever. */
+/** When this tab was: not for ever. */
 const RELOADED = 'reloaded'
 const RELOAD_EVERY_MS = 60_000
 
-/** Whether the service is there, which a reload needs. */
-const isServed = () =>
-  fetch('/console', { method: 'HEAD' }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
+const isServed = () => fetch('/console', { method: 'HEAD' }).then(({ ok }) => ok, doubt)
 
-/**
- * Loads a component; while the service is away, as often as it takes.
- *
- * @param {() => Promise<any>} load
- * @param {AbortSignal} signal
- * @param {() => void} onFailure each time
- * @returns {Promise<any>} `undefined` if it fails although the service is there
- */
-async function persist(load, signal, onFailure) {
-  let refusals = 0
-  for (let failures = 1; !signal.aborted; failures += 1) {
-    const component = await load().catch(() => undefined)
+/** @param {() => Promise<any>} load @param {AbortSignal} signal @param {(error: Error) => void} tell */
+async function persist(load, signal, tell) {
+  for (let refusals = 0; refusals < TRIES && !signal.aborted; await pause(AGAIN_MS)) {
+    const component = await load().catch(doubt)
     if (component !== undefined) return component
-    onFailure()
-    if (failures === 1) doubt()
+    tell(new ApiFailure({ status: 0, code: 'NOT_LOADED', message: '' }))
+    // while the service is away, as often as it takes
     if (await isServed()) refusals += 1
-    if (refusals === TRIES) return undefined
-    await pause(Math.min(LONGEST_PAUSE_MS, 250 * 2 ** failures))
   }
-  return undefined
-}
-
-/** Some browsers remember what failed until the page is reloaded. Answers whether it is. */
-function reloadOnce() {
   const age = Date.now() - Number(sessionStorage.getItem(RELOADED))
-  if (age >= 0 && age < RELOAD_EVERY_MS) return false
+  if (signal.aborted) return undefined
+  if (age >= 0 && age < RELOAD_EVERY_MS) return tell(new Error('This view could not be loaded.'))
   sessionStorage.setItem(RELOADED, String(Date.now()))
-  location.reload()
-  return true
+  // some browsers remember what failed until then
+  return location.reload()
 }
 
 /**
- * A component whose file is loaded when it is first shown.
+ * A component whose file is loaded when it is first shown, and what to show until then.
  *
  * @param {(() => Promise<any>) | undefined} load
- * @returns {[component: any, trouble: 'repeated' | 'final' | undefined]}
  */
 export function useLoaded(load) {
   const [Loaded, setLoaded] = useState(/** @type {any} */ (undefined))
-  const [trouble, setTrouble] = useState(/** @type {'repeated' | 'final' | undefined} */ (undefined))
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
   useEffect(() => {
     if (load === undefined) return undefined
     const controller = new AbortController()
-    const { signal } = controller
-    void persist(load, signal, () => setTrouble('repeated')).then((component) => {
-      if (signal.aborted) return
-      if (component !== undefined) setLoaded(() => component)
-      else if (!reloadOnce()) setTrouble('final')
-    })
+    void persist(load, controller.signal, setError).then((component) => setLoaded(() => component))
     return () => controller.abort()
   }, [])
-  return [Loaded, trouble]
+  return [Loaded, error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Loading} />`]
 }
 
-/** @param {{ trouble: 'repeated' | 'final' }} props */
-export const NotLoaded = ({ trouble }) =>
-  trouble === 'final'
-    ? html`<${Failure}
-        error=${new Error('This view could not be loaded.')}
-        again=${() => location.reload()}
-      />`
-    : html`<p class="failure" role="status">
-        <strong>This view could not be loaded: the console keeps trying.</strong>
-      </p>`
+const reload = () => location.reload()
 
 /** A part of a view that is not always shown. @param {{ load: () => Promise<any> } & Record<string, any>} props */
 export function Lazy({ load, ...props }) {
-  const [Loaded, trouble] = useLoaded(load)
-  if (Loaded !== undefined) return html`<${Loaded} ...${props} />`
-  return trouble === undefined ? html`<${Loading} />` : html`<${NotLoaded} trouble=${trouble} />`
+  const [Loaded, meanwhile] = useLoaded(load)
+  return Loaded ? html`<${Loaded} ...${props} />` : meanwhile
 }

@@ -4,9 +4,7 @@ import { isSink, toldSink } from './sinks.js'
 import { parseTime } from './time.js'
 import { words } from './words.js'
 
-/** @import { Due, LeadData } from './lead-records.js' */
-/** @typedef {import('./lead-records.js').Attempt} Attempt */
-/** @typedef {import('./lead-records.js').Delivery} Delivery */
+/** @import { Attempt, Delivery, Due, LeadData } from './lead-records.js' */
 
 const MOST_PAGES = 10
 
@@ -61,11 +59,7 @@ async function loadDeliveries(id, signal) {
   return found
 }
 
-/**
- * A pending webhook that fails is shown as retrying.
- *
- * @param {Delivery} delivery
- */
+/** A pending webhook that fails is shown as retrying. @param {Delivery} delivery */
 export const shownState = (delivery) =>
   delivery.state === 'pending' && lastOf(delivery) !== undefined ? 'retrying' : delivery.state
 

@@ -74,3 +74,11 @@ export interface LeadData {
   /** By how many milliseconds its clock is. */
   ahead: number
 }
+
+/** A point of a webhook's retry line. */
+export type Tick =
+  | { kind: 'earlier'; count: number }
+  | { kind: 'made'; at: string; attempt: Attempt }
+  | { kind: 'now' }
+  | { kind: 'next'; at: string }
+  | { kind: 'later'; waitMs: number }

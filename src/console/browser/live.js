@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from './preact.js'
 import { ApiFailure, call, isAway, onUnreachable } from './api.js'
 
-/** @typedef {{ event_id: string, event_name: string, event_payload: any, created_at: string, lead_id: number, partner_lead_id: string | null, sequence: number | null, arrived_at: number }} FeedEvent */
-/** @typedef {'connecting' | 'live' | 'resting' | 'retrying'} LiveState */
+/** @import { FeedEvent, LiveState } from './types.js' */
 
 const WAIT_S = 25
 const MOST_KEPT = 200
@@ -180,8 +179,8 @@ const retryIn = (error) =>
     : Math.max(LONGEST_PAUSE_MS, retryMsOf(error))
 
 /**
- * Does one work at a time. A call meanwhile is made up for by one more afterwards, rather than by a new beginning: when
- * events come faster than a view loads, it would never have loaded.
+ * Does one work at a time, and one more for all calls meanwhile. Begun anew at each, a view would never have loaded when
+ * events come faster than it does.
  *
  * @param {AbortSignal} signal
  * @param {() => Promise<unknown>} work

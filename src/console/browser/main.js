@@ -1,19 +1,11 @@
 import { html, render, useEffect, useState } from './preact.js'
-import {
-  forgetKey,
-  KEY_NOT_ACCEPTED,
-  offers,
-  onRefused,
-  readKey,
-  refuseKey,
-  shortened,
-  storeKey,
-} from './api.js'
-import { keepFocus, keepTitle } from './focus.js'
-import { Lazy, NotLoaded, useLoaded } from './lazy.js'
+import { forgetKey, KEY_NOT_ACCEPTED, offers, onRefused, readKey, shortened, storeKey } from './api.js'
+import { keepFocus } from './focus.js'
+import { Lazy, useLoaded } from './lazy.js'
 import { startLive, stopLive, useLive } from './live.js'
-import { Loading } from './parts.js'
 import { link, useRoute } from './route.js'
+
+/** @import { Route } from './types.js' */
 
 /** What happens now comes last: from a page's heading, it is the nearest for the keyboard. */
 const places = [
@@ -45,38 +37,13 @@ const views = {
 
 const signIn = async () => (await import('./views/sign-in.js')).SignIn
 const keyQuestion = async () => (await import('./views/key-question.js')).KeyQuestion
+const considered = async (/** @type {string} */ key) => (await import('./keys.js')).consider(key)
 const noView = async () => (await import('./views/not-found.js')).NoView
 
-/** @param {import('./route.js').Route} route */
+/** @param {Route} route */
 function viewOf({ name, id }) {
   const path = id === '' ? name : `${name}/${id}`
   return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'leads/:id' : path
-}
-
-/** A stray `%` stands for itself. @param {string} text */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-/**
- * A key in the fragment leaves address and history at once. It is taken unless this tab has another one.
- *
- * @returns {{ refusal?: string, offered?: string } | undefined} `offered`: the key to ask about
- */
-function takeKeyFromFragment() {
-  const [, key] = /^#key=([^&]*)/.exec(location.hash) ?? []
-  if (key === undefined) return undefined
-  history.replaceState(null, '', location.pathname)
-  const typed = decoded(key).trim()
-  const refusal = refuseKey(typed)
-  const stored = readKey()
-  if (stored === null && refusal === '') storeKey(typed)
-  if (stored === null || stored === typed) return { refusal }
-  return refusal === '' ? { offered: typed } : { refusal }
 }
 
 /** @param {{ refusal?: string, offered?: string }} props */
@@ -168,10 +135,10 @@ function LiveMark() {
   return html`<span class=${`livemark ${shown}`} role="status"><i></i><span>${liveWords[shown]}</span></span>`
 }
 
-/** @param {{ route: import('./route.js').Route }} props */
+/** @param {{ route: Route }} props */
 function View({ route }) {
   const name = viewOf(route)
-  const [Loaded, trouble] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
+  const [Loaded, meanwhile] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
   useEffect(() => {
     // a screen reader hears where it is
     const heading = document.querySelector('h1')
@@ -179,9 +146,7 @@ function View({ route }) {
     heading.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [Loaded])
-  if (Loaded !== undefined)
-    return html`<${Loaded} id=${Number(route.id)} path=${name} query=${route.query} />`
-  return trouble === undefined ? html`<${Loading} />` : html`<${NotLoaded} trouble=${trouble} />`
+  return Loaded ? html`<${Loaded} id=${Number(route.id)} path=${name} query=${route.query} />` : meanwhile
 }
 
 const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
@@ -193,13 +158,20 @@ function start(taken) {
   render(html`<${App} key=${visits} ...${taken} />`, root)
 }
 
+/** A key in the fragment leaves address and history at once. */
+function takeKey() {
+  const [, key] = /^#key=([^&]*)/.exec(location.hash) ?? []
+  if (key !== undefined) history.replaceState(null, '', location.pathname)
+  return key
+}
+
 // A pasted link changes only the fragment. This comes before the views' listeners, which would take the key for a route.
 globalThis.addEventListener('hashchange', () => {
-  const taken = takeKeyFromFragment()
-  if (taken === undefined) return
+  const key = takeKey()
+  if (key === undefined) return
   stopLive()
-  start(taken)
+  void considered(key).then(start)
 })
-start(takeKeyFromFragment() ?? {})
+const linked = takeKey()
+start(linked === undefined ? {} : await considered(linked))
 keepFocus(root)
-keepTitle(root)

@@ -16,7 +16,7 @@ export function useNow() {
   return now
 }
 
-/** How far the clock of what is shown is ahead, in milliseconds: in a sandbox, a lead can have a clock of its own. */
+/** How far the clock of the lead that is shown is ahead, in milliseconds. */
 export const Ahead = createContext(0)
 
 /**

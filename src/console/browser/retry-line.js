@@ -1,9 +1,7 @@
 import { inUtc, parseTime } from './time.js'
 import { retryDelaysMs } from './service.js'
 
-/** @import { Attempt, Delivery } from './lead-records.js' */
-
-/** @typedef {{ kind: 'earlier', count: number } | { kind: 'made', at: string, attempt: Attempt } | { kind: 'now' } | { kind: 'next', at: string } | { kind: 'later', waitMs: number }} Tick */
+/** @import { Delivery, Tick } from './lead-records.js' */
 
 const MOST_MADE = 4
 

@@ -1,13 +1,6 @@
 import { useEffect, useState } from './preact.js'
 
-/** @typedef {{ name: string, id: string, query: URLSearchParams }} Route */
-
-/**
- * `#/leads/12?event=evt_…` → `{ name: 'leads', id: '12', query }`.
- *
- * @param {string} hash
- * @returns {Route}
- */
+/** `#/leads/12?event=evt_…` → `{ name: 'leads', id: '12', query }`. @param {string} hash */
 function parseRoute(hash) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [name = '', id = ''] = path.split('/')

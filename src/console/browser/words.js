@@ -11,9 +11,7 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** @typedef {'good' | 'busy' | 'bad' | 'quiet' | 'accent'} Tone */
-
-/** What a state is called, and how it looks. @type {Record<string, { text: string, tone: Tone }>} */
+/** @type {import('./types.js').States} */
 const states = {
   // deliveries
   pending: { text: 'Pending', tone: 'busy' },
@@ -43,8 +41,7 @@ const states = {
 }
 
 /** @param {string} state */
-export const stateOf = (state) =>
-  states[state] ?? { text: words(state), tone: /** @type {Tone} */ ('accent') }
+export const stateOf = (state) => states[state] ?? { text: words(state), tone: 'accent' }
 
 /** The steps of the journey in their order: what can be a lead's status. */
 export const journey = milestones.filter(({ status }) => status)

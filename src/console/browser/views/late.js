@@ -66,7 +66,7 @@ function RetryLine({ delivery }) {
   `
 }
 
-/** @param {{ tick: import('../retry-line.js').Tick, now: number }} props */
+/** @param {{ tick: import('../lead-records.js').Tick, now: number }} props */
 function Tick({ tick, now }) {
   if (tick.kind === 'now') return html`<b>Now</b><span>${dated(inUtc(new Date(now)))}</span>`
   if (tick.kind === 'made') return html`<b>${outcomeOf(tick.attempt).text}</b><span>${dated(tick.at)}</span>`

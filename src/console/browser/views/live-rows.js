@@ -8,7 +8,7 @@ import { duration, inUtc } from '../time.js'
 import { Utc } from '../utc.js'
 import { stateOf, words } from '../words.js'
 
-/** @typedef {import('../lead-data.js').Delivery} Delivery */
+/** @typedef {import('../lead-records.js').Delivery} Delivery */
 /** @typedef {import('./live.js').Row} Row */
 
 /**

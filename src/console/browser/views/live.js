@@ -11,7 +11,7 @@ import { Rows } from './live-rows.js'
 
 await styled('forms.css', 'filters.css', 'listed.css', 'rows.css')
 
-/** @typedef {import('../lead-data.js').Delivery} Delivery */
+/** @typedef {import('../lead-records.js').Delivery} Delivery */
 /** @typedef {{ event_id: string, event_name: string, lead_id: number, partner_lead_id?: string | null, delivery?: Delivery, isNew: boolean, isErased: boolean }} Row `isErased`: its lead is */
 
 /** @param {{ query: URLSearchParams }} props */
@@ -54,7 +54,7 @@ const arrivals = (count) =>
  * Webhooks, and the events that are not sent. Ids of events sort by time.
  *
  * @param {Delivery[]} deliveries
- * @param {import('../live.js').FeedEvent[]} events
+ * @param {import('../types.js').FeedEvent[]} events
  * @param {boolean} isWhole without a filter
  * @returns {Row[]}
  */

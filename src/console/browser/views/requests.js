@@ -64,7 +64,7 @@ export function RequestsView({ query }) {
   `
 }
 
-/** @param {{ filter: Record<string, string>, problems: import('../api.js').FieldProblem[] }} props */
+/** @param {{ filter: Record<string, string>, problems: import('../types.js').FieldProblem[] }} props */
 function Filters({ filter, problems }) {
   const change = (/** @type {Event} */ event) => {
     const { name, value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (event.currentTarget)

@@ -1,6 +1,7 @@
 import { html, useState } from '../preact.js'
-import { ApiFailure, call, forgetKey, KEY_NOT_ACCEPTED, refuseKey, storeKey } from '../api.js'
+import { ApiFailure, call, forgetKey, KEY_NOT_ACCEPTED, storeKey } from '../api.js'
 import { Field, useWrongField } from '../fields.js'
+import { refuseKey } from '../keys.js'
 import { Failure, useAction } from '../parts.js'
 import { styled } from '../styled.js'
 

@@ -8,7 +8,7 @@ import { parseTime } from '../time.js'
 /**
  * How to verify the signature of this very webhook, with the partner's secret or by its own code.
  *
- * @param {{ delivery: import('../lead-data.js').Delivery, headers: Record<string, string> | undefined }} props `headers` of the latest attempt, where they are known
+ * @param {{ delivery: import('../lead-records.js').Delivery, headers: Record<string, string> | undefined }} props `headers` of the latest attempt, where they are known
  */
 export function Verify({ delivery, headers }) {
   const started = delivery.attempts.at(-1)?.started_at

@@ -1,0 +1,38 @@
+import { readKey, storeKey } from './api.js'
+
+/**
+ * Why a key is not used; empty if it may be tried. A production key is never stored or sent.
+ *
+ * @param {string} key
+ */
+export function refuseKey(key) {
+  if (key.startsWith('prs_live_')) {
+    return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
+  }
+  if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
+  return ''
+}
+
+/** A stray `%` stands for itself. @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/**
+ * A key from a link is taken unless this tab has another one.
+ *
+ * @param {string} text
+ * @returns {{ refusal?: string, offered?: string }} `offered`: the key to ask about
+ */
+export function consider(text) {
+  const key = decoded(text).trim()
+  const refusal = refuseKey(key)
+  const stored = readKey()
+  if (stored === null && refusal === '') storeKey(key)
+  if (stored === null || stored === key) return { refusal }
+  return refusal === '' ? { offered: key } : { refusal }
+}
