@@ -153,11 +153,7 @@ describe('every view of the console', () => {
       const files = [...new Set(urls)].filter((url) => url.startsWith(stage.url))
       const bodies = await Promise.all(files.map(async (url) => (await fetch(url)).arrayBuffer()))
       const bytes = bodies.reduce((total, body) => total + body.byteLength, 0)
-      expect([
-        name,
-        files.length > 10,
-        bytes < MOST_BYTES || [bytes, files.map((f, i) => [f, bodies[i]!.byteLength])],
-      ]).toEqual([name, true, true])
+      expect([name, files.length > 10, bytes < MOST_BYTES]).toEqual([name, true, true])
       await tab.context().close()
     }
   })

@@ -1,4 +1,4 @@
-import { html, render, useEffect, useState } from './preact.js'
+import { html, render, useEffect, useLayoutEffect, useState } from './preact.js'
 import { forgetKey, KEY_NOT_ACCEPTED, offers, onRefused, readKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
 import { Lazy, useLoaded } from './lazy.js'
@@ -139,7 +139,8 @@ function LiveMark() {
 function View({ route }) {
   const name = viewOf(route)
   const [Loaded, meanwhile] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
-  useEffect(() => {
+  // at once: whoever types on is not taken back
+  useLayoutEffect(() => {
     // a screen reader hears where it is
     const heading = document.querySelector('h1')
     if (heading === null) return
