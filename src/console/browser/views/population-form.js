@@ -11,15 +11,15 @@ const PATH = '/sandbox/run-population'
 
 /** How many of a hundred, and what the borrower does. @type {Record<string, [of: string, what: string]>} */
 const kinds = {
-  steady_climb: ['30', 'mortgage ready after a year'],
-  steep_climb: ['15', 'ready after two or three score updates'],
-  slow_climb: ['15', 'scores go up and down'],
-  stalled: ['12', 'stops before the escrow account is funded'],
-  closed: ['10', 'closed at a step, for any reason'],
-  chatty: ['6', 'many chats, which send no webhooks'],
-  late_milestones: ['5', 'two milestones in the wrong order'],
-  repeated_milestones: ['5', 'each milestone is reported twice'],
-  erased: ['2', 'erased at a step'],
+  steady_climb: ['30', 'Mortgage ready after a year.'],
+  steep_climb: ['15', 'Ready after two or three score updates.'],
+  slow_climb: ['15', 'Scores go up and down.'],
+  stalled: ['12', 'Stops before the escrow account is funded.'],
+  closed: ['10', 'Closed at a step, for any reason.'],
+  chatty: ['6', 'Many chats, which send no webhooks.'],
+  late_milestones: ['5', 'Two milestones in the wrong order.'],
+  repeated_milestones: ['5', 'Each milestone is reported twice.'],
+  erased: ['2', 'Erased at a step.'],
 }
 const usual = Object.fromEntries(Object.entries(kinds).map(([kind, [of]]) => [kind, of]))
 

@@ -79,6 +79,13 @@ function Progress({ population }) {
         ${' '}${counted(webhooks, 'webhook')}${status === 'running' && `, ${rate} a second`}.
         ${late > 0 && ` ${counted(late, 'webhook')} wait for a retry.`}
       </p>
+      ${
+        status === 'stopped' &&
+        html`<p class="bad-line">
+          It stopped before its end: your endpoint was paused or refused webhooks for too long, or the
+          population took too long. <a href=${link('endpoint')}>See your endpoint</a>
+        </p>`
+      }
       ${!isOver(population) && html`<${Cancel} id=${id} status=${status} />`}
       <dl class="facts">
         <${Fact} name="Borrowers">${size.toLocaleString('en')}<//>
