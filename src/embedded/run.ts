@@ -55,7 +55,11 @@ export async function beginRun(dataDirectory: string, onUnexpectedEnd: (line: st
     /** Stops everything in order, and returns when nothing is left. */
     stopAll: async () => {
       record.stopping = true
-      save()
+      try {
+        save()
+      } catch {
+        // of a folder that was deleted, or a disk that is full: nobody reads it, and all has to stop
+      }
       for (const { stop } of inStopOrder(running)) await stop()
       rmSync(file, { force: true })
     },

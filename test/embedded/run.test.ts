@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
 import { identify } from '../../src/embedded/processes.ts'
@@ -65,6 +65,16 @@ test('refuses a second start and says where the first runs and how to stop it', 
   await expect(beginRun(dataDirectory)).rejects.toThrow(
     `The sandbox is already running at http://127.0.0.1:3000/v1: stop it with Ctrl-C in its terminal, or with kill ${process.pid}.`,
   )
+})
+
+test('stops everything although its folder was deleted', async () => {
+  const run = await beginRun(dataDirectory)
+  const child = idle()
+  const ended = once(child, 'exit')
+  run.adopt({ ...launched(child), stop: async () => void child.kill() })
+  rmSync(dataDirectory, { recursive: true })
+  await run.stopAll()
+  expect(await ended).toEqual([null, 'SIGTERM'])
 })
 
 test('stops what a killed start has left', async () => {
