@@ -113,7 +113,7 @@ function done(keys: readonly Buffer[]): string {
 function notDone(unreadable: number): string {
   return unreadable > 0
     ? `${unreadable} cannot be read, because their key is missing or they are damaged. Keep every older key.`
-    : 'Somebody still writes with an older key: restart every API and worker with the newest key first, and run this again.'
+    : 'A process still writes with an older key: restart every API and worker with the newest key first, and run this again.'
 }
 
 /** Without keys, it says nothing of them. */
