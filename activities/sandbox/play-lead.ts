@@ -93,18 +93,19 @@ export function leadPlayer(dependencies: PlayerDependencies) {
     return { leadId, number, kind, step: 0, createdAt }
   }
 
-  /** Plays a journey to its end, or until `signal` aborts: then it goes on from its step. */
+  /** Plays a journey to its end, or until it is cut off, as it does itself when the endpoint is paused: then it goes on from its step. */
   async function play(
     { id, partnerId, seed, rests }: Paced,
     lead: BegunLead,
-    signal: AbortSignal,
+    cut: AbortController,
   ): Promise<void> {
+    const { signal } = cut
     const { leadId, number, kind, createdAt } = lead
     const steps = drawJourney(seed, number, kind)
     for (const [index, step] of steps.entries()) {
       if (index < lead.step) continue
       const target = createdAt.getTime() + step.day * DAY_MS
-      const there = await arrive(leadId, { target, isLast: 'ends' in step, rests }, signal)
+      const there = await arrive(leadId, { target, isLast: 'ends' in step, rests }, cut)
       const end =
         there === 'there' ? await take(step, { partnerId, leadId, key: `${id}:${index}` }, signal) : there
       if (end === 'cut') return noteStep(sql, leadId, index)
@@ -117,14 +118,18 @@ export function leadPlayer(dependencies: PlayerDependencies) {
   async function arrive(
     leadId: number,
     { target, isLast, rests }: { target: number; isLast: boolean; rests: boolean },
-    signal: AbortSignal,
+    cut: AbortController,
   ): Promise<'there' | 'cut' | LeadEnd> {
+    const { signal } = cut
     for (let failures = 0; ;) {
       const began = performance.now()
       const clock = await settled(leadId, signal)
       if (clock === undefined) return 'cut'
       if (rests) await pause(performance.now() - began, signal)
-      const { open, isClosed, now, offsetSeconds } = clock
+      const { open, isClosed, isHeld, now, offsetSeconds } = clock
+      // its webhooks are not sent, so nothing is over
+      if (isHeld) cut.abort()
+      if (signal.aborted) return 'cut'
       if (isClosed && open === null) return endOf(clock)
       if (open !== null && open.failures > failures && (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS)
         return 'refused'

@@ -59,7 +59,7 @@ export function populationActivities(dependencies: PlayerDependencies) {
       while (!cut.signal.aborted) {
         const lead = open.shift() ?? (await beginNext())
         if (lead === undefined) return
-        await player.play({ ...population, rests: beside }, lead, cut.signal)
+        await player.play({ ...population, rests: beside }, lead, cut)
       }
     }
     const places = beside ? LEADS_IN_FLIGHT.besideOthers : LEADS_IN_FLIGHT.alone

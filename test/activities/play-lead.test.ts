@@ -37,10 +37,9 @@ it('says that a lead is erased whose erasure was asked for at the end of the bat
   const { leadId } = await player.begin(population, 1, 'erased')
   await sql.updateTable('deliveries').set({ state: 'delivered', settled_at: new Date() }).execute()
   const open = async () => (await unplayedLeads(sql, { id, size: 1 })).open[0]!
-  const play = async (signal: AbortSignal) =>
-    player.play({ ...population, rests: false }, await open(), signal)
+  const play = async (cut: AbortController) => player.play({ ...population, rests: false }, await open(), cut)
 
-  await play(batch.signal)
+  await play(batch)
   expect((await open()).step).toBe(drawJourney(DRAWN.seed, 1, 'erased').length - 1)
   await eraseLeads(
     sql,
@@ -48,7 +47,7 @@ it('says that a lead is erased whose erasure was asked for at the end of the bat
     { journal: undefined, backupDays: undefined },
     { by: 'key 1', reason: 'other' },
   )
-  await play(new AbortController().signal)
+  await play(new AbortController())
   const members = sql.selectFrom('population_leads').select(['lead_id', 'outcome'])
   expect(await members.execute()).toEqual([{ lead_id: leadId, outcome: 'erased' }])
 }, 30_000)

@@ -214,7 +214,7 @@ describe('the endpoint in the console', () => {
     const error = { code: 'INTERNAL_ERROR', message: 'Something went wrong.' }
     await tab.route('**/v1/sandbox/get-sink', async (route) => {
       await asked
-      await route.fulfill({ status: 500, json: { success: false, error } })
+      await route.fulfill({ status: 400, json: { success: false, error } })
     })
     await tab.goto(`${stage.url}#key=${stage.partner.key}`)
     await tab.getByRole('link', { name: 'Endpoint' }).click()

@@ -60,7 +60,7 @@ describe('a lead in the console', () => {
     const error = { code: 'INTERNAL_ERROR', message: 'Something went wrong.' }
     await tab.route('**/v1/get-deliveries', async (route) => {
       const isOfOne = 'event_id' in (route.request().postDataJSON() as object)
-      await (isOfOne ? route.fulfill({ status: 500, json: { success: false, error } }) : route.continue())
+      await (isOfOne ? route.fulfill({ status: 400, json: { success: false, error } }) : route.continue())
     })
     await event.getByRole('button', { name: 'Lead received' }).click()
     const alert = event.getByRole('alert')

@@ -165,6 +165,13 @@ describe('a population', () => {
     })
   }, 60_000)
 
+  it('stops, however small, once its endpoint is paused', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
+    const body = { size: 1, mix: { stalled: 1 } }
+    const { status, report } = await populations.ended(await populations.run(body))
+    expect([status, report!.webhooks.accepted, report!.leads.unfinished]).toEqual(['stopped', 0, 1])
+  }, 60_000)
+
   it('has told of each closing, and sent what was refused before it, once it is done', async () => {
     const seen = new Set<string>()
     partner.endpoint.answer = ({ id }, response) => {

@@ -62,6 +62,11 @@ export function onUnreachable(handler) {
  */
 export async function call(path, body = {}, { signal, method = 'POST', headers = {} } = {}) {
   const key = readKey() ?? ''
+  const unanswered = (/** @type {unknown} */ error) => {
+    if (signal?.aborted) throw error
+    unreachable()
+    throw new ApiFailure({ status: 0, code: 'UNREACHABLE', message: 'The API did not answer.' })
+  }
   const response = await fetch(`/v1${path}`, {
     method,
     headers: {
@@ -74,12 +79,11 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
     ...(method === 'POST' && { body: JSON.stringify(body) }),
     // a connection that is dead without a word would keep a view for minutes
     signal: AbortSignal.any([AbortSignal.timeout(MOST_ANSWER_MS), ...(signal ? [signal] : [])]),
-  }).catch((/** @type {unknown} */ error) => {
-    if (signal?.aborted) throw error
-    unreachable()
-    throw new ApiFailure({ status: 0, code: 'UNREACHABLE', message: 'The API did not answer.' })
+  }).catch(unanswered)
+  const answer = await response.json().catch((/** @type {unknown} */ error) => {
+    // cut off, rather than that a proxy answered
+    if (response.ok) unanswered(error)
   })
-  const answer = await response.json().catch(() => undefined)
   if (response.ok && answer?.success === true) return answer
   const failure = toFailure(response, answer)
   if (isAway(failure)) unreachable()

@@ -13,8 +13,10 @@ export function keepFocus(root) {
   })
   new MutationObserver(() => {
     /** @type {HTMLElement | null} */
-    const heading = root.querySelector('#content h1')
-    if (heading !== null) document.title = `${heading.textContent} · Partner Referral Service`
+    const heading = root.querySelector('h1')
+    const name = 'Partner Referral Service'
+    if (heading !== null)
+      document.title = heading.closest('main#content') ? `${heading.textContent} · ${name}` : name
     if (last === undefined || last.element.isConnected || document.activeElement !== document.body) return
     const { section } = last
     const nearest = section?.isConnected ? section : heading

@@ -232,7 +232,8 @@ export function useLoad(load, inputs, again = () => undefined) {
       ),
     )
     return () => controller.abort()
-  }, [key])
+    // whoever tries again waits for nothing that hangs
+  }, [key, turn])
   useEffect(() => void look.current(), [key, version, turn])
   const away = isAway(result.error)
   useEffect(() => (away ? unanswered() : undefined), [away])

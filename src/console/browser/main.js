@@ -37,7 +37,11 @@ const views = {
 
 const signIn = async () => (await import('./views/sign-in.js')).SignIn
 const keyQuestion = async () => (await import('./views/key-question.js')).KeyQuestion
-const considered = async (/** @type {string} */ key) => (await import('./keys.js')).consider(key)
+const considered = (/** @type {string} */ key) =>
+  import('./keys.js').then(
+    ({ consider }) => consider(key),
+    () => ({ refusal: 'The API did not answer. Open the link with your key again.' }),
+  )
 const noView = async () => (await import('./views/not-found.js')).NoView
 
 /** @param {Route} route */
@@ -170,8 +174,10 @@ function takeKey() {
 globalThis.addEventListener('hashchange', () => {
   const key = takeKey()
   if (key === undefined) return
-  stopLive()
-  void considered(key).then(start)
+  void considered(key).then((taken) => {
+    stopLive()
+    start(taken)
+  })
 })
 const linked = takeKey()
 start(linked === undefined ? {} : await considered(linked))

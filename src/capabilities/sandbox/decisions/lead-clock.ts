@@ -34,6 +34,8 @@ export interface LeadClock {
   /** Also if it is erased. */
   isClosed: boolean
   isErased: boolean
+  /** A webhook waits because the endpoint is paused: it is not `open`. */
+  isHeld: boolean
   /** `escrow_funded`; `null` before it. */
   anchor: number | null
   /** The last of the timer's score updates that is recorded or left out by a fault; 0 before the first. */

@@ -53,6 +53,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     offsetSeconds: row.clock_offset,
     isClosed: row.is_closed,
     isErased: row.is_erased,
+    isHeld,
     anchor: row.anchor_at?.getTime() ?? null,
     lastPeriod: Math.max(row.last_period ?? 0, row.left_out_period ?? 0),
     endsAt: endOf(row.ready_at),

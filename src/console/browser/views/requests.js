@@ -60,7 +60,7 @@ export function RequestsView({ query }) {
     ${data?.data.length === 0 && html`<${NoRequests} isFiltered=${isFiltered} />`}
     ${data?.data.length > 0 && html`<${RequestTable} requests=${data.data} />`}
     ${data && html`<${Pages} filter=${filter} next=${data.next} />`}
-    <${Curl} path="/list-requests" body=${body} />
+    ${!isNoId && html`<${Curl} path="/list-requests" body=${body} />`}
   `
 }
 

@@ -121,6 +121,7 @@ function Response({ delivery, attempt }) {
   return html`
     <section>
       <h3>Your response</h3>
+      ${body !== undefined && html`<${Failure} error=${error} again=${reload} />`}
       <${Answer} attempt=${{ ...attempt, response_body: body }}>
         ${error === undefined ? html`<${Loading} />` : html`<${Failure} error=${error} again=${reload} />`}
       <//>
