@@ -81,7 +81,6 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
     signal: AbortSignal.any([AbortSignal.timeout(MOST_ANSWER_MS), ...(signal ? [signal] : [])]),
   }).catch(unanswered)
   const answer = await response.json().catch((/** @type {unknown} */ error) => {
-    // cut off, rather than that a proxy answered
     if (response.ok) unanswered(error)
   })
   if (response.ok && answer?.success === true) return answer

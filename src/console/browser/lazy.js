@@ -28,11 +28,7 @@ async function persist(load, signal, tell) {
   return location.reload()
 }
 
-/**
- * A component whose file is loaded when it is first shown, and what to show until then.
- *
- * @param {(() => Promise<any>) | undefined} load
- */
+/** A component whose file is loaded when it is shown, and what is there until then. @param {(() => Promise<any>) | undefined} load */
 export function useLoaded(load) {
   const [Loaded, setLoaded] = useState(/** @type {any} */ (undefined))
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))

@@ -82,3 +82,10 @@ export type Tick =
   | { kind: 'now' }
   | { kind: 'next'; at: string }
   | { kind: 'later'; waitMs: number }
+
+/** What a lead waits for; `at`: if that is known. */
+export interface Upcoming {
+  name: string
+  at: string | null
+  isByClock: boolean
+}

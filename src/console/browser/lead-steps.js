@@ -2,7 +2,7 @@ import { inUtc, parseTime } from './time.js'
 import { journey } from './words.js'
 import { closesAfterDays, milestones, scorePeriodDays } from './service.js'
 
-/** @import { Delivery, Due, LeadData, LeadEvent, Step } from './lead-records.js' */
+/** @import { Delivery, Due, LeadData, LeadEvent, Step, Upcoming } from './lead-records.js' */
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name }) => name))
@@ -38,7 +38,7 @@ export function grouped(steps) {
  * What a lead waits for: the milestone that follows, and what its clock brings.
  *
  * @param {LeadData} data
- * @returns {{ name: string, at: string | null, isByClock: boolean }[]}
+ * @returns {Upcoming[]}
  */
 export function upcoming({ lead, closing, closedAt, next, steps }) {
   if (closedAt !== null) return []

@@ -172,7 +172,7 @@ function unanswered() {
   return () => count(-1)
 }
 
-/** Never, if the same call would be refused again: what it asks for is wrong, or not there. @param {Error} error */
+/** Never, if it would be refused again: what it asks for is wrong, or not there. @param {Error} error */
 const retryIn = (error) =>
   error instanceof ApiFailure && [400, 404].includes(error.status)
     ? undefined
@@ -232,7 +232,6 @@ export function useLoad(load, inputs, again = () => undefined) {
       ),
     )
     return () => controller.abort()
-    // whoever tries again waits for nothing that hangs
   }, [key, turn])
   useEffect(() => void look.current(), [key, version, turn])
   const away = isAway(result.error)

@@ -40,7 +40,7 @@ const keyQuestion = async () => (await import('./views/key-question.js')).KeyQue
 const considered = (/** @type {string} */ key) =>
   import('./keys.js').then(
     ({ consider }) => consider(key),
-    () => ({ refusal: 'The API did not answer. Open the link with your key again.' }),
+    () => ({ refusal: 'The API did not answer. Open the link again.' }),
   )
 const noView = async () => (await import('./views/not-found.js')).NoView
 

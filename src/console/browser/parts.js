@@ -4,13 +4,13 @@ import { stateOf } from './words.js'
 
 /** @typedef {import('preact').ComponentChildren} Children */
 
-const SECONDS_BETWEEN_TICKS = 5
+const TICK_MS = 5000
 
 /** The present, a few times a minute. */
 export function useNow() {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || setNow(Date.now()), SECONDS_BETWEEN_TICKS * 1000)
+    const timer = setInterval(() => document.hidden || setNow(Date.now()), TICK_MS)
     return () => clearInterval(timer)
   }, [])
   return now
@@ -19,11 +19,7 @@ export function useNow() {
 /** How far the clock of the lead that is shown is ahead, in milliseconds. */
 export const Ahead = createContext(0)
 
-/**
- * A state as a dot and a word.
- *
- * @param {{ state: string, text?: string }} props
- */
+/** A state as a dot and a word. @param {{ state: string, text?: string }} props */
 export function Badge({ state, text }) {
   const { text: word, tone } = stateOf(state)
   return html`<span class=${`badge ${tone}`}><i></i>${text ?? word}</span>`

@@ -10,21 +10,15 @@ const MOST_MADE = 4
  *
  * @param {Delivery} delivery
  * @param {number} ahead by how much its lead's clock is, in ms
- * @returns {Tick[]}
  */
 export function retryTicks({ attempts, next_attempt_at: next }, ahead) {
   const made = attempts.filter(({ trigger }) => trigger === 'scheduled')
-  const due = next === null ? [] : [inUtc(new Date(parseTime(next).getTime() - ahead))]
   const earlier = made.length - MOST_MADE
-  return [
-    ...(earlier > 0 ? [{ kind: /** @type {const} */ ('earlier'), count: earlier }] : []),
-    ...made
-      .slice(-MOST_MADE)
-      .map((attempt) => ({ kind: /** @type {const} */ ('made'), at: attempt.started_at, attempt })),
-    { kind: 'now' },
-    ...due.map((at) => ({ kind: /** @type {const} */ ('next'), at })),
-    ...retryDelaysMs
-      .slice(made.length + 1)
-      .map((waitMs) => ({ kind: /** @type {const} */ ('later'), waitMs })),
-  ]
+  /** @type {Tick[]} */
+  const ticks = earlier > 0 ? [{ kind: 'earlier', count: earlier }] : []
+  for (const attempt of made.slice(-MOST_MADE)) ticks.push({ kind: 'made', at: attempt.started_at, attempt })
+  ticks.push({ kind: 'now' })
+  if (next !== null) ticks.push({ kind: 'next', at: inUtc(new Date(parseTime(next).getTime() - ahead)) })
+  for (const waitMs of retryDelaysMs.slice(made.length + 1)) ticks.push({ kind: 'later', waitMs })
+  return ticks
 }

@@ -20,12 +20,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/**
- * How far away a time is: `now`, `3 minutes ago`, `in 2 hours`, `in 45 days`.
- *
- * @param {Date} date
- * @param {number} now
- */
+/** How far away: `now`, `3 minutes ago`, `in 2 hours`, `in 45 days`. @param {Date} date @param {number} now */
 export function distance(date, now) {
   const ms = date.getTime() - now
   const size = Math.abs(ms)

@@ -1,10 +1,6 @@
 import { milestones } from './service.js'
 
-/**
- * `contract_signed` → `Contract signed`. The reader of the console is the partner.
- *
- * @param {string} name
- */
+/** `contract_signed` → `Contract signed`. The reader of the console is the partner. @param {string} name */
 export function words(name) {
   if (name === 'partner_lead_id') return 'Your lead id'
   const text = name.replaceAll(/[._]/g, ' ').replace('fico', 'FICO').replace('transunion', 'TransUnion')

@@ -7,7 +7,7 @@ import { Utc } from '../utc.js'
 import { counted, meaningOf, words } from '../words.js'
 import { EventRow } from './event-row.js'
 
-/** @import { LeadData, Step } from '../lead-records.js' */
+/** @import { LeadData, Step, Upcoming } from '../lead-records.js' */
 
 const MOST_SHOWN = 50
 const held = async () => (await import('./held.js')).Held
@@ -82,7 +82,7 @@ const Group = ({ name, more }) => html`
   </tbody>
 `
 
-/** @param {{ due: { name: string, at: string | null, isByClock: boolean } }} props */
+/** @param {{ due: Upcoming }} props */
 function NextRow({ due: { name, at, isByClock } }) {
   const now = useNow() + useContext(Ahead)
   const away = at === null ? '' : ` ${distance(parseTime(at), now)}`
