@@ -93,7 +93,10 @@ export function leadPlayer(dependencies: PlayerDependencies) {
     return { leadId, number, kind, step: 0, createdAt }
   }
 
-  /** Plays a journey to its end, or until it is cut off, as it does itself when the endpoint is paused: then it goes on from its step. */
+  /**
+   * Plays a journey to its end, or until it is cut off: then it goes on from its step. It cuts all of them off when its
+   * endpoint is paused.
+   */
   async function play(
     { id, partnerId, seed, rests }: Paced,
     lead: BegunLead,
@@ -128,8 +131,10 @@ export function leadPlayer(dependencies: PlayerDependencies) {
       if (rests) await pause(performance.now() - began, signal)
       const { open, isClosed, isHeld, now, offsetSeconds } = clock
       // its webhooks are not sent, so nothing is over
-      if (isHeld) cut.abort()
-      if (signal.aborted) return 'cut'
+      if (isHeld) {
+        cut.abort()
+        return 'cut'
+      }
       if (isClosed && open === null) return endOf(clock)
       if (open !== null && open.failures > failures && (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS)
         return 'refused'

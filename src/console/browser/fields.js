@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from './preact.js'
+import { html, useEffect, useRef, useState } from './preact.js'
 import { ApiFailure } from './api.js'
 import { Failure } from './parts.js'
 
@@ -25,6 +25,20 @@ export const problemOf = (problems, name) =>
     .filter(({ field }) => field === name)
     .map(({ problem }) => problem)
     .join('; ') || undefined
+
+/**
+ * What a form with several fields holds, as typed, by their names.
+ *
+ * @param {Record<string, string> | (() => Record<string, string>)} initial
+ */
+export function useValues(initial) {
+  const [values, setValues] = useState(initial)
+  const change = (/** @type {InputEvent} */ event) => {
+    const { name, value } = /** @type {HTMLInputElement} */ (event.currentTarget)
+    setValues((/** @type {Record<string, string>} */ previous) => ({ ...previous, [name]: value }))
+  }
+  return { values, setValues, change }
+}
 
 /** The form in which the first wrong field gets the focus. @param {unknown} problem changes with what is wrong */
 export function useWrongField(problem) {
@@ -78,6 +92,22 @@ export function Field({ field, value, problem, isAlone = false, onInput, onChang
     </div>
   `
 }
+
+/** @param {{ fields: FormField[], values: Record<string, string>, problems: FieldProblem[], onInput: (event: InputEvent) => void }} props */
+export const Fields = ({ fields, values, problems, onInput }) => html`
+  <div class="grid-form">
+    ${fields.map(
+      (field) =>
+        html`<${Field}
+          key=${field.name}
+          field=${field}
+          value=${values[field.name] ?? ''}
+          problem=${problemOf(problems, field.name)}
+          onInput=${onInput}
+        />`,
+    )}
+  </div>
+`
 
 /**
  * Why a form with several fields was refused: which of them are wrong, or what else is.

@@ -1,5 +1,5 @@
 /**
- * Where a button disappears with what it did, its section gets the focus, or else the page's heading: else the browser
+ * Where a button disappears with what it did, its section gets the focus, or the page's heading: else the browser
  * starts again at the top. The title follows the heading.
  *
  * @param {Element} root of the page
@@ -16,7 +16,7 @@ export function keepFocus(root) {
     const heading = root.querySelector('h1')
     const name = 'Partner Referral Service'
     if (heading !== null)
-      document.title = heading.closest('main#content') ? `${heading.textContent} · ${name}` : name
+      document.title = heading.closest('#content') ? `${heading.textContent} · ${name}` : name
     if (last === undefined || last.element.isConnected || document.activeElement !== document.body) return
     const { section } = last
     const nearest = section?.isConnected ? section : heading

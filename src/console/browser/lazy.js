@@ -5,7 +5,7 @@ import { Failure, Loading } from './parts.js'
 
 const AGAIN_MS = 1000
 const TRIES = 3
-/** When this tab was: not for ever. */
+/** When this tab was, so that it is not for ever. */
 const RELOADED = 'reloaded'
 const RELOAD_EVERY_MS = 60_000
 
@@ -28,12 +28,11 @@ async function persist(load, signal, tell) {
   return location.reload()
 }
 
-/** A component whose file is loaded when it is shown, and what is there until then. @param {(() => Promise<any>) | undefined} load */
+/** A component whose file is loaded when it is shown, and what is there until then. @param {() => Promise<any>} load */
 export function useLoaded(load) {
   const [Loaded, setLoaded] = useState(/** @type {any} */ (undefined))
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
   useEffect(() => {
-    if (load === undefined) return undefined
     const controller = new AbortController()
     void persist(load, controller.signal, setError).then((component) => setLoaded(() => component))
     return () => controller.abort()

@@ -142,7 +142,7 @@ function LiveMark() {
 /** @param {{ route: Route }} props */
 function View({ route }) {
   const name = viewOf(route)
-  const [Loaded, meanwhile] = useLoaded(Object.hasOwn(views, name) ? views[name] : noView)
+  const [Loaded, meanwhile] = useLoaded((Object.hasOwn(views, name) && views[name]) || noView)
   // at once: whoever types on is not taken back
   useLayoutEffect(() => {
     // a screen reader hears where it is

@@ -45,5 +45,5 @@ export interface Route {
 
 export type Tone = 'good' | 'busy' | 'bad' | 'quiet' | 'accent'
 
-/** How a state is called, and how it looks. */
+/** What a state is called, and how it looks. */
 export type States = Record<string, { text: string; tone: Tone }>

@@ -1,6 +1,6 @@
-import { html, useState } from '../preact.js'
+import { html } from '../preact.js'
 import { ApiFailure, call, offers } from '../api.js'
-import { Field, problemOf, problemsOf, Refusal, useWrongField } from '../fields.js'
+import { Fields, problemsOf, Refusal, useValues, useWrongField } from '../fields.js'
 import { styled } from '../styled.js'
 import { useAction } from '../parts.js'
 import { go, link } from '../route.js'
@@ -11,7 +11,7 @@ import { Scenarios } from './scenarios.js'
 await styled('forms.css', 'leads.css')
 
 export function NewLeadView() {
-  const [values, setValues] = useState(/** @type {() => Record<string, string>} */ (madeUp))
+  const { values, setValues, change } = useValues(madeUp)
   const { busy, error, run, clear } = useAction()
   const form = useWrongField(error)
   const { [KEY]: key = '', ...lead } = values
@@ -25,10 +25,6 @@ export function NewLeadView() {
       go(link(`leads/${id}`))
     })
   }
-  const change = (/** @type {InputEvent} */ event) => {
-    const { name, value } = /** @type {HTMLInputElement} */ (event.currentTarget)
-    setValues((/** @type {Record<string, string>} */ previous) => ({ ...previous, [name]: value }))
-  }
   const another = () => {
     setValues(madeUp())
     clear()
@@ -38,18 +34,7 @@ export function NewLeadView() {
     <div class="head"><h1 tabindex="-1">New lead</h1></div>
     <form class="card pad narrow" ref=${form} onSubmit=${submit} novalidate>
       <p class="dim">This borrower is made up. Change what you like.</p>
-      <div class="grid-form">
-        ${fields.map(
-          (field) =>
-            html`<${Field}
-              key=${field.name}
-              field=${field}
-              value=${values[field.name] ?? ''}
-              problem=${problemOf(problems, field.name)}
-              onInput=${change}
-            />`,
-        )}
-      </div>
+      <${Fields} fields=${fields} values=${values} problems=${problems} onInput=${change} />
       <${Refusal} what="Not created" error=${error} problems=${problems} fields=${fields} />
       <div class="actions">
         <button class="primary" type="submit" aria-disabled=${busy !== undefined}>

@@ -1,6 +1,6 @@
-import { html, useState } from '../preact.js'
+import { html } from '../preact.js'
 import { call } from '../api.js'
-import { Field, problemOf, problemsOf, Refusal, useWrongField } from '../fields.js'
+import { Fields, problemsOf, Refusal, useValues, useWrongField } from '../fields.js'
 import { touch } from '../live.js'
 import { useAction } from '../parts.js'
 import { go, link } from '../route.js'
@@ -64,7 +64,7 @@ function bodyOf({ size = '', seed = '', one_in: oneIn = '', ...mix }) {
 
 /** Starts a population. */
 export function RunPopulation() {
-  const [values, setValues] = useState(/** @type {Texts} */ ({ size: '30', seed: '', one_in: '', ...usual }))
+  const { values, change } = useValues({ size: '30', seed: '', one_in: '', ...usual })
   const { busy, error, run } = useAction()
   const problems = problemsOf(error, fields, nameOf)
   const form = useWrongField(error)
@@ -77,18 +77,6 @@ export function RunPopulation() {
       touch()
     })
   }
-  const change = (/** @type {InputEvent} */ event) => {
-    const { name, value } = /** @type {HTMLInputElement} */ (event.currentTarget)
-    setValues((/** @type {Texts} */ previous) => ({ ...previous, [name]: value }))
-  }
-  const toField = (/** @type {FormField} */ field) =>
-    html`<${Field}
-      key=${field.name}
-      field=${field}
-      value=${values[field.name] ?? ''}
-      problem=${problemOf(problems, field.name)}
-      onInput=${change}
-    />`
   return html`
     <section class="card pad" aria-labelledby="run">
       <h2 id="run">Run a population</h2>
@@ -97,11 +85,11 @@ export function RunPopulation() {
         go to your endpoint.
       </p>
       <form ref=${form} onSubmit=${submit} novalidate>
-        <div class="grid-form">${amounts.map(toField)}</div>
+        <${Fields} fields=${amounts} values=${values} problems=${problems} onInput=${change} />
         <details class="more">
           <summary>Journeys</summary>
           <p class="hint">How often each is drawn, in proportion to the others.</p>
-          <div class="grid-form">${weights.map(toField)}</div>
+          <${Fields} fields=${weights} values=${values} problems=${problems} onInput=${change} />
         </details>
         <${Refusal} what="Not started" error=${error} problems=${problems} fields=${fields} />
         <div class="actions">
