@@ -33,7 +33,7 @@ const amounts = [
     name: 'one_in',
     label: 'Refuse one webhook in … (optional)',
     type: 'number',
-    hint: 'With 20, about one in 20, at random. Your endpoint must be our sink.',
+    hint: 'For example, 20 refuses about one in 20, at random. Your endpoint must be our sink.',
   },
 ]
 /** @type {FormField[]} */
