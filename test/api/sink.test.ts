@@ -75,9 +75,12 @@ describe('what arrives at a sink', () => {
     const spelt = path.slice(0, -1) + `%${(path.at(-1) ?? '').charCodeAt(0).toString(16)}`
     const forge = (url: string) =>
       api.send({ method: 'POST', url, headers: { 'webhook-id': 'evt_own' }, payload: '{}' })
-    const forged = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => forge(index % 2 === 0 ? path : spelt)),
-    )
+    const forged: Awaited<ReturnType<typeof forge>>[] = []
+    // twenty at once, as more might wait too long for the database
+    for (let sent = 0; sent < 5; sent += 1)
+      forged.push(
+        ...(await Promise.all(Array.from({ length: 20 }, (_, n) => forge(n % 2 === 0 ? path : spelt)))),
+      )
     const statuses = forged.map(({ status }) => status)
     expect(statuses.filter((status) => status === 400)).toHaveLength(60)
     const refused = forged.filter(({ status }) => status === 429)
