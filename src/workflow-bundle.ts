@@ -1,17 +1,15 @@
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundle } from '@temporalio/worker'
 import { bundleOptions } from './core/temporal/worker-options.ts'
+import { hashOfProduct, root } from './config/sources.ts'
 
-const root = path.join(import.meta.dirname, '..')
-const modules = path.join(root, 'node_modules')
-/** npm's own record of what is installed. */
-const installed = path.join(modules, '.package-lock.json')
-const cacheFile = path.join(modules, '.cache/partner-referral-service/workflows.json')
+const cacheFile = path.join(root, 'node_modules/.cache/partner-referral-service/workflows.json')
 
 interface Kept {
   hash: string
+  /** Whether it has stacks of calls. */
+  callStacks: boolean
   code: string
 }
 
@@ -23,25 +21,14 @@ export async function workflowBundle({
   callStacks = false,
   keptFile = cacheFile,
 } = {}): Promise<WorkflowBundle> {
-  const hash = existsSync(installed) ? hashOfSources(callStacks) : undefined
+  // covers every file that might be bundled: to know which ones are, they would have to be bundled
+  const hash = hashOfProduct()
   const kept = readKept(keptFile)
-  if (kept !== undefined && kept.hash === hash) return { code: kept.code }
+  if (kept !== undefined && kept.hash === hash && kept.callStacks === callStacks) return { code: kept.code }
   const options = { ...bundleOptions({ callStacks }), logger: new DefaultLogger('WARN') }
   const { code } = await bundleWorkflowCode(options)
-  if (hash !== undefined) keep(keptFile, { hash, code })
+  if (hash !== undefined) keep(keptFile, { hash, callStacks, code })
   return { code }
-}
-
-/** Covers every file that might be bundled: to know which ones are, they would have to be bundled. */
-function hashOfSources(callStacks: boolean): string {
-  const hash = createHash('sha256').update(readFileSync(installed)).update(String(callStacks))
-  for (const folder of ['src', 'workflows']) {
-    const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).toSorted()
-    for (const file of files.filter((name) => name.endsWith('.ts'))) {
-      hash.update(file).update(readFileSync(path.join(root, folder, file)))
-    }
-  }
-  return hash.digest('hex')
 }
 
 function readKept(keptFile: string): Kept | undefined {

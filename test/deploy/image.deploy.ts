@@ -23,11 +23,18 @@ describe('the image', () => {
     )
   }, 600_000)
 
-  /** As the container runs it: without the preload of the scripts of package.json. */
+  /** As NODE_OPTIONS of the container has it. */
+  const options = () => ({ NODE_OPTIONS: `--require ${path.join(tree, 'src/preload.cjs')}` })
+
   const runProgram = async (...args: string[]) => {
     const { stdout } = await run(process.execPath, args, {
       cwd: tree,
-      env: { ...service.environment, MIGRATION_DATABASE_URL: service.ownerUrl, STAFF_NAME: 'ada' },
+      env: {
+        ...service.environment,
+        ...options(),
+        MIGRATION_DATABASE_URL: service.ownerUrl,
+        STAFF_NAME: 'ada',
+      },
     })
     return stdout
   }
@@ -66,6 +73,12 @@ describe('the image', () => {
     for (const { metricsPort } of [api, worker])
       expect((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status).toBe(200)
     expect(await Promise.all([worker.stop(), api.stop()])).toEqual([0, 0])
+  })
+
+  it('holds the bundles of the programs', async () => {
+    const current =
+      "const { bundleOf } = await import('./src/prepared.ts'); console.log(bundleOf('src/worker.ts'))"
+    expect(await runProgram('--input-type=module', '--eval', current)).toMatch(/dist.worker-\w+\.mjs\n$/)
   })
 
   it('holds the bundle of the workflows, and says so where it would have to make another', async () => {

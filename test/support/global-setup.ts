@@ -6,6 +6,7 @@ import type { Launched } from '../../src/embedded/launch.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
+import { bundlePrograms } from '../../src/program-bundle.ts'
 import { anyPort } from './any-port.ts'
 import { endSharedService, offerSharedService } from './global-shared.ts'
 import { makeTemplate } from './template-database.ts'
@@ -26,6 +27,8 @@ export default async function globalSetup(): Promise<void> {
   const [databaseUrl, temporalAddress] = await Promise.all([
     env.TEST_DATABASE_URL || startDatabase(),
     env.TEST_TEMPORAL_ADDRESS || startTemporalServer(),
+    // tests start them some two hundred times
+    bundlePrograms(),
   ])
   env.TEST_DATABASE_URL = databaseUrl
   env.TEST_TEMPORAL_ADDRESS = temporalAddress

@@ -6,7 +6,11 @@ import { atEnd } from './at-end.ts'
 const root = path.join(import.meta.dirname, '../..')
 
 /** What the scripts of package.json begin with: it also keeps compiled code, so a process starts in half the time. */
-export const preload = ['--require', path.join(root, 'src/preload.cjs')]
+export const preload = preloadOf(root)
+
+function preloadOf(product: string): string[] {
+  return ['--require', path.join(product, 'src/preload.cjs')]
+}
 
 export interface ServiceProcess {
   pid: number
@@ -31,7 +35,7 @@ function forkEntry(
 ): ChildProcess {
   return fork(path.join(product, entry), args, {
     cwd: product,
-    execArgv: preload,
+    execArgv: preloadOf(product),
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import path from 'node:path'
 import { defineConfig } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
 import { type Connection, noteCluster } from '../record/statements/generation.ts'
@@ -101,6 +102,9 @@ export function ormOptions(
     ensureDatabase: false,
     // each in a transaction of its own: one that makes an index concurrently would wait for all before it
     migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
+    // by name, which a bundle of the program finds, too
+    dynamicImportProvider: async (file): Promise<unknown> =>
+      import(`./migrations/${path.parse(file).name}.ts`),
     // they are in the migrations alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true, skipTables: [LOCK_TABLES] },
     pool: { min: 0, max: connections },
