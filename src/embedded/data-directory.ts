@@ -14,6 +14,8 @@ export const temporalData = {
   histories: 5,
   /** Temporal's development server makes them together with its data. */
   searchAttributes: Object.keys(searchAttributes),
+  /** Of a task queue. A task in one that is no longer read would wait forever. */
+  partitions: 1,
 }
 
 /** What one start keeps for the next. */

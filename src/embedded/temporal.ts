@@ -1,4 +1,5 @@
 import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
+import { temporalData } from './data-directory.ts'
 import { launch, type Launched } from './launch.ts'
 
 interface TemporalOptions {
@@ -54,6 +55,9 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     ['--dynamic-config-value', 'history.visibilityProcessorUpdateAckInterval="1s"'],
     // tasks of many leads of one partner don't keep those of others waiting
     ['--dynamic-config-value', 'matching.enableFairness=true'],
+    // with four, a task waits for a poller of its partition while others have nothing to do
+    ['--dynamic-config-value', `matching.numTaskqueueReadPartitions=${temporalData.partitions}`],
+    ['--dynamic-config-value', `matching.numTaskqueueWritePartitions=${temporalData.partitions}`],
     settings.flatMap((setting) => ['--dynamic-config-value', setting]),
     Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ['--log-level', 'error', '--color', 'never', '--disable-config-file'],

@@ -44,15 +44,17 @@ test.each(['data', 'embedded.json'])('removes Temporal’s workflows when Postgr
   expect(readdirSync(postgresFolder(dataDirectory))).not.toContain('data')
 })
 
-test.each([{}, { ...temporalData, histories: 1 }, { ...temporalData, searchAttributes: ['LeadId'] }])(
-  'removes Temporal’s workflows of an older version, and nothing of the record: %j',
-  (settings) => {
-    write('embedded.json', JSON.stringify(settings))
-    expect(removeUnusable(dataDirectory, false, {})).toBe(true)
-    expect(left()).toEqual(['embedded.json', 'run.json', 'temporal.log'])
-    expect(readdirSync(postgresFolder(dataDirectory))).toContain('data')
-  },
-)
+test.each([
+  {},
+  { ...temporalData, histories: 1 },
+  { ...temporalData, searchAttributes: ['LeadId'] },
+  { ...temporalData, partitions: 4 },
+])('removes Temporal’s workflows of an older version, and nothing of the record: %j', (settings) => {
+  write('embedded.json', JSON.stringify(settings))
+  expect(removeUnusable(dataDirectory, false, {})).toBe(true)
+  expect(left()).toEqual(['embedded.json', 'run.json', 'temporal.log'])
+  expect(readdirSync(postgresFolder(dataDirectory))).toContain('data')
+})
 
 test('keeps Temporal’s workflows when the record is in a PostgreSQL of somebody else', () => {
   lose('data')
