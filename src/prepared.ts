@@ -37,16 +37,18 @@ export function runPrepared(program: string): void {
 
 /** @returns the file to run in place of a program, as `src/server.ts`; `undefined` if it is out of date, or there is none. */
 export function bundleOf(program: string): string | undefined {
-  const manifest = readManifest()
-  const bundle = manifest?.programs[program]
-  return bundle !== undefined && manifest?.hash === hashOfProduct() ? path.join(folder, bundle) : undefined
+  const { hash, programs } = readManifest()
+  const bundle = programs?.[program]
+  return bundle !== undefined && hash !== undefined && hash === hashOfProduct()
+    ? path.join(folder, bundle)
+    : undefined
 }
 
-/** @returns `undefined` if nothing is prepared. */
-export function readManifest(): Manifest | undefined {
+/** @returns nothing if nothing is prepared. */
+export function readManifest(): Partial<Manifest> {
   try {
-    return JSON.parse(readFileSync(manifestFile, 'utf8')) as Manifest
+    return JSON.parse(readFileSync(manifestFile, 'utf8')) as Partial<Manifest>
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -20,7 +20,7 @@ const banner = "const require = process.getBuiltinModule('node:module').createRe
  */
 export async function bundlePrograms(): Promise<void> {
   const hash = hashOfProduct()
-  if (hash === undefined || readManifest()?.hash === hash) return
+  if (hash === undefined || readManifest().hash === hash) return
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: programs,

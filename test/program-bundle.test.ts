@@ -47,6 +47,8 @@ it('the stack of an error names lines of the sources', async () => {
 it('bundles anew only what is out of date', async () => {
   await bundle()
   const before = bundled()
+  writeFileSync(path.join(product, 'dist/manifest.json'), '{}')
+  expect(await runStaff()).toMatch(/^Usage: /)
   writeFileSync(path.join(product, 'dist/manifest.json'), '{"half')
   await bundle()
   expect(bundled()).toEqual(before)
