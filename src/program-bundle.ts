@@ -1,12 +1,23 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { folder, type Manifest, manifestFile, readManifest } from './prepared.ts'
 import { HOUR_MS } from './core/values/durations.ts'
 import { hashOfProduct, root } from './config/sources.ts'
 
-/** What people and deployments start most. */
-export const programs = ['src/server.ts', 'src/worker.ts', 'src/start.ts', 'src/staff.ts']
+/** What people and deployments start most, as far as it is there: the embedded servers can be taken out. */
+export const programs = ['src/server.ts', 'src/worker.ts', 'src/start.ts', 'src/staff.ts'].filter((file) =>
+  existsSync(path.join(root, file)),
+)
 
 /** Has native code or threads, or finds its files by where its code is. */
 const external = ['@temporalio/*', '@scalar/fastify-api-reference', 'esbuild', 'pino']
