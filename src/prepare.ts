@@ -4,11 +4,14 @@ import { bundlePrograms, programs } from './program-bundle.ts'
 import { root } from './config/sources.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 
-// npm runs this at the end of every install. What it makes only saves time: where it cannot be made, programs run from
-// their sources, and a worker bundles its workflows when it starts.
-await Promise.all([workflowBundle(), bundlePrograms()]).catch((error: unknown) =>
-  console.error(`Programs will start more slowly, because they could not be bundled: ${String(error)}`),
-)
+// npm runs this at the end of every install. Bundles of programs only save time: where they cannot be made, programs run
+// from their sources.
+await Promise.all([
+  workflowBundle(),
+  bundlePrograms().catch((error: unknown) =>
+    console.error(`Programs will start more slowly, because they could not be bundled: ${String(error)}`),
+  ),
+])
 // fills the compile cache (see preload.cjs), so that the first start is as fast as later ones
 await Promise.all(programs.map(load))
 

@@ -1,18 +1,10 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { folder, type Manifest, manifestFile, readManifest } from './prepared.ts'
 import { HOUR_MS } from './core/values/durations.ts'
 import { hashOfProduct, root } from './config/sources.ts'
+import { replaceFile } from './replace-file.ts'
 
 /** What people and deployments start most, as far as it is there: the embedded servers can be taken out. */
 export const programs = ['src/server.ts', 'src/worker.ts', 'src/start.ts', 'src/staff.ts'].filter((file) =>
@@ -20,7 +12,7 @@ export const programs = ['src/server.ts', 'src/worker.ts', 'src/start.ts', 'src/
 )
 
 /** Has native code or threads, or finds its files by where its code is. */
-const external = ['@temporalio/*', '@scalar/fastify-api-reference', 'esbuild', 'pino']
+const external = ['@temporalio/*', '@scalar/fastify-api-reference', 'pino']
 
 /** Packages that are CommonJS require what Node has. */
 const banner = "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);"
@@ -66,7 +58,7 @@ export async function bundlePrograms(): Promise<void> {
   replaceFile(manifestFile, JSON.stringify(manifest))
 }
 
-const posix = (file: string) => path.relative(folder, file).replaceAll('\\', '/')
+const fromBundle = (file: string) => path.relative(folder, file).replaceAll('\\', '/')
 
 /** A map of packages' lines, too, would be five times as large, and is read at each start: each line is the first one. */
 const FIRST_LINE = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(
@@ -78,7 +70,7 @@ const plugin: Plugin = {
   setup: (builder) => {
     // what the preload has read of the sources is not read again
     builder.onResolve({ filter: /\/sources\.ts$/ }, () => ({
-      path: posix(path.join(root, 'src/config/sources.ts')),
+      path: fromBundle(path.join(root, 'src/config/sources.ts')),
       external: true,
     }))
     builder.onLoad({ filter: /\.ts$/ }, ({ path: file }) => ({
@@ -93,21 +85,15 @@ const plugin: Plugin = {
 
 /** @returns the source, whose `import.meta` is about the source instead of about the bundle. */
 function aboutItself(file: string, source: string): string {
-  const url = `new URL('${posix(file)}', import.meta.url)`
+  const url = `new URL('${fromBundle(file)}', import.meta.url)`
   const folderOfIt = `process.getBuiltinModule('path').dirname(process.getBuiltinModule('url').fileURLToPath(${url}))`
   return source.replaceAll('import.meta.url', `${url}.href`).replaceAll('import.meta.dirname', folderOfIt)
 }
 
-/** A program loads everything when it starts. */
+/** What an earlier run made, but for what a program that is just starting may still load. */
 function removeFormer(): void {
   for (const name of readdirSync(folder)) {
     const file = path.join(folder, name)
     if (Date.now() - statSync(file).mtimeMs > HOUR_MS) rmSync(file)
   }
-}
-
-function replaceFile(file: string, contents: string | Uint8Array): void {
-  const unfinished = `${file}.${process.pid}`
-  writeFileSync(unfinished, contents)
-  renameSync(unfinished, file)
 }

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundle } from '@temporalio/worker'
 import { bundleOptions } from './core/temporal/worker-options.ts'
 import { hashOfProduct, root } from './config/sources.ts'
+import { replaceFile } from './replace-file.ts'
 
 const cacheFile = path.join(root, 'node_modules/.cache/partner-referral-service/workflows.json')
 
@@ -41,11 +42,9 @@ function readKept(keptFile: string): Kept | undefined {
 
 /** Where nothing can be written, as in a read-only container, every start bundles again. */
 function keep(keptFile: string, kept: Kept): void {
-  const unfinished = `${keptFile}.${process.pid}`
   try {
     mkdirSync(path.dirname(keptFile), { recursive: true })
-    writeFileSync(unfinished, JSON.stringify(kept))
-    renameSync(unfinished, keptFile)
+    replaceFile(keptFile, JSON.stringify(kept))
   } catch {
     // this only costs time at the next start
   }
