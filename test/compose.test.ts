@@ -89,6 +89,18 @@ describe('docker-compose.yml', () => {
     },
   )
 
+  it.each(Object.keys(programs) as (keyof typeof programs)[])(
+    'passes on to %s every setting of .env that it reads',
+    (program) => {
+      // the proxy serves TLS, the certificates’ files are on the host, and the image knows its commit
+      const notHere = ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'CERTIFICATE_FILES', 'GIT_COMMIT']
+      const needsNone = program === 'setup-temporal' ? ['ENVIRONMENT', 'DATABASE_URL', 'ALLOW_PLAINTEXT'] : []
+      const read = Object.keys(programs[program].shape)
+      const given = Object.keys(compose.services[program]?.environment ?? {})
+      expect(read.filter((name) => ![...given, ...notHere, ...needsNone].includes(name))).toEqual([])
+    },
+  )
+
   it.each(['api', 'worker', 'staff', 'migrate'] as const)(
     'has %s start with what it gives, as a sandbox and as production',
     (program) => {
