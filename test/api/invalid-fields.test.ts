@@ -51,8 +51,19 @@ describe('error.fields of INVALID_PAYLOAD', () => {
     ).toEqual([
       { field: 'event_payload.experian_gain', problem: 'must be an integer from -550 to 550' },
       { field: 'event_payload.transunion_gain', problem: 'must be an integer from -550 to 550' },
-      { field: 'event_payload.estimated_time_remaining', problem: 'must be such as "30-60 days"' },
+      {
+        field: 'event_payload.estimated_time_remaining',
+        problem: 'must be such as "30-60 days", the lower number first',
+      },
     ])
+    const backwards = {
+      ...gains,
+      experian_gain: 9,
+      transunion_gain: 9,
+      estimated_time_remaining: '60-30 days',
+    }
+    const request = { lead_id: 1, event_name: 'score_update', event_payload: backwards }
+    expect(await named('sandbox/simulate-event', request)).toEqual(['event_payload.estimated_time_remaining'])
     const events = [
       { event_name: 'contract_signed' },
       { event_name: 'score_update', event_payload: { a: 1 } },

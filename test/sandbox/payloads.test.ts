@@ -75,6 +75,13 @@ describe('a score update’s payload with more in it than gains', () => {
           'score_update: its payload has fields that gains do not have: ssn, name and 1 more. Nothing was recorded.',
       },
     })
+    const reversed = { ...GAINS, estimated_time_remaining: '60-30 days' }
+    const backwards = { name: 'score_update', id: 'a', event_payload: reversed } as const
+    await expect(handle().executeUpdate(milestoneUpdate, { args: [backwards] })).rejects.toMatchObject({
+      cause: {
+        message: expect.stringMatching(/^score_update: its payload is not well-formed: .*recorded\.$/),
+      },
+    })
     const simulation = { key: 'a', events: [{ name: 'score_update' as const, gains: laden('simulation') }] }
     await expect(handle().executeUpdate(simulateUpdate, { args: [simulation] })).rejects.toMatchObject({
       cause: { message: 'The argument is {"key": "…", "events": [{"name": …}, …]}.' },

@@ -18,6 +18,12 @@ function isGain(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= LARGEST_GAIN
 }
 
+function isTimeRemaining(value: unknown): boolean {
+  if (typeof value !== 'string' || !TIME_REMAINING.test(value)) return false
+  const [least = Infinity, most = 0] = value.split(/[- ]/, 2).map(Number)
+  return least <= most
+}
+
 const GAIN_FORM = `an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
 const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
 export const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
@@ -46,8 +52,8 @@ export function neededGains(value: object): { field: string; form: string }[] {
     .filter((name) => !isGain(fields[name]))
     .map((field): { field: string; form: string } => ({ field, form: GAIN_FORM }))
   const { estimated_time_remaining: time } = fields
-  if (typeof time !== 'string' || !TIME_REMAINING.test(time))
-    needs.push({ field: 'estimated_time_remaining', form: 'such as "30-60 days"' })
+  if (!isTimeRemaining(time))
+    needs.push({ field: 'estimated_time_remaining', form: 'such as "30-60 days", the lower number first' })
   return needs
 }
 
