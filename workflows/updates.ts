@@ -1,9 +1,10 @@
-import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
+import { CancellationScope, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
 import { signalledMilestones, type SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
+import { IDEMPOTENCY_KEY } from '../src/core/idempotency/decisions/idempotency-key.ts'
 import { isRecord, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
 import type { Journey } from './journey.ts'
-import { type MilestoneAnswer, milestoneUpdate } from './messages.ts'
+import { type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from './messages.ts'
 import { publishSoon } from './publish.ts'
 import { takeAnswer } from './standing.ts'
 
@@ -12,7 +13,10 @@ const PROVIDER_PATIENCE = '10 seconds'
 
 /** Milestones as updates: refused with a reason before they count, answered once they are recorded. */
 export function receiveUpdates(journey: Journey): void {
-  setHandler(milestoneUpdate, (request) => record(journey, request.name, request), {
+  // a request to cancel the workflow closes the lead, and interrupts nothing
+  const answer = (request: MilestoneRequest) =>
+    CancellationScope.nonCancellable(() => record(journey, request.name, request))
+  setHandler(milestoneUpdate, answer, {
     validator: (request: unknown) => validate(journey, request),
     description:
       'A milestone, answered with its outcome and event id. Argument: {"name": "contract_signed", "id": "…"}',
@@ -25,8 +29,13 @@ function validate({ phases }: Journey, request: unknown): void {
   if (name === undefined) {
     throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
   }
-  const [fault] = readMilestoneArgument(name, request).faults
-  if (fault !== undefined) throw new Error(`${name}: ${fault}. Nothing was recorded.`)
+  const { id = currentUpdateInfo()?.id, faults } = readMilestoneArgument(name, request)
+  if (faults.length > 0) throw new Error(`${name}: ${faults[0]}. Nothing was recorded.`)
+  // it becomes part of a key in the record, where PostgreSQL would refuse some for ever
+  if (id !== undefined && !IDEMPOTENCY_KEY.test(id))
+    throw new Error(
+      'The ID of the update is not 1 to 255 visible ASCII characters: send it without one, or with an id in its argument.',
+    )
   if (phases.lead !== 'open') throw new Error('The lead is closed: it takes no more milestones.')
 }
 

@@ -7,6 +7,7 @@ import {
   signalledMilestones,
 } from '../../src/core/leads/decisions/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
+import { holdRow } from '../support/row-lock.ts'
 import { until } from '../support/until.ts'
 import { sharedFixture, type Fixture } from './scenes.ts'
 
@@ -94,7 +95,8 @@ describe('whatever is sent to a lead', () => {
 
   it('is answered when it is sent as an update, and refused with a reason when it is wrong', async () => {
     const leadId = await fixture.leads.start()
-    const update = (request: unknown) => handleOf(leadId).executeUpdate('milestone', { args: [request] })
+    const update = (request: unknown, updateId?: string) =>
+      handleOf(leadId).executeUpdate('milestone', { args: [request], updateId })
     const first = await update({ name: 'contract_signed' })
     expect(first).toEqual({ outcome: 'recorded', event_id: expect.stringMatching(/^evt_/) })
     expect(await update({ name: 'contract_signed' })).toEqual({ ...(first as object), outcome: 'repeated' })
@@ -105,7 +107,35 @@ describe('whatever is sent to a lead', () => {
     await expect(update('secret')).rejects.not.toMatchObject({
       cause: { message: expect.stringContaining('secret') },
     })
-    expect((await fixture.leads.names(leadId)).slice(1)).toEqual(['contract_signed', 'score_update'])
+    // PostgreSQL takes no such text
+    const chat = { name: 'client_engaged_in_chat' }
+    await expect(update(chat, 'a\u0000b')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('The ID of the update is not 1 to 255 visible') },
+    })
+    expect(await update({ ...chat, id: 'b' }, 'a\u0000c')).toMatchObject({ outcome: 'recorded' })
+    expect((await fixture.leads.names(leadId)).slice(1)).toEqual([
+      'contract_signed',
+      'score_update',
+      chat.name,
+    ])
+  })
+
+  it('is recorded and answered if a cancellation is requested meanwhile, which closes the lead', async () => {
+    const leadId = await fixture.leads.start()
+    const lead = await holdRow(fixture.service.sql, 'leads', `id = ${leadId}`)
+    const started = (name: string, request: unknown) =>
+      handleOf(leadId).startUpdate(name, { args: [request], waitForStage: 'ACCEPTED' })
+    const first = await started('milestone', { name: 'contract_signed' })
+    const events = [{ name: 'escrow_funded' }, { name: 'client_engaged_in_chat' }]
+    const second = await started('simulate', { key: 'a', events })
+    await handleOf(leadId).signal('play', { key: 'b', events: [{ name: 'client_engaged_in_chat' }] })
+    await lead.reached()
+    await handleOf(leadId).cancel()
+    await lead.release()
+    expect(await first.result()).toMatchObject({ outcome: 'recorded' })
+    expect(await second.result()).toMatchObject([{ outcome: 'recorded' }, { outcome: 'recorded' }])
+    expect(await handleOf(leadId).result()).toBe('canceled')
+    expect((await handleOf(leadId).describe()).status.name).toBe('COMPLETED')
   })
 
   it('is not doubled by a reset', async () => {

@@ -24,7 +24,10 @@ import { takeAnswer } from '../standing.ts'
 
 /** Milestones that a partner simulates in a sandbox: recorded as others are, answered once all are. */
 export function receiveSimulations(journey: Journey): void {
-  setHandler(simulateUpdate, (request) => simulate(journey, request), {
+  // a request to cancel the workflow closes the lead, and interrupts nothing
+  const answer = (request: SimulateRequest) =>
+    CancellationScope.nonCancellable(() => simulate(journey, request))
+  setHandler(simulateUpdate, answer, {
     validator: (request: unknown) => validate(journey, request),
     description:
       'Sandbox only. Milestones in their order. Argument: {"key": "…", "events": [{"name": "contract_signed"}]}',
@@ -42,7 +45,7 @@ export const scenarioSignals = (journey: Journey): SignalHandler[] => [
   {
     signal: playSignal,
     description: 'From the service itself, in a sandbox: milestones of a scenario',
-    act: (argument) => play(journey, argument),
+    act: (argument) => CancellationScope.nonCancellable(() => play(journey, argument)),
   },
 ]
 
@@ -68,8 +71,8 @@ async function endOf(journey: Journey, request: SimulateRequest): Promise<Played
 
 async function tellScenario(leadId: number, played: Played): Promise<void> {
   const scenario = getExternalWorkflowHandle(scenarioId(leadId))
-  // one that is over by now needs no answer; and a lead that is canceled still gives one
-  await CancellationScope.nonCancellable(() => scenario.signal(playedSignal, played)).catch(() => undefined)
+  // one that is over by now needs no answer
+  await scenario.signal(playedSignal, played).catch(() => undefined)
 }
 
 async function simulate(journey: Journey, request: SimulateRequest): Promise<MilestoneAnswer[]> {
