@@ -77,21 +77,22 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
   })
 }
 
-/** Answers the open ones that were canceled. Settled ones are not sent again. */
+/** Answers the open ones that were canceled. Settled ones are not sent again: open ones first, which may yet be marked. */
 async function cancelDeliveries(trx: Sql, leadIds: readonly number[]) {
+  const open = await trx
+    .updateTable('deliveries')
+    .set({ ...canceled, resend_requested_at: null })
+    .where('lead_id', 'in', leadIds)
+    .where('state', '=', 'pending')
+    .returning('lead_id')
+    .execute()
   await trx
     .updateTable('deliveries')
     .set({ resend_requested_at: null })
     .where('lead_id', 'in', leadIds)
     .where('resend_requested_at', 'is not', null)
     .execute()
-  return trx
-    .updateTable('deliveries')
-    .set(canceled)
-    .where('lead_id', 'in', leadIds)
-    .where('state', '=', 'pending')
-    .returning('lead_id')
-    .execute()
+  return open
 }
 
 /** Empties that by which mails to an address are counted. */

@@ -35,6 +35,8 @@ export async function beginAttempt(
   encryptionKeys: readonly Buffer[],
 ): Promise<Begun> {
   return sql.transaction().execute(async (trx) => {
+    // others meet an erasure at the delivery, which it cancels, or whose mark it removes
+    if (trigger === 'replay') await shareLead(trx, leadId)
     const delivery = await lockDelivery(trx, leadId, sequence)
     if (delivery === undefined) return { kind: 'missing' }
     // settled before that, and asked for again: by a replay that has listed it
@@ -52,6 +54,11 @@ export async function beginAttempt(
     if (decision.kind === 'forget') return forget(trx, facts, decision)
     return decision.kind === 'send' ? send(trx, facts, locked, decision.as, encryptionKeys) : decision
   })
+}
+
+/** An erasure of the lead has been committed then, or waits until the attempt is in the record, and for its end. */
+async function shareLead(trx: Sql, leadId: number): Promise<void> {
+  await trx.selectFrom('leads').select('id').where('id', '=', leadId).forShare().execute()
 }
 
 async function lockDelivery(trx: Sql, leadId: number, sequence: number) {

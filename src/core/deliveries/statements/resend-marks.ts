@@ -44,12 +44,25 @@ export async function requestResends(
   })
 }
 
+/** Their leads are locked, so that an erasure comes before or after: it removes the marks that there are. */
 async function mark(trx: Sql, partnerId: number, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return
   await trx
+    .with('kept', (cte) =>
+      cte
+        .selectFrom('leads')
+        .select('id')
+        .where('id', 'in', (eb) =>
+          eb.selectFrom('deliveries').select('lead_id').where('event_id', 'in', eventIds),
+        )
+        .where('erased_at', 'is', null)
+        .orderBy('id')
+        .forShare(),
+    )
     .updateTable('deliveries')
     .set({ resend_requested_at: raw<Date>`clock_timestamp()` })
     .where('event_id', 'in', eventIds)
+    .where('lead_id', 'in', (eb) => eb.selectFrom('kept').select('id'))
     .where('partner_id', '=', partnerId)
     .where('state', 'in', settled)
     .execute()

@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { emptyLeads } from '../../src/capabilities/erasure/statements/empty.ts'
+import type { DeliveryState } from '../../src/core/deliveries/decisions/delivery.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
+import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
+import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
+import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { fillDeliveries } from '../support/deliveries.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { holdRow } from '../support/row-lock.ts'
+
+describe('a webhook that is asked for again as its lead is erased', () => {
+  let sql: Sql
+  let partnerId: number
+
+  beforeAll(async () => {
+    ;({ sql, partnerId } = await openDatabase())
+    await setEndpoint(sql, partnerId, { url: 'https://lender.example/hooks', secret: () => '' })
+  })
+
+  const deliveryOf = (eventId: string) =>
+    sql
+      .selectFrom('deliveries')
+      .select(['lead_id', 'sequence', 'state', 'resend_requested_at'])
+      .where('event_id', '=', eventId)
+      .executeTakeFirstOrThrow()
+  const attemptsAt = (eventId: string) =>
+    sql.selectFrom('attempts').select('id').where('event_id', '=', eventId).execute()
+  async function addWebhook(state: DeliveryState) {
+    const [eventId = ''] = await fillDeliveries(sql, partnerId, 1, state)
+    return { eventId, leadId: (await deliveryOf(eventId)).lead_id }
+  }
+  const erase = (trx: Sql, leadId: number) => emptyLeads(trx, [leadId])
+
+  it.each(['delivered', 'given_up'] as const)(
+    'is not marked if it was %s and the erasure comes first',
+    async (state) => {
+      const { eventId, leadId } = await addWebhook(state)
+      const { eventId: other } = await addWebhook(state)
+      const lead = await holdRow(sql, 'leads', `id = ${leadId}`)
+      const requested = requestResends(sql, partnerId, [eventId, other])
+      await lead.reached()
+      await lead.release((trx) => erase(trx, leadId))
+      await requested
+      expect(await deliveryOf(eventId)).toMatchObject({ state, resend_requested_at: null })
+      expect((await deliveryOf(other)).resend_requested_at).not.toBeNull()
+    },
+  )
+
+  it('loses its mark if the erasure comes second', async () => {
+    const { eventId, leadId } = await addWebhook('delivered')
+    await requestResends(sql, partnerId, [eventId])
+    expect((await deliveryOf(eventId)).resend_requested_at).not.toBeNull()
+    await sql.transaction().execute((trx) => erase(trx, leadId))
+    expect((await deliveryOf(eventId)).resend_requested_at).toBeNull()
+  })
+
+  it('is canceled without a mark if it is open, and is asked for while the erasure waits for it', async () => {
+    const { eventId, leadId } = await addWebhook('pending')
+    const delivery = await holdRow(sql, 'deliveries', `event_id = '${eventId}'`)
+    const erased = sql.transaction().execute((trx) => erase(trx, leadId))
+    await delivery.reached()
+    await delivery.release((trx) => requestAttempt(trx, { eventId }))
+    await erased
+    expect(await deliveryOf(eventId)).toMatchObject({ state: 'canceled', resend_requested_at: null })
+  })
+
+  it('is not replayed if the erasure comes first', async () => {
+    const { eventId, leadId } = await addWebhook('delivered')
+    const lead = await holdRow(sql, 'leads', `id = ${leadId}`)
+    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, [])
+    await lead.reached()
+    await lead.release((trx) => erase(trx, leadId))
+    expect(await begun).toEqual({ kind: 'settled', state: 'canceled' })
+    expect(await attemptsAt(eventId)).toEqual([])
+  })
+})
