@@ -8,7 +8,7 @@ import {
 import type { Sql } from '../src/core/database/orm.ts'
 import { partnerOfEndpoint } from '../src/core/endpoints/statements/review.ts'
 import type { Environment } from '../src/core/values/environment.ts'
-import { mailBoth } from './mail-both.ts'
+import { mailBoth, type SentMails, sentBefore } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'
 import { describeNotice } from './notice-mail.ts'
 
@@ -24,9 +24,11 @@ interface Dependencies {
 /**
  * Mails the notices that are owed to an endpoint's partner and to staff. A crash between sending and marking repeats a
  * mail under the same Message-ID.
+ *
+ * @throws {ApplicationFailure} once all were tried, if one was refused.
  */
 export function notifyActivity({ sql, environment, mailer, staffEmail, log }: Dependencies) {
-  const send = async (partnerId: number, notice: UnsentNotice): Promise<void> => {
+  const send = async (partnerId: number, notice: UnsentNotice, sent: SentMails): Promise<void> => {
     const facts = await noticeFacts(sql, partnerId, notice.eventId)
     const texts = describeNotice(partnerId, notice.kind, facts, environment)
     const id = `notice-${partnerId}-${notice.kind}-${notice.owedAt.getTime()}`
@@ -35,6 +37,7 @@ export function notifyActivity({ sql, environment, mailer, staffEmail, log }: De
       { id, partner_id: partnerId },
       { partner: facts.contact_email, staff: staffEmail },
       texts,
+      sent,
     )
     await markSent(sql, partnerId, notice)
     log.warn({ notice: notice.kind, partner_id: partnerId, event_id: notice.eventId, mail }, texts.subject)
@@ -43,7 +46,11 @@ export function notifyActivity({ sql, environment, mailer, staffEmail, log }: De
   return async (endpointId: number): Promise<number> => {
     const partnerId = await partnerOfEndpoint(sql, endpointId)
     const notices = await unsentNotices(sql, partnerId)
-    for (const notice of notices) await send(partnerId, notice)
+    const sent = sentBefore()
+    const failures: unknown[] = []
+    for (const notice of notices)
+      await send(partnerId, notice, sent).catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
     return notices.length
   }
 }

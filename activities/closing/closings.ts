@@ -10,7 +10,7 @@ import {
 import type { Sql } from '../../src/core/database/orm.ts'
 import type { AnyCloseReason } from '../../src/core/leads/decisions/reasons.ts'
 import { again } from '../again.ts'
-import { hasTold, mailBoth } from '../mail-both.ts'
+import { hasTold, mailBoth, sentBefore } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 import { describeClosing } from './closing-mail.ts'
 
@@ -59,7 +59,7 @@ export function closingActivities({ sql, askToClose, mailer, staffEmail, log }: 
       const texts = describeClosing(facts)
       const about = { partner_id: facts.partnerId, lead_id: leadId }
       const to = { partner: facts.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, { id: `closing-${facts.id}`, ...about }, to, texts)
+      const mail = await mailBoth(mailer, { id: `closing-${facts.id}`, ...about }, to, texts, sentBefore())
       log.warn({ notice: 'closing', ...about, mail }, texts.subject)
       if (!hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Digest } from '../../src/capabilities/closing/statements/dormancy.ts'
 import { formatTimestamp } from '../../src/core/values/timestamps.ts'
-import { hasTold, mailBoth } from '../mail-both.ts'
+import { hasTold, mailBoth, type Mailed } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 
 /** How many leads an email names. */
@@ -15,6 +15,8 @@ interface Dependencies {
 
 /** Emails a partner, and staff, about leads in which nothing happens; a repeat has the same Message-IDs. */
 export function dormancyTeller({ mailer, staffEmail, log }: Dependencies) {
+  /** Of this process: staff are not told again each time that a partner's address is refused. */
+  const sent = new Set<string>()
   return async (digest: Digest): Promise<boolean> => {
     const { partnerId, month, contactEmail, leadIds } = digest
     const texts = describeDormancy(digest)
@@ -25,7 +27,8 @@ export function dormancyTeller({ mailer, staffEmail, log }: Dependencies) {
       { id, partner_id: partnerId },
       { partner: contactEmail, staff: staffEmail },
       texts,
-    ).catch(() => ({ partner: 'failed' as const, staff: 'failed' as const }))
+      sent,
+    ).catch((): Mailed => ({ partner: 'failed', staff: 'failed' }))
     log.warn({ notice: 'dormancy', partner_id: partnerId, leads: leadIds.length, mail }, texts.subject)
     return hasTold(mail)
   }

@@ -8,7 +8,7 @@ import type { Sql } from '../../src/core/database/orm.ts'
 import type { ErasureReview } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { again } from '../again.ts'
 import { describeErasure } from './erasure-mail.ts'
-import { hasTold, mailBoth } from '../mail-both.ts'
+import { hasTold, mailBoth, sentBefore } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 
 interface Dependencies {
@@ -61,7 +61,7 @@ export function erasureActivities(dependencies: Dependencies) {
       const texts = describeErasure(facts)
       const about = { partner_id: facts.partnerId, lead_id: leadId }
       const to = { partner: facts.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, { id: `erasure-${facts.id}`, ...about }, to, texts)
+      const mail = await mailBoth(mailer, { id: `erasure-${facts.id}`, ...about }, to, texts, sentBefore())
       log.warn({ notice: 'erasure', ...about, mail }, texts.subject)
       if (facts.isAnnounced && !hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)

@@ -10,6 +10,7 @@ import {
   readRestore,
   restoredUntil,
 } from '../../src/capabilities/restore/statements/restores.ts'
+import { DAY_MS } from '../../src/core/values/durations.ts'
 import { referralId } from '../../src/core/temporal/names.ts'
 import { again } from '../again.ts'
 import { mailBoth } from '../mail-both.ts'
@@ -19,6 +20,8 @@ import { describeRestore } from './restore-mail.ts'
 /** Workflows that take over at a time: below live traffic. */
 const IN_FLIGHT = 8
 const PAGE = 200
+/** Before partners are mailed again whose address was refused. */
+const UNMAILED_MS = 10 * 60 * 1000
 
 interface Dependencies {
   sql: Sql
@@ -89,25 +92,41 @@ export function restoreActivities({
       return { looked: seen.size, unanswered }
     },
 
-    /** Answers how many it told; after a crash it continues with the next. */
+    /**
+     * Answers how many it told; after a crash it continues with the next. One whose address is refused keeps no other
+     * from the news.
+     *
+     * @throws {ApplicationFailure} "again" while some are left, for a day.
+     */
     async tellPartners(generation: number): Promise<number> {
       const restore = await readRestore(sql, generation)
-      let { after, told } = (activityInfo().heartbeatDetails ?? { after: 0, told: 0 }) as Progress
-      for (const partner of await partnersToTell(sql, generation, after)) {
+      const { heartbeatDetails, scheduledTimestampMs } = activityInfo()
+      const { after, left, told: before } = (heartbeatDetails ?? NOBODY_TOLD) as Progress
+      let told = before
+      const waiting = new Map(left)
+      const tell = async (partner: Told, sent: Set<string>) => {
         const losses = await lossesOf(sql, generation, partner.id)
-        const to = { partner: partner.contact_email, staff: staffEmail }
         const texts = describeRestore(partner, restore, losses)
-        const mail = await mailBoth(
-          mailer,
-          { id: `restored-${generation}-${partner.id}`, partner_id: partner.id },
-          to,
-          texts,
-        )
+        const id = `restored-${generation}-${partner.id}`
+        const to = { partner: partner.contact_email, staff: staffEmail }
+        const mail = await mailBoth(mailer, { id, partner_id: partner.id }, to, texts, sent)
         log.warn({ notice: 'restored', partner_id: partner.id, losses: losses.length, mail }, texts.subject)
-        after = partner.id
-        told += 1
-        heartbeat({ after, told } satisfies Progress)
       }
+      for (const partner of await partnersToTell(sql, generation)) {
+        if (partner.id <= after && !waiting.has(partner.id)) continue
+        const sent = new Set(waiting.get(partner.id))
+        try {
+          await tell(partner, sent)
+          told += 1
+          waiting.delete(partner.id)
+        } catch (err) {
+          waiting.set(partner.id, [...sent])
+          log.error({ err, partner_id: partner.id }, 'a partner could not be told of a restore')
+        }
+        heartbeat({ after: Math.max(after, partner.id), told, left: [...waiting] } satisfies Progress)
+      }
+      if (waiting.size > 0 && Date.now() - scheduledTimestampMs < DAY_MS)
+        throw again(`${waiting.size} partners could not be told by email`, UNMAILED_MS)
       return told
     },
 
@@ -115,8 +134,13 @@ export function restoreActivities({
   }
 }
 
-/** Heartbeat details: partners up to that id are told. */
+/** Heartbeat details: partners up to that id are told, except those that are left, with the ids of mails that were sent. */
 interface Progress {
   after: number
   told: number
+  left: [number, string[]][]
 }
+
+const NOBODY_TOLD: Progress = { after: 0, told: 0, left: [] }
+
+type Told = Awaited<ReturnType<typeof partnersToTell>>[number]

@@ -9,7 +9,7 @@ import {
 import type { Sql } from '../../src/core/database/orm.ts'
 import { again } from '../again.ts'
 import { describeChange } from './change-mail.ts'
-import { mailBoth } from '../mail-both.ts'
+import { mailBoth, sentBefore } from '../mail-both.ts'
 import type { Mailer } from '../mailer.ts'
 
 interface Dependencies {
@@ -46,6 +46,7 @@ export function endpointChangeActivities(dependencies: Dependencies) {
         { id: `endpoint-change-${changeId}`, partner_id: change.partnerId },
         to,
         texts,
+        sentBefore(),
       )
       log.warn({ change_id: changeId, partner_id: change.partnerId, mail }, texts.subject)
       if (mail.partner !== 'sent')

@@ -1,8 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { MockActivityEnvironment } from '@temporalio/testing'
 import { sql as raw } from 'kysely'
 import { createMailer } from '../../activities/mailer.ts'
 import { notifyActivity } from '../../activities/notify.ts'
-import { type EndpointReview, reviewEndpoint } from '../../src/core/endpoints/statements/review.ts'
+import {
+  type EndpointReview,
+  reviewEndpoint,
+  setNextProbe,
+} from '../../src/core/endpoints/statements/review.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { columnsOf, endpointsAtWork } from '../../src/core/endpoints/statements/states.ts'
 import { oweNotice } from '../../src/core/endpoints/statements/notices.ts'
@@ -21,7 +26,7 @@ describe('telling a partner and staff of an endpoint', () => {
   let partnerId: number
   let endpointId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
-  let notify: ReturnType<typeof notifyActivity>
+  let activity: ReturnType<typeof notifyActivity>
   let review: (id: number) => Promise<EndpointReview | undefined>
   const logged: string[] = []
 
@@ -36,7 +41,7 @@ describe('telling a partner and staff of an endpoint', () => {
       allowDomains: [],
     })
     const log = createLogger('info', 'worker', { destination: { write: (line) => void logged.push(line) } })
-    notify = notifyActivity({
+    activity = notifyActivity({
       sql,
       environment: 'production',
       mailer,
@@ -77,6 +82,20 @@ describe('telling a partner and staff of an endpoint', () => {
       })
       .execute()
 
+  /** A try, which knows what earlier ones have said of themselves. */
+  async function attempt(heartbeatDetails?: unknown) {
+    const environment = new MockActivityEnvironment({ heartbeatDetails })
+    let said = heartbeatDetails
+    environment.on('heartbeat', (details: unknown) => void (said = details))
+    const end = await environment.run(activity, endpointId).then(
+      (count) => ({ count }),
+      (error: Error) => ({ error: error.message }),
+    )
+    return { ...end, said }
+  }
+  async function notify(id: number): Promise<number> {
+    return new MockActivityEnvironment().run(activity, id)
+  }
   const tell = async () => {
     await review(endpointId)
     await notify(endpointId)
@@ -134,7 +153,7 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(await notify(endpointId)).toBe(1)
     await activate()
     // the sweep starts the workflow that tells of it
-    expect(await endpointsAtWork(sql, 10)).toEqual([{ id: endpointId, isDraining: false }])
+    expect(await endpointsAtWork(sql, 10)).toEqual([{ id: endpointId, isUrgent: false }])
     await review(endpointId)
     await notify(endpointId)
     expect(subjects('tech@lender.example').at(-1)).toMatch(/works again/)
@@ -167,6 +186,44 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(await notify(endpointId)).toBe(1)
     expect(mailServer.mails).toHaveLength(2)
     expect(logged.join('')).not.toContain('lender.example')
+  })
+
+  it('tells staff once if the partner’s address is refused, of each notice, and the partner when it no longer is', async () => {
+    mailServer.refusing = ['tech@lender.example']
+    await owe('failing')
+    await owe('given_up')
+    const first = await attempt()
+    expect(first).toMatchObject({ error: expect.stringMatching(/^the mail could not be sent/) })
+    const second = await attempt(first.said)
+    expect(second).toMatchObject({ error: expect.stringMatching(/^the mail could not be sent/) })
+    const of = ['Webhook endpoint is failing: First Lender', 'A webhook was given up: First Lender']
+    expect(subjects('staff@service.example')).toEqual(of)
+    expect(subjects('tech@lender.example')).toEqual([])
+    mailServer.refusing = false
+    expect(await attempt(second.said)).toMatchObject({ count: 2 })
+    expect(subjects('tech@lender.example')).toEqual(of)
+    expect(subjects('staff@service.example')).toEqual(of)
+  })
+
+  it('does not mail the partner again because staff’s address is refused', async () => {
+    mailServer.refusing = ['staff@service.example']
+    await owe('failing')
+    expect(await attempt()).toMatchObject({ count: 1 })
+    expect(await attempt()).toMatchObject({ count: 0 })
+    expect(subjects('tech@lender.example')).toEqual(['Webhook endpoint is failing: First Lender'])
+    expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ mail: { partner: 'sent', staff: 'failed' } }),
+    ])
+  })
+
+  it('is no reason to wait with probes: the workflow is told of a pause that it has not seen', async () => {
+    await sql.updateTable('endpoints').set(columnsOf('gone')).execute()
+    expect(await endpointsAtWork(sql, 10)).toEqual([{ id: endpointId, isUrgent: true }])
+    const seen = (await review(endpointId))!
+    await setNextProbe(sql, endpointId, seen.since, new Date())
+    expect(await endpointsAtWork(sql, 10)).toEqual([{ id: endpointId, isUrgent: false }])
+    await pauseEndpoint(sql, partnerId)
+    expect(await endpointsAtWork(sql, 10)).toEqual([{ id: endpointId, isUrgent: false }])
   })
 
   it('writes a line into the log, and no secret of the URL into a mail', async () => {

@@ -10,8 +10,8 @@ export interface ReceivedMail {
 }
 
 /**
- * A mail server that takes any password and keeps what it takes; `refusing` makes it refuse everything, and
- * while `answering` is not resolved it has taken a mail and does not say so.
+ * A mail server that takes any password and keeps what it takes; `refusing` makes it refuse everything, or those
+ * addresses, and while `answering` is not resolved it has taken a mail and does not say so.
  */
 export async function startMailServer() {
   const mails: ReceivedMail[] = []
@@ -20,7 +20,7 @@ export async function startMailServer() {
     mails,
     /** Everybody whom somebody wanted to mail, whatever came of it. */
     recipients: [] as string[],
-    refusing: false,
+    refusing: false as boolean | readonly string[],
     refused: [] as string[],
     answering: Promise.resolve(),
   }
@@ -32,7 +32,8 @@ export async function startMailServer() {
     logger: false,
     onRcptTo: ({ address }, _session, done) => {
       mailServer.recipients.push(address)
-      if (!mailServer.refusing) return done()
+      const { refusing } = mailServer
+      if (Array.isArray(refusing) ? !refusing.includes(address) : !refusing) return done()
       mailServer.refused.push(address)
       done(new Error(`<${address}>: mailbox is not available`))
     },

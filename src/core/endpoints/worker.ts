@@ -6,19 +6,19 @@ import { turnIncidents } from './statements/incidents.ts'
 import { endpointsAtWork } from './statements/states.ts'
 import type { StartEndpoint } from './workflows/endpoints.ts'
 
-/** Endpoints that are paused or drain, or have emails to send. One that drains is told to look at the record. */
+/** Endpoints that are paused or drain, or have emails to send. One is told to look at the record if it is urgent. */
 export function endpointsLeftOut(startEndpoint: StartEndpoint): Swept {
-  let draining = new Set<number>()
+  let urgent = new Set<number>()
   return {
     failure: 'cannot start an endpoint’s workflow; trying again every minute',
     idName: 'endpoint_id',
     workflowId: endpointWorkflowId,
     async find(sql, limit) {
       const found = await endpointsAtWork(sql, limit)
-      draining = new Set(found.flatMap(({ id, isDraining }) => (isDraining ? id : [])))
+      urgent = new Set(found.flatMap(({ id, isUrgent }) => (isUrgent ? id : [])))
       return found.map(({ id }) => id)
     },
-    start: (id) => startEndpoint(id, { quietly: !draining.has(id) }),
+    start: (id) => startEndpoint(id, { quietly: !urgent.has(id) }),
   }
 }
 

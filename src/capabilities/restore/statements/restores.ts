@@ -102,12 +102,11 @@ export async function lossesOf(sql: Sql, generation: number, partnerId?: number)
     .execute()
 }
 
-/** Partners after `afterId` that have leads, or had some that are lost. */
-export async function partnersToTell(sql: Sql, generation: number, afterId: number) {
+/** Partners that have leads, or had some that are lost, by id. */
+export async function partnersToTell(sql: Sql, generation: number) {
   return sql
     .selectFrom('partners')
     .select(['id', 'name', 'contact_email'])
-    .where('id', '>', afterId)
     .where((eb) =>
       eb.or([
         eb.exists(eb.selectFrom('leads').select('leads.id').whereRef('partner_id', '=', 'partners.id')),
