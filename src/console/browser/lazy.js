@@ -5,7 +5,7 @@ import { Failure, Loading } from './parts.js'
 
 const AGAIN_MS = 1000
 const TRIES = 3
-/** When this tab was, so that it is not for ever. */
+/** When this tab last reloaded: it does so once a minute at most, not forever. */
 const RELOADED = 'reloaded'
 const RELOAD_EVERY_MS = 60_000
 

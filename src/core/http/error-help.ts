@@ -20,7 +20,7 @@ export const errorHelp: Record<ErrorCode, { meaning: string; remedy: string }> =
     meaning: 'no such lead or event of yours, or no such path',
     remedy: 'check `lead_id` and path',
   },
-  METHOD_NOT_ALLOWED: { meaning: 'not the method of this path', remedy: 'use `POST`' },
+  METHOD_NOT_ALLOWED: { meaning: 'not the method of this path', remedy: 'use a method that `Allow` names' },
   NO_ENDPOINT: { meaning: 'you have set no URL yet', remedy: 'call set-endpoint' },
   NO_CANDIDATE: { meaning: 'there is no URL that is to be certified', remedy: 'call set-endpoint' },
   PAUSED_BY_STAFF: { meaning: 'our staff paused your endpoint', remedy: 'contact us' },
@@ -28,7 +28,10 @@ export const errorHelp: Record<ErrorCode, { meaning: string; remedy: string }> =
     meaning: 'sandbox only: your endpoint is paused, and its webhooks are held',
     remedy: 'call resume-endpoint',
   },
-  LEAD_CLOSED: { meaning: 'the lead is closed, which is final', remedy: 'use another lead' },
+  LEAD_CLOSED: {
+    meaning: 'the lead is closed, which is final',
+    remedy: 'to continue with the borrower, create another lead',
+  },
   LEAD_HELD: { meaning: 'the law requires that the lead’s data is kept', remedy: 'the message says why' },
   LEAD_FULL: { meaning: 'sandbox only: the lead has as many events as it can', remedy: 'use another lead' },
   CLOCK_MOVING: {

@@ -149,7 +149,7 @@ ${table(
 )}
 
 A \`score_update\` is sent every ${SCORE_PERIOD_MS / DAY_MS} days after \`escrow_funded\`. A lead is closed \
-${LATE_FACTS_MS / DAY_MS} days after \`mortgage_ready\`, or when our staff close it; no events follow then.`
+${LATE_FACTS_MS / DAY_MS} days after \`mortgage_ready\`, or earlier, when you or our staff close it; no events follow then.`
 
 const errors = (codes: readonly ErrorCode[]) => `# Errors
 
