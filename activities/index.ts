@@ -58,6 +58,16 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
 
+/** Those that send a webhook, and have a task queue of their own. */
+export function createDeliveryActivities(dependencies: ActivityDependencies) {
+  return {
+    deliverWebhook: deliverWebhookActivity(dependencies),
+    probeEndpoint: probeEndpointActivity(dependencies),
+    replayWebhook: replayWebhookActivity(dependencies),
+    resendWebhook: resendWebhookActivity(dependencies),
+  }
+}
+
 /** Those that ask the score provider, and have a task queue of their own. */
 export function createScoreActivities(dependencies: ActivityDependencies) {
   return { recordScoreUpdate: recordScoreUpdateActivity(dependencies) }
@@ -78,7 +88,7 @@ export function createActivities(dependencies: ActivityDependencies) {
   return {
     recordMilestones: recordMilestonesActivity(dependencies),
     ...createScoreActivities(dependencies),
-    deliverWebhook: deliverWebhookActivity(dependencies),
+    ...createDeliveryActivities(dependencies),
     ...welcomeActivities(dependencies),
     ...clockActivities(dependencies),
     ...dateActivities(dependencies),
@@ -101,7 +111,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...closingActivities(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),
-    probeEndpoint: probeEndpointActivity(dependencies),
     notify: notifyActivity(dependencies),
     /** `null` if the endpoint has no URL. */
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
@@ -112,8 +121,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     },
 
     listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
-    replayWebhook: replayWebhookActivity(dependencies),
     listResends: async (partnerId: number) => resendPage(sql, partnerId, PAGE),
-    resendWebhook: resendWebhookActivity(dependencies),
   }
 }

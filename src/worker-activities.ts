@@ -3,7 +3,12 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
-import { createActivities, createScoreActivities, createWaitingActivities } from '../activities/index.ts'
+import {
+  createActivities,
+  createDeliveryActivities,
+  createScoreActivities,
+  createWaitingActivities,
+} from '../activities/index.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
 import {
@@ -60,7 +65,7 @@ export function workerActivities(options: Options) {
   const { ENVIRONMENT: environment } = config
   const attempting = {
     sql,
-    // the other half is there for all else, however long endpoints take
+    // the other half is there for all else; what takes longer than a second has a queue of its own
     gate: createDeliveryGate({ places: Math.ceil(config.WORKER_ACTIVITIES / 2) }),
     send: options.sender.send,
     encryptionKeys: config.ENCRYPTION_KEY,
@@ -119,6 +124,7 @@ export function workerActivities(options: Options) {
   }
   return {
     activities: createActivities(dependencies),
+    deliveryActivities: createDeliveryActivities(dependencies),
     scoreActivities: createScoreActivities(dependencies),
     waitingActivities: createWaitingActivities(dependencies),
     settled: () => Promise.all([firstAttempts.settled(), onboardingMails.settled()]),

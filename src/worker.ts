@@ -31,7 +31,12 @@ import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { sdkMetrics } from './metrics/sdk.ts'
-import { scoresWorkerOptions, waitingWorkerOptions, workerOptions } from './core/temporal/worker-options.ts'
+import {
+  deliveriesWorkerOptions,
+  scoresWorkerOptions,
+  waitingWorkerOptions,
+  workerOptions,
+} from './core/temporal/worker-options.ts'
 import { findDatabaseFault, warnOfSessions } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
@@ -184,7 +189,7 @@ function createTools({ config, temporal, build, log }: Settings, { sql, client, 
 
 type Work = Pick<
   ReturnType<typeof workerActivities>,
-  'activities' | 'scoreActivities' | 'waitingActivities'
+  'activities' | 'deliveryActivities' | 'scoreActivities' | 'waitingActivities'
 > & {
   bundle: Awaited<ReturnType<typeof workflowBundle>>
   observe: Pick<WorkerObserver, 'activityFailed'>
@@ -199,7 +204,7 @@ interface Workers {
 async function createWorkers(
   { config, temporal }: Settings,
   connection: NativeConnection,
-  { bundle, activities, scoreActivities, waitingActivities, observe }: Work,
+  { bundle, activities, deliveryActivities, scoreActivities, waitingActivities, observe }: Work,
 ): Promise<Workers> {
   const interceptors = { activity: [countedFailures(observe.activityFailed)] }
   const create = async (options: WorkerOptions) =>
@@ -207,11 +212,15 @@ async function createWorkers(
       (error: unknown) => fail(`The worker cannot start: ${reasonOf(error)}`),
     )
   const worker = await create({ ...workerOptions(config), workflowBundle: bundle, activities })
-  const scores = await create({ ...scoresWorkerOptions(config), activities: scoreActivities })
+  const all = [
+    worker,
+    await create({ ...deliveriesWorkerOptions(config), activities: deliveryActivities }),
+    await create({ ...scoresWorkerOptions(config), activities: scoreActivities }),
+  ]
   // only capabilities wait; a worker with nothing to do is refused
-  if (Object.keys(waitingActivities).length === 0) return { main: worker, all: [worker, scores] }
-  const waiting = await create({ ...waitingWorkerOptions(config), activities: waitingActivities })
-  return { main: worker, all: [worker, scores, waiting] }
+  if (Object.keys(waitingActivities).length > 0)
+    all.push(await create({ ...waitingWorkerOptions(config), activities: waitingActivities }))
+  return { main: worker, all }
 }
 
 async function run({ all }: Workers): Promise<void> {

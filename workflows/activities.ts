@@ -9,6 +9,7 @@ import type {
   SettledUpTo,
   TakenOver,
 } from '../src/core/leads/decisions/referral.ts'
+import { DELIVERIES_QUEUE } from '../src/core/temporal/decisions/deliveries-queue.ts'
 import { SCORES_QUEUE } from '../src/core/temporal/decisions/scores-queue.ts'
 import { isRecord } from './arguments.ts'
 import { policies } from './policies.ts'
@@ -28,9 +29,14 @@ export const { sendOnboardingEmail } = lasting<Activities>({
   summary: 'onboarding email to the borrower',
 })
 
-export const { deliverWebhook, resendWebhook, replayWebhook } = interruptible<Activities>(policies.webhook)
+const sending = { taskQueue: DELIVERIES_QUEUE }
 
-export const { probeEndpoint } = interruptible<Activities>(policies.probe)
+export const { deliverWebhook, resendWebhook, replayWebhook } = interruptible<Activities>({
+  ...policies.webhook,
+  ...sending,
+})
+
+export const { probeEndpoint } = interruptible<Activities>({ ...policies.probe, ...sending })
 
 export const { listResends, listReplay } = interruptible<Activities>(policies.reading)
 

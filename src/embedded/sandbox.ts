@@ -51,6 +51,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ...(await receiveMails(options)),
     // they share the machine with Temporal: more would only slow down create-lead
     STARTS_IN_FLIGHT: environment.STARTS_IN_FLIGHT || '1',
+    // Temporal answers at once: what a worker has taken beyond these waits inside of it, where nobody takes turns
+    WORKER_WORKFLOW_TASKS: environment.WORKER_WORKFLOW_TASKS || '6',
     // nobody balances over it
     DRAIN_SECONDS: environment.DRAIN_SECONDS || '0',
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',

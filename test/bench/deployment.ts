@@ -41,6 +41,7 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     LOG_LEVEL: 'info',
     // as npm start and a deployment have it
     STARTS_IN_FLIGHT: servers.isDevelopmentServer ? '1' : '8',
+    WORKER_WORKFLOW_TASKS: servers.isDevelopmentServer ? '6' : '20',
     ...temporal,
   }
   const garbage = path.join(import.meta.dirname, 'garbage.ts')

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { LEASE_MS } from '../deliveries/decisions/delivery.ts'
+import { DELIVERIES_QUEUE } from './decisions/deliveries-queue.ts'
 import { SCORES_QUEUE } from './decisions/scores-queue.ts'
 import { WAITING_QUEUE } from './decisions/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
@@ -39,17 +40,36 @@ export function workerOptions(settings: Settings) {
   }
 }
 
-/** How many scores a worker asks for at a time. */
-const SCORES = 20
+/** What sends webhooks: see `DELIVERIES_QUEUE`. Activities only. */
+export function deliveriesWorkerOptions(settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) {
+  return {
+    dataConverter: { payloadConverterPath },
+    taskQueue: DELIVERIES_QUEUE,
+    maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
+    // as long as the worker's other activities
+    shutdownGraceTime: LEASE_MS,
+    shutdownForceTime: '30 seconds' as const,
+    ...versioning(settings),
+  }
+}
+
+/**
+ * How many scores a worker asks for at a time. Those that are made up take the processor only, and from the milestones of
+ * others.
+ */
+const SCORES = { ofProvider: 20, madeUp: 4 }
 /** Temporal's own default. It is said, so that it takes the place of a former limit. */
 const NO_LIMIT = 100_000
 
 /** What asks the score provider: see `SCORES_QUEUE`. Activities only. */
-export function scoresWorkerOptions(settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE'>) {
+export function scoresWorkerOptions(
+  settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE' | 'SCORE_PROVIDER_URL'>,
+) {
   return {
     dataConverter: { payloadConverterPath },
     taskQueue: SCORES_QUEUE,
-    maxConcurrentActivityTaskExecutions: SCORES,
+    maxConcurrentActivityTaskExecutions:
+      settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider,
     // the server keeps to it, for all workers together
     maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
     // as long as the worker's other activities
