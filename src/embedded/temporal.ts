@@ -55,6 +55,8 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     ['--dynamic-config-value', 'history.visibilityProcessorUpdateAckInterval="1s"'],
     // tasks of many leads of one partner don't keep those of others waiting
     ['--dynamic-config-value', 'matching.enableFairness=true'],
+    // with 1,000, so many tasks in a row that have expired keep the queue from all later ones, for ever
+    ['--dynamic-config-value', 'matching.getTasksBatchSize=10000'],
     // with four, a task waits for a poller of its partition while others have nothing to do
     ['--dynamic-config-value', `matching.numTaskqueueReadPartitions=${temporalData.partitions}`],
     ['--dynamic-config-value', `matching.numTaskqueueWritePartitions=${temporalData.partitions}`],

@@ -8,7 +8,7 @@ interface Arrival {
   headers: IncomingHttpHeaders
 }
 
-/** A partner's endpoint that answers at once, and verifies when nobody measures any more. */
+/** A partner's endpoint that answers at once, and verifies later than it answers. */
 export async function startReceiver() {
   const arrivals: Arrival[] = []
   const reached = new Map<number, number>()
@@ -17,6 +17,7 @@ export async function startReceiver() {
     url: '',
     /** Called with the lead's id when a webhook of it is there. */
     onArrival: (_leadId: number): void => undefined,
+    verifyNew,
     verifyAll,
     close: () => server.close().closeAllConnections(),
   }
@@ -28,11 +29,8 @@ export async function startReceiver() {
     })
   })
 
-  /**
-   * Looks at those that came since it last did: a signature is good for five minutes.
-   * @throws {Error} unless each of `expected` webhooks came once, signed, and in its lead's order.
-   */
-  function verifyAll(secret: string, expected: number): void {
+  /** Looks at those that came since it last did. */
+  function verifyNew(secret: string): void {
     const verifier = new Webhook(secret)
     for (const { body, headers } of arrivals.slice(verified)) {
       verifier.verify(body, headers as Record<string, string>)
@@ -42,6 +40,14 @@ export async function startReceiver() {
       reached.set(lead, sequence)
     }
     verified = arrivals.length
+  }
+
+  /**
+   * A signature is good for five minutes: call it as often.
+   * @throws {Error} unless each of `expected` webhooks came once, signed, and in its lead's order.
+   */
+  function verifyAll(secret: string, expected: number): void {
+    verifyNew(secret)
     if (verified !== expected) throw new Error(`${verified} webhooks came, not ${expected}`)
   }
 

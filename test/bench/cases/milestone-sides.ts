@@ -8,6 +8,7 @@ import { type Stalls, stallsOf } from '../stalls.ts'
 import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
 import { createReferrals } from '../../../src/core/leads/workflows/referrals.ts'
 import { milestones, type SignalledMilestone } from '../../../src/core/leads/decisions/milestones.ts'
+import { MINUTE_MS } from '../../../src/core/values/durations.ts'
 import { insertLead } from '../../support/insert-lead.ts'
 import { webhookBody } from '../../../src/core/deliveries/webhooks/body.ts'
 
@@ -109,6 +110,7 @@ export async function startSides(servers: Started) {
     stalls: () => stallsOf(sql, floorWorker),
   }
   const verify = () => receiver.verifyAll(secret, expected)
+  const verifying = setInterval(() => receiver.verifyNew(secret), MINUTE_MS)
   return {
     floor,
     service,
@@ -128,6 +130,7 @@ export async function startSides(servers: Started) {
     /** @throws {Error} unless every webhook has arrived, verified and in order. */
     verify,
     async close() {
+      clearInterval(verifying)
       verify()
       await Promise.all([worker, floorWorker].map((one) => one.stop()))
       await deployment.close()
