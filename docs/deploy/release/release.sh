@@ -59,7 +59,7 @@ watch() {
 }
 
 polls() {
-  version "$NEW" | jq --exit-status '[.taskQueuesInfos[].name] | contains(["referrals", "waiting"])' || return
+  version "$NEW" | jq --exit-status '[.taskQueuesInfos[].name] | contains(["referrals", "deliveries", "scores", "waiting"])' || return
   temporal task-queue describe --legacy-mode --partitions-legacy 4 --task-queue referrals --output json |
     jq --exit-status --arg build "$NEW" --argjson workers "$workers" '
       [.pollers[] | select((.deployment_options.build_id // .deploymentOptions.buildId) == $build) | .identity]

@@ -11,7 +11,8 @@ case $OLD in
   unversioned) set -- --unversioned ;;
   *) set -- --build-id "$OLD" ;;
 esac
-temporal worker deployment set-current-version --yes --deployment-name "$deployment" "$@"
+# a task queue that only the new build has is no reason to keep it: what waits there waits for a newer one
+temporal worker deployment set-current-version --yes --deployment-name "$deployment" --ignore-missing-task-queues "$@"
 # it would continue to send its share to the new build
 temporal worker deployment set-ramping-version --yes --deployment-name "$deployment" --build-id "$NEW" --delete
 [ -z "${STOP:-}" ] || $STOP "$NEW"
