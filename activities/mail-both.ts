@@ -5,13 +5,20 @@ import type { Mailer, MailSubject } from './mailer.ts'
 export interface SentMails {
   has: (id: string) => boolean
   add: (id: string) => unknown
+  /** Whether a copy for staff that is refused is worth another try. */
+  isEarly?: boolean
 }
+
+/** After so many tries, nothing waits for staff’s copy: a mail server that is restarted has done so by then. */
+const TRIES_FOR_STAFF = 8
 
 /** Of the earlier tries of this activity. Heartbeat details outlive a try. */
 export function sentBefore(): SentMails {
-  const { mailed = [] } = (activityInfo().heartbeatDetails ?? {}) as { mailed?: string[] }
+  const info = activityInfo()
+  const { mailed = [] } = (info.heartbeatDetails ?? {}) as { mailed?: string[] }
   const sent = new Set(mailed)
   return {
+    isEarly: info.attempt < TRIES_FOR_STAFF,
     has: (id) => sent.has(id),
     add(id) {
       sent.add(id)
@@ -27,8 +34,8 @@ export function sentBefore(): SentMails {
  * @param about whom it is about, for the log.
  * @param id of what it is about: a repeat has the same Message-IDs.
  * @param sent what needs no repeat.
- * @returns what became of each mail; of staff's also `failed`, which is not worth another one to the partner.
- * @throws what the mail server says of the partner's address, or of that of staff in place of a partner without a contact.
+ * @returns what became of each mail; of staff's also `failed`, in the end.
+ * @throws what the mail server says of the partner's address, or of that of staff: early, or if the partner has no contact.
  */
 export async function mailBoth(
   mailer: Mailer,
@@ -52,7 +59,7 @@ export async function mailBoth(
   ])
   if (partner.status === 'rejected') throw partner.reason
   if (staff.status === 'fulfilled') return { partner: partner.value, staff: staff.value }
-  if (partner.value === 'no_address') throw staff.reason
+  if (partner.value === 'no_address' || sent.isEarly) throw staff.reason
   return { partner: partner.value, staff: 'failed' }
 }
 

@@ -100,8 +100,8 @@ export function restoreActivities({
      */
     async tellPartners(generation: number): Promise<number> {
       const restore = await readRestore(sql, generation)
-      const { heartbeatDetails, scheduledTimestampMs } = activityInfo()
-      const { after, left, told: before } = (heartbeatDetails ?? NOBODY_TOLD) as Progress
+      const info = activityInfo()
+      const { after, left, told: before } = (info.heartbeatDetails ?? NOBODY_TOLD) as Progress
       let told = before
       const waiting = new Map(left)
       const tell = async (partner: Told, sent: Set<string>) => {
@@ -125,7 +125,7 @@ export function restoreActivities({
         }
         heartbeat({ after: Math.max(after, partner.id), told, left: [...waiting] } satisfies Progress)
       }
-      if (waiting.size > 0 && Date.now() - scheduledTimestampMs < DAY_MS)
+      if (waiting.size > 0 && Date.now() - info.scheduledTimestampMs < DAY_MS)
         throw again(`${waiting.size} partners could not be told by email`, UNMAILED_MS)
       return told
     },

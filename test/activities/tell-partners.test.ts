@@ -32,7 +32,7 @@ describe('telling partners that the record was restored', () => {
       await fillDeliveries(sql, id, 1, 'delivered')
     }
     await sql.insertInto('restores').values({ generation: GENERATION, cause: 'staff' }).execute()
-    ;({ tellPartners } = restoreActivities({
+    const activities = restoreActivities({
       sql,
       async *leadsActiveSince() {},
       takeOver: async () => true,
@@ -46,7 +46,8 @@ describe('telling partners that the record was restored', () => {
       }),
       staffEmail: STAFF,
       log: createLogger('silent', 'worker'),
-    }))
+    })
+    tellPartners = async (restored) => activities.tellPartners(restored)
   })
 
   beforeEach(() => {
@@ -65,7 +66,7 @@ describe('telling partners that the record was restored', () => {
     environment.on('heartbeat', (details: unknown) => void (said = details))
     const end = await environment.run(tellPartners, GENERATION).then(
       (count) => ({ count }),
-      (error: Error) => ({ error: error.message }),
+      (error: unknown) => ({ error: (error as Error).message }),
     )
     return { ...end, said }
   }

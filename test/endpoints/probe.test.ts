@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
+import { oweNotice } from '../../src/core/endpoints/statements/notices.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -18,7 +19,8 @@ describe('a paused endpoint', () => {
 
   beforeAll(async () => {
     mailServer = await startMailServer()
-    service = await prepareService({ SMTP_URL: mailServer.url, SMTP_CATCHER: 'true' })
+    const settings = { SMTP_URL: mailServer.url, SMTP_CATCHER: 'true', STAFF_EMAIL: 'staff@example.com' }
+    service = await prepareService(settings)
     partner = await service.addPartner()
     endpoint = endpointOf(service, partner)
     leads = leadsOf(service, partner)
@@ -106,6 +108,28 @@ describe('a paused endpoint', () => {
     expect(mail.content).toContain(
       `We probe it with the oldest held webhook on ${at?.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
     )
+  })
+
+  it('is probed, and told of to staff once, while its partner’s address is refused', async () => {
+    const contact = 'refused@example.com'
+    mailServer.refusing = [contact]
+    const other = await service.addPartner()
+    const partners = service.sql.updateTable('partners').where('id', '=', other.id)
+    await partners.set({ contact_email: contact, name: 'Refused Lender' }).execute()
+    const own = endpointOf(service, other)
+    await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
+    const mails = () =>
+      mailServer.mails
+        .filter(({ content }) => content.includes('is failing: Refused Lender'))
+        .map(({ to }) => to)
+    const refusals = () => mailServer.refused.filter((address) => address === contact)
+    await until(async () => refusals().length > 0)
+    // by a 410, which tells nobody
+    await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
+    await until(async () => (await own.row()).next_probe_at)
+    // a second try
+    await until(async () => refusals().length > 1)
+    expect(mails()).toEqual(['staff@example.com'])
   })
 
   it('is not probed when staff paused it', async () => {

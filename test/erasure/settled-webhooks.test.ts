@@ -3,12 +3,15 @@ import { emptyLeads } from '../../src/capabilities/erasure/statements/empty.ts'
 import type { DeliveryState } from '../../src/core/deliveries/decisions/delivery.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { holdRow } from '../support/row-lock.ts'
+import { testKeys } from '../support/test-keys.ts'
 
 describe('a webhook that is asked for again as its lead is erased', () => {
   let sql: Sql
@@ -16,7 +19,8 @@ describe('a webhook that is asked for again as its lead is erased', () => {
 
   beforeAll(async () => {
     ;({ sql, partnerId } = await openDatabase())
-    await setEndpoint(sql, partnerId, { url: 'https://lender.example/hooks', secret: () => '' })
+    const secret = sealing(generateSecret(), testKeys)
+    await setEndpoint(sql, partnerId, { url: 'https://lender.example/hooks', secret })
   })
 
   const deliveryOf = (eventId: string) =>
@@ -68,11 +72,35 @@ describe('a webhook that is asked for again as its lead is erased', () => {
 
   it('is not replayed if the erasure comes first', async () => {
     const { eventId, leadId } = await addWebhook('delivered')
-    const lead = await holdRow(sql, 'leads', `id = ${leadId}`)
-    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, [])
-    await lead.reached()
-    await lead.release((trx) => erase(trx, leadId))
+    const delivery = await holdRow(sql, 'deliveries', `event_id = '${eventId}'`)
+    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, testKeys)
+    await delivery.reached()
+    await delivery.release((trx) => erase(trx, leadId))
     expect(await begun).toEqual({ kind: 'settled', state: 'canceled' })
     expect(await attemptsAt(eventId)).toEqual([])
+  })
+
+  it('has its attempt in the record before the erasure if a replay comes first', async () => {
+    const { eventId, leadId } = await addWebhook('delivered')
+    const endpoint = await holdRow(sql, 'endpoints', `partner_id = ${partnerId}`)
+    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, testKeys)
+    await endpoint.reached()
+    const erased = sql.transaction().execute(async (trx) => {
+      await erase(trx, leadId)
+      return attemptsAt(eventId)
+    })
+    await endpoint.release()
+    expect(await begun).toMatchObject({ kind: 'send' })
+    expect(await erased).toHaveLength(1)
+  })
+
+  it('loses a mark that it has nevertheless, and is not sent', async () => {
+    const { eventId, leadId } = await addWebhook('delivered')
+    await sql.transaction().execute((trx) => erase(trx, leadId))
+    const mark = { resend_requested_at: new Date() }
+    await sql.updateTable('deliveries').set(mark).where('event_id', '=', eventId).execute()
+    const begun = await beginAttempt(sql, { leadId, sequence: 1, trigger: 'resend' }, testKeys)
+    expect(begun).toEqual({ kind: 'settled', state: 'canceled' })
+    expect((await deliveryOf(eventId)).resend_requested_at).toBeNull()
   })
 })

@@ -3,22 +3,31 @@ import type { WorkerObserver } from '../../metrics/worker.ts'
 import { endpointWorkflowId } from '../temporal/names.ts'
 import type { Chore, Swept } from '../temporal/sweep.ts'
 import { turnIncidents } from './statements/incidents.ts'
-import { endpointsAtWork } from './statements/states.ts'
+import { type AtWork, endpointsAtWork } from './statements/states.ts'
 import type { StartEndpoint } from './workflows/endpoints.ts'
 
-/** Endpoints that are paused or drain, or have emails to send. One is told to look at the record if it is urgent. */
+/**
+ * Endpoints that are paused or drain, or have emails to send. Workflows are told to look at the record, once by each
+ * process, where they may not know it yet.
+ */
 export function endpointsLeftOut(startEndpoint: StartEndpoint): Swept {
-  let urgent = new Set<number>()
+  let found = new Map<number, AtWork>()
+  /** Since when that is so what each was told of. */
+  const told = new Map<number, string>()
   return {
     failure: 'cannot start an endpoint’s workflow; trying again every minute',
     idName: 'endpoint_id',
     workflowId: endpointWorkflowId,
     async find(sql, limit) {
-      const found = await endpointsAtWork(sql, limit)
-      urgent = new Set(found.flatMap(({ id, isUrgent }) => (isUrgent ? id : [])))
-      return found.map(({ id }) => id)
+      found = new Map((await endpointsAtWork(sql, limit)).map((endpoint) => [endpoint.id, endpoint]))
+      return [...found.keys()]
     },
-    start: (id) => startEndpoint(id, { quietly: !urgent.has(id) }),
+    async start(id) {
+      const { isUnseen = false, since = '' } = found.get(id) ?? {}
+      const quietly = !isUnseen || told.get(id) === since
+      await startEndpoint(id, { quietly })
+      if (!quietly) told.set(id, since)
+    },
   }
 }
 

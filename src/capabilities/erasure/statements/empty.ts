@@ -79,6 +79,15 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
 
 /** Answers the open ones that were canceled. Settled ones are not sent again: open ones first, which may yet be marked. */
 async function cancelDeliveries(trx: Sql, leadIds: readonly number[]) {
+  // a replay of a settled one has begun its attempt then, or finds that the lead is erased
+  await trx
+    .selectFrom('deliveries')
+    .select('event_id')
+    .where('lead_id', 'in', leadIds)
+    .orderBy('lead_id')
+    .orderBy('sequence')
+    .forUpdate()
+    .execute()
   const open = await trx
     .updateTable('deliveries')
     .set({ ...canceled, resend_requested_at: null })

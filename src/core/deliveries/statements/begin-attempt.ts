@@ -35,15 +35,14 @@ export async function beginAttempt(
   encryptionKeys: readonly Buffer[],
 ): Promise<Begun> {
   return sql.transaction().execute(async (trx) => {
-    // others meet an erasure at the delivery, which it cancels, or whose mark it removes
-    if (trigger === 'replay') await shareLead(trx, leadId)
     const delivery = await lockDelivery(trx, leadId, sequence)
     if (delivery === undefined) return { kind: 'missing' }
-    // settled before that, and asked for again: by a replay that has listed it
-    if (delivery.isErased) return { kind: 'settled', state: 'canceled' }
     const early = decideWithoutEndpoint(delivery, trigger, delivery.now)
     if (early?.kind === 'forget') return forget(trx, delivery, early)
     if (early !== undefined) return early
+    // settled before that, and asked for again: by a replay that has listed it, for example
+    if (delivery.state !== 'pending' && (await isErased(trx, leadId)))
+      return forget(trx, delivery, { kind: 'forget', state: 'canceled' })
     const endpoint = await lockEndpoint(trx, delivery)
     const read = await readUnderLock(trx, { id: endpoint.id, partnerId: delivery.partnerId })
     const locked = { ...endpoint, ...read }
@@ -56,9 +55,14 @@ export async function beginAttempt(
   })
 }
 
-/** An erasure of the lead has been committed then, or waits until the attempt is in the record, and for its end. */
-async function shareLead(trx: Sql, leadId: number): Promise<void> {
-  await trx.selectFrom('leads').select('id').where('id', '=', leadId).forShare().execute()
+/** An erasure locks the lead's deliveries: it was committed before, or waits until the attempt is in the record. */
+async function isErased(trx: Sql, leadId: number): Promise<boolean> {
+  const lead = trx
+    .selectFrom('leads')
+    .select('id')
+    .where('id', '=', leadId)
+    .where('erased_at', 'is not', null)
+  return (await lead.executeTakeFirst()) !== undefined
 }
 
 async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
@@ -67,9 +71,6 @@ async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
     .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'failures', 'body'])
     .select(['next_attempt_at as nextAttemptAt', 'leased_until as leasedUntil'])
     .select(['resend_requested_at as resendRequestedAt', 'request_id as requestId'])
-    .select(
-      raw<boolean>`exists (select from leads where id = lead_id and erased_at is not null)`.as('isErased'),
-    )
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)
