@@ -10,7 +10,7 @@ import {
   readRestore,
   restoredUntil,
 } from '../../src/capabilities/restore/statements/restores.ts'
-import { DAY_MS } from '../../src/core/values/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/core/values/durations.ts'
 import { referralId } from '../../src/core/temporal/names.ts'
 import { again } from '../again.ts'
 import { mailBoth } from '../mail-both.ts'
@@ -21,7 +21,7 @@ import { describeRestore } from './restore-mail.ts'
 const IN_FLIGHT = 8
 const PAGE = 200
 /** Before partners are mailed again whose address was refused. */
-const UNMAILED_MS = 10 * 60 * 1000
+const UNMAILED_MS = 10 * MINUTE_MS
 
 interface Dependencies {
   sql: Sql
@@ -126,7 +126,7 @@ export function restoreActivities({
         heartbeat({ after: Math.max(after, partner.id), told, left: [...waiting] } satisfies Progress)
       }
       if (waiting.size > 0 && Date.now() - info.scheduledTimestampMs < DAY_MS)
-        throw again(`${waiting.size} partners could not be told by email`, UNMAILED_MS)
+        throw again(`partners that could not be told by email: ${waiting.size}`, UNMAILED_MS)
       return told
     },
 

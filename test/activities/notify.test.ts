@@ -18,6 +18,7 @@ import { addAttempts } from '../support/attempts.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { tryActivity } from '../support/try-activity.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
 
@@ -83,16 +84,8 @@ describe('telling a partner and staff of an endpoint', () => {
       .execute()
 
   /** A try, which knows what earlier ones have said of themselves. */
-  async function attempt(heartbeatDetails?: unknown, number = 1) {
-    const environment = new MockActivityEnvironment({ heartbeatDetails, attempt: number })
-    let said = heartbeatDetails
-    environment.on('heartbeat', (details: unknown) => void (said = details))
-    const end = await environment.run(activity, endpointId).then(
-      (count) => ({ count }),
-      (error: unknown) => ({ error: (error as Error).message }),
-    )
-    return { ...end, said }
-  }
+  const attempt = (heartbeatDetails?: unknown, number = 1) =>
+    tryActivity(activity, endpointId, { heartbeatDetails, attempt: number })
   async function notify(id: number): Promise<number> {
     return new MockActivityEnvironment().run(activity, id)
   }

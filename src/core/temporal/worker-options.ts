@@ -40,18 +40,20 @@ export function workerOptions(settings: Settings) {
   }
 }
 
-/** What sends webhooks: see `DELIVERIES_QUEUE`. Activities only. */
-export function deliveriesWorkerOptions(settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) {
-  return {
-    dataConverter: { payloadConverterPath },
-    taskQueue: DELIVERIES_QUEUE,
-    maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
-    // as long as the worker's other activities
-    shutdownGraceTime: LEASE_MS,
-    shutdownForceTime: '30 seconds' as const,
-    ...versioning(settings),
-  }
-}
+/** A worker of activities only, with places of its own. */
+const ofActivities = (settings: Version, taskQueue: string, places: number) => ({
+  dataConverter: { payloadConverterPath },
+  taskQueue,
+  maxConcurrentActivityTaskExecutions: places,
+  // as long as the worker's other activities
+  shutdownGraceTime: LEASE_MS,
+  shutdownForceTime: '30 seconds' as const,
+  ...versioning(settings),
+})
+
+/** What sends webhooks: see `DELIVERIES_QUEUE`. */
+export const deliveriesWorkerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) =>
+  ofActivities(settings, DELIVERIES_QUEUE, settings.WORKER_ACTIVITIES)
 
 /**
  * How many scores a worker asks for at a time. Those that are made up take the processor only, and from the milestones of
@@ -61,39 +63,27 @@ const SCORES = { ofProvider: 20, madeUp: 4 }
 /** Temporal's own default. It is said, so that it takes the place of a former limit. */
 const NO_LIMIT = 100_000
 
-/** What asks the score provider: see `SCORES_QUEUE`. Activities only. */
+/** What asks the score provider: see `SCORES_QUEUE`. */
 export function scoresWorkerOptions(
   settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE' | 'SCORE_PROVIDER_URL'>,
 ) {
+  const places = settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider
   return {
-    dataConverter: { payloadConverterPath },
-    taskQueue: SCORES_QUEUE,
-    maxConcurrentActivityTaskExecutions:
-      settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider,
+    ...ofActivities(settings, SCORES_QUEUE, places),
     // the server keeps to it, for all workers together
     maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
-    // as long as the worker's other activities
-    shutdownGraceTime: LEASE_MS,
-    shutdownForceTime: '30 seconds' as const,
-    ...versioning(settings),
   }
 }
 
 /** How many activities of a worker wait for others at a time. */
 const WAITING = 10
 
-/** What waits for the worker's other activities: see `WAITING_QUEUE`. Activities only. */
-export function waitingWorkerOptions(settings: Version) {
-  return {
-    dataConverter: { payloadConverterPath },
-    taskQueue: WAITING_QUEUE,
-    maxConcurrentActivityTaskExecutions: WAITING,
-    // each continues elsewhere at once, from the record
-    shutdownGraceTime: 0,
-    shutdownForceTime: '30 seconds' as const,
-    ...versioning(settings),
-  }
-}
+/** What waits for the worker's other activities: see `WAITING_QUEUE`. */
+export const waitingWorkerOptions = (settings: Version) => ({
+  ...ofActivities(settings, WAITING_QUEUE, WAITING),
+  // each continues elsewhere at once, from the record
+  shutdownGraceTime: 0,
+})
 
 /** Leads outlive every version, so each continues with the current one at its next task. */
 function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
