@@ -53,6 +53,11 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     // with 30 s, one pending task makes the queue go through all later ones, each time another arrives
     ['--dynamic-config-value', 'history.transferProcessorUpdateAckInterval="1s"'],
     ['--dynamic-config-value', 'history.visibilityProcessorUpdateAckInterval="1s"'],
+    // with 512, each call waits for so many tasks' turns at SQLite's one connection while many leads are due
+    ...['timer', 'transfer', 'visibility'].map((queue) => [
+      '--dynamic-config-value',
+      `history.${queue}ProcessorSchedulerWorkerCount=8`,
+    ]),
     // tasks of many leads of one partner don't keep those of others waiting
     ['--dynamic-config-value', 'matching.enableFairness=true'],
     // with 1,000, so many tasks in a row that have expired keep the queue from all later ones, for ever
