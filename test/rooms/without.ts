@@ -14,7 +14,7 @@ const coreTests = [
 
 /** Tests that ask capabilities for something over HTTP: what they import does not tell. */
 const beyondCore =
-  /\/api\/(console|extensions|fuzz|invalid-fields|mistakes|openapi|own-endpoint|quotas|repeats|sandbox-only|sink)\.test\.ts$/
+  /\/api\/(console|extensions|invalid-fields|mistakes|openapi|own-endpoint|quotas|repeats|sandbox-only|sink)\.test\.ts$/
     .source
 
 /**

@@ -8,7 +8,7 @@ import {
 import { populationId } from '../../src/capabilities/sandbox/populations/decisions/population.ts'
 import type { PopulationView } from '../../src/capabilities/sandbox/populations/routes/population-view.ts'
 import type { Arrival } from '../support/partner-endpoint.ts'
-import { partnerCalls, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const SCORE_DAYS = 45
@@ -81,4 +81,19 @@ export function populationsOf(service: Service, port: number | undefined, partne
       return read(id)
     },
   }
+}
+
+/** A service of its own, because a population slows down beside partners that get webhooks. */
+export async function preparePopulations() {
+  const service = await prepareService()
+  const [{ port }] = await Promise.all([service.startApi(), service.startWorker()])
+  const leadsOf = (id: number) =>
+    service.sql
+      .selectFrom('population_leads')
+      .innerJoin('leads', 'leads.id', 'population_leads.lead_id')
+      .select(['number', 'kind', 'outcome', 'closed_at', 'erased_at'])
+      .where('population_id', '=', id)
+      .orderBy('number')
+      .execute()
+  return { service, port, leadsOf }
 }
