@@ -9,30 +9,29 @@ import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { leadIds } from '../../src/core/leads/statements/ids.ts'
 import { insertLead } from '../../src/core/leads/statements/new-lead.ts'
 import { LEAD } from '../support/leads.ts'
-import { partnerCalls, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { byLead, expectedOf, normalized, populationsOf, preparePopulations } from './population.ts'
+import {
+  byLead,
+  expectedOf,
+  normalized,
+  populationsOf,
+  preparePopulations,
+  type Scene,
+} from './population.ts'
 
 describe('a population', () => {
-  let service: Service
-  let port: number | undefined
-  let leadsOf: Awaited<ReturnType<typeof preparePopulations>>['leadsOf']
+  let scene: Scene
   let partner: TestPartner
   let populations: ReturnType<typeof populationsOf>
 
-  beforeAll(async () => {
-    ;({ service, port, leadsOf } = await preparePopulations())
-  }, 60_000)
-
-  beforeEach(async () => {
-    partner = await service.addPartner()
-    populations = populationsOf(service, port, partner)
-  })
+  beforeAll(async () => void (scene = await preparePopulations()), 60_000)
+  beforeEach(async () => void ({ partner, populations } = await scene.add()))
 
   it('is the same with the same seed, byte for byte apart from ids and times', async () => {
-    const other = await service.addPartner()
+    const other = await scene.service.addPartner()
     const body = { seed: 11, size: 4 }
-    const others = populationsOf(service, port, other)
+    const others = populationsOf(scene.service, scene.port, other)
     const [one, two] = await Promise.all([populations.run(body), others.run(body)])
     await Promise.all([populations.ended(one), others.ended(two)])
     const journeys = ({ endpoint }: TestPartner) =>
@@ -43,7 +42,7 @@ describe('a population', () => {
 
   it('ends when an operator cancels its workflow, who reads there how far it is', async () => {
     const id = await populations.run({ size: 1000, mix: { steady_climb: 1 } })
-    const handle = service.client.workflow.getHandle(populationId(id))
+    const handle = scene.service.client.workflow.getHandle(populationId(id))
     await until(async () => (await populations.read(id)).progress.webhooks > 0)
     // there after the first batch
     await until(async () => {
@@ -97,7 +96,7 @@ describe('a population', () => {
       response.writeHead(seen.has(id) ? 200 : 503).end()
       seen.add(id)
     }
-    await partnerCalls(port, partner.key).post('set-endpoint', { notify: ['lead.closed'] })
+    await partnerCalls(scene.port, partner.key).post('set-endpoint', { notify: ['lead.closed'] })
     const body = { seed: 4, size: 4, mix: { closed: 1 } }
     const { status, report } = await populations.ended(await populations.run(body))
     expect([status, report!.never_accepted.count]).toEqual(['done', 0])
@@ -122,23 +121,23 @@ describe('a population', () => {
 
   it('is played though its start was lost', async () => {
     const lost = { partnerId: partner.id, size: 2, seed: 1, mix: defaultMix, faults: null }
-    const { id } = await requestPopulation(service.sql, { ...lost, requestId: randomUUID() })
+    const { id } = await requestPopulation(scene.service.sql, { ...lost, requestId: randomUUID() })
     expect((await populations.ended(id)).status).toBe('done')
   }, 60_000)
 
   it('begins a lead whose insert was lost while that of a later one was committed', async () => {
     const lost = { partnerId: partner.id, size: 3, seed: 1, mix: defaultMix, faults: null }
-    const id = await service.sql.transaction().execute(async (trx) => {
+    const id = await scene.service.sql.transaction().execute(async (trx) => {
       const requested = await requestPopulation(trx, { ...lost, requestId: randomUUID() })
       const later = { populationId: requested.id, number: 2, kind: 'steep_climb' as const }
-      const keys = { sql: trx, encryptionKeys: service.encryptionKeys }
+      const keys = { sql: trx, encryptionKeys: scene.service.encryptionKeys }
       const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
-      const reserved = await leadIds(service.sql)()
+      const reserved = await leadIds(scene.service.sql)()
       await insertLead(keys, reserved, partner.id, LEAD, toBody, { also: asMember(later) })
       return requested.id
     })
     const { status, report } = await populations.ended(id)
     expect([status, report!.leads]).toMatchObject(['done', { unfinished: 0 }])
-    expect((await leadsOf(id)).map(({ number }) => number)).toEqual([1, 2, 3])
+    expect((await scene.leadsOf(id)).map(({ number }) => number)).toEqual([1, 2, 3])
   }, 60_000)
 })

@@ -3,28 +3,20 @@ import { defaultMix } from '../../src/capabilities/sandbox/populations/decisions
 import { findPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
 import { clearEndpoint } from '../../src/core/endpoints/statements/clear.ts'
 import { holdRow } from '../support/row-lock.ts'
-import type { Service, TestPartner } from '../support/service.ts'
-import { byLead, expectedOf, populationsOf, preparePopulations } from './population.ts'
+import type { TestPartner } from '../support/service.ts'
+import { byLead, expectedOf, populationsOf, preparePopulations, type Scene } from './population.ts'
 
 const ONE_IN = 10
 /** It has each kind of journey. */
 const ALL_KINDS = { seed: 1208, size: 12, mix: { ...defaultMix, erased: 6, steady_climb: 6 } }
 
 describe('a population', () => {
-  let service: Service
-  let port: number | undefined
-  let leadsOf: Awaited<ReturnType<typeof preparePopulations>>['leadsOf']
+  let scene: Scene
   let partner: TestPartner
   let populations: ReturnType<typeof populationsOf>
 
-  beforeAll(async () => {
-    ;({ service, port, leadsOf } = await preparePopulations())
-  }, 60_000)
-
-  beforeEach(async () => {
-    partner = await service.addPartner()
-    populations = populationsOf(service, port, partner)
-  })
+  beforeAll(async () => void (scene = await preparePopulations()), 60_000)
+  beforeEach(async () => void ({ partner, populations } = await scene.add()))
 
   it('sends each webhook of its journeys, each lead’s in order, while one in ten is refused', async () => {
     let refused = 0
@@ -45,7 +37,7 @@ describe('a population', () => {
       expect(lead.map(({ event }) => event.data.sequence)).toEqual(lead.map((_, index) => index + 1))
       expect(lead.every(({ verified }) => verified)).toBe(true)
     }
-    const leads = await leadsOf(id)
+    const leads = await scene.leadsOf(id)
     const numbersOf = (those: typeof leads) => those.map(({ number }) => number)
     const ofKind = (kind: string) => numbersOf(leads.filter((lead) => lead.kind === kind))
     expect(numbersOf(leads.filter((lead) => lead.erased_at !== null))).toEqual(ofKind('erased'))
@@ -79,7 +71,7 @@ describe('a population', () => {
     const { data } = await populations.call('cancel-population', { population_id: id })
     expect(data.status).toBe('canceling')
     const { status, report } = await populations.ended(id)
-    const leads = await leadsOf(id)
+    const leads = await scene.leadsOf(id)
     expect([status, report!.leads.played! + report!.leads.unfinished!]).toEqual(['canceled', leads.length])
     expect(leads.length).toBeLessThan(1000)
     const again = await populations.call('cancel-population', { population_id: id })
@@ -89,7 +81,7 @@ describe('a population', () => {
 
   it('is one, however often its request is repeated with the same Idempotency-Key', async () => {
     const send = async (size: number) => {
-      const response = await fetch(`http://127.0.0.1:${port}/v1/sandbox/run-population`, {
+      const response = await fetch(`http://127.0.0.1:${scene.port}/v1/sandbox/run-population`, {
         method: 'POST',
         headers: {
           authorization: `Service-Key ${partner.key}`,
@@ -109,16 +101,16 @@ describe('a population', () => {
   }, 60_000)
 
   it('is refused if its partner’s endpoint is cleared while the request waits for a reset', async () => {
-    const resetting = await holdRow(service.sql, 'partners', `id = ${partner.id}`)
+    const resetting = await holdRow(scene.service.sql, 'partners', `id = ${partner.id}`)
     const asked = populations.call('run-population', { size: 1 })
     await resetting.reached()
     await resetting.release((trx) => clearEndpoint(trx, partner.id))
     expect(await asked).toMatchObject({ status: 409, error: { code: 'NO_ENDPOINT' } })
-    expect(await findPopulation(service.sql, partner.id)).toBeUndefined()
+    expect(await findPopulation(scene.service.sql, partner.id)).toBeUndefined()
   })
 
   it('is of no other partner, and says what is wrong with a request', async () => {
-    const stranger = populationsOf(service, port, await service.addPartner())
+    const stranger = populationsOf(scene.service, scene.port, await scene.service.addPartner())
     const id = await populations.run({ size: 1 })
     for (const path of ['get-population', 'cancel-population'])
       expect((await stranger.call(path, { population_id: id })).status).toBe(404)

@@ -95,5 +95,11 @@ export async function preparePopulations() {
       .where('population_id', '=', id)
       .orderBy('number')
       .execute()
-  return { service, port, leadsOf }
+  const add = async () => {
+    const partner = await service.addPartner()
+    return { partner, populations: populationsOf(service, port, partner) }
+  }
+  return { service, port, leadsOf, add }
 }
+
+export type Scene = Awaited<ReturnType<typeof preparePopulations>>
