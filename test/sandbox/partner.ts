@@ -1,7 +1,7 @@
 import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
 import type { ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
-import type { Service } from '../support/service.ts'
+import { createdLead, type Service } from '../support/service.ts'
 
 export interface SimulatedEvent {
   recorded: boolean
@@ -59,7 +59,7 @@ export async function sandboxPartner(service: Service, port: number | undefined)
     /** @param scenario one that create-lead plays with it. */
     async createLead(scenario?: ScenarioName) {
       const email = scenario === undefined ? 'ada@example.com' : `ada+${scenario}@example.com`
-      return (await post('create-lead', { ...LEAD, email })).lead_id
+      return createdLead(await post('create-lead', { ...LEAD, email }))
     },
     simulate: (lead: number, sent: object, headers?: Record<string, string>) =>
       post('sandbox/simulate-event', { lead_id: lead, ...sent }, headers),

@@ -146,8 +146,14 @@ export function partnerCalls(port: number | undefined, key: string) {
   return {
     post,
     createLead: async (fields: object = {}): Promise<number> => {
-      const { body } = await post('create-lead', { ...LEAD, ...fields })
-      return body.lead_id
+      const { status, body } = await post('create-lead', { ...LEAD, ...fields })
+      return createdLead({ status, ...body })
     },
   }
+}
+
+/** The lead that create-lead answered. A refusal fails here, not where the test waits for what never comes. */
+export function createdLead(answer: { status: number; lead_id: number }): number {
+  if (answer.status !== 200) throw new Error(`create-lead answered ${JSON.stringify(answer)}`)
+  return answer.lead_id
 }
