@@ -53,10 +53,9 @@ export async function mailBoth(
     if (outcome === 'sent') sent.add(mailId)
     return outcome
   }
-  const [partner, staff] = await Promise.allSettled([
-    mail(to.partner, 'partner', forPartner),
-    mail(to.staff, 'staff', forStaff),
-  ])
+  // one after the other: at once, either would arrive first
+  const [partner] = await Promise.allSettled([mail(to.partner, 'partner', forPartner)])
+  const [staff] = await Promise.allSettled([mail(to.staff, 'staff', forStaff)])
   if (partner.status === 'rejected') throw partner.reason
   if (staff.status === 'fulfilled') return { partner: partner.value, staff: staff.value }
   if (partner.value === 'no_address' || sent.isEarly) throw staff.reason
