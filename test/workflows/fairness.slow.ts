@@ -8,8 +8,10 @@ import { prepareService, type Service, type TestPartner } from '../support/servi
 const LEADS = 120
 /** Of 120, if nobody else's came first. */
 const EARLY = LEADS / 2
-const PER_SECOND = 4
+const PER_SECOND = 2
 const ASKED = 20
+/** By how much the first may have been late. With a limit for each worker, all 20 take 4.5 s; with one for both, 9 s. */
+const LATE_S = 3
 
 describe('many leads of one partner that wait for a worker', () => {
   let service: Service
@@ -49,7 +51,7 @@ describe('score updates that are due at once', () => {
     const dates = provider.asked.map(({ at }) => at)
     expect(dates).toHaveLength(ASKED)
     const seconds = ((dates.at(-1) ?? 0) - (dates[0] ?? 0)) / 1000
-    // without what may be asked at once, by each partition of the queue; the first may have been late by a second
-    expect((ASKED - PER_SECOND) / (seconds + 1)).toBeLessThanOrEqual(PER_SECOND)
+    // without what may be asked at once
+    expect((ASKED - PER_SECOND) / (seconds + LATE_S)).toBeLessThanOrEqual(PER_SECOND)
   }, 60_000)
 })
