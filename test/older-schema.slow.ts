@@ -7,7 +7,7 @@ import { partnerCalls, prepareService, type Service, type TestPartner } from './
 import { until } from './support/until.ts'
 
 const REMEDY =
-  'The database’s schema is older than this version needs (Migration20261123080000_initial is not applied): run npm run migrate.'
+  'The database’s schema is older than this version needs (Migration20261126000000_initial is not applied): run npm run migrate.'
 
 describe('a schema that is older than the code', () => {
   let service: Service

@@ -1,7 +1,7 @@
 import type { Constructor } from '@mikro-orm/core'
 import type { Migration } from '@mikro-orm/migrations'
 import { sql as raw } from 'kysely'
-import { Migration20261123080000_initial as Initial } from '../../src/core/database/migrations/Migration20261123080000_initial.ts'
+import { Migration20261126000000_initial as Initial } from '../../src/core/database/migrations/Migration20261126000000_initial.ts'
 import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { atEnd } from './at-end.ts'
 

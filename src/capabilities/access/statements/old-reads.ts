@@ -2,9 +2,6 @@ import { sql as raw } from 'kysely'
 import { makeMonthsOfReads } from '../../../core/audit/statements/months-of-reads.ts'
 import { counted, type Retained } from '../../../core/database/retained.ts'
 
-/** Of the rows from before there were months. */
-const BATCH = 500
-
 /**
  * Months are dropped once they are old from their first day to their last. A function of the database's owner drops them: the
  * service may not, and that refuses to drop one of this year.
@@ -19,9 +16,8 @@ export const oldReads: Retained<{ RETENTION_READS_DAYS: number | null }> = {
 
   async remove(sql, days) {
     const { rows } = await raw<{ removed: number }>`
-      select delete_old_personal_reads(${days}, ${BATCH}) as removed`.execute(sql)
-    const removed = rows[0]?.removed ?? 0
-    return { removed, isLast: removed < BATCH }
+      select delete_old_personal_reads(${days}) as removed`.execute(sql)
+    return { removed: rows[0]?.removed ?? 0, isLast: true }
   },
 
   upkeep: makeMonthsOfReads,

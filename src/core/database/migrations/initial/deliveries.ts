@@ -18,6 +18,7 @@ create table deliveries (
   leased_until timestamptz,
   settled_at timestamptz,
   resend_requested_at timestamptz,
+  request_id uuid,
   constraint deliveries_sequence_unique unique (lead_id, sequence),
   constraint deliveries_sequence_check check (sequence >= 1 and failures >= 0),
   constraint deliveries_settled_check check ((state = 'pending') = (settled_at is null)),
@@ -48,6 +49,8 @@ create table attempts (
   response_headers jsonb,
   response_body text,
   next_attempt_at timestamptz,
+  signed_at timestamptz,
+  signature text,
   constraint attempts_number_unique unique (event_id, number)
 );
 create index attempts_partner_id_index on attempts (partner_id, id);

@@ -27,7 +27,7 @@ create table leads (
   close_reason text
     constraint leads_close_reason_check check (close_reason in (
       'withdrew', 'unreachable', 'ineligible', 'financed_elsewhere', 'duplicate', 'mistake', 'other', 'mortgage_ready',
-      'canceled', 'erased'
+      'canceled', 'erased', 'dormant'
     )),
   erased_at timestamptz,
   held_at timestamptz,
@@ -39,6 +39,8 @@ create table leads (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   generation int not null default 1,
+  has_closings boolean not null default false,
+  email_hash text,
   constraint leads_counters_check check (next_position >= 1 and next_sequence >= 1),
   constraint leads_personal_check check (personal is not null or erased_at is not null),
   constraint leads_closed_check check ((closed_at is null) = (close_reason is null)),
@@ -49,7 +51,14 @@ create table leads (
 );
 create index leads_partner_id_index on leads (partner_id, id);
 create index leads_status_index on leads (partner_id, status, id);
-create index leads_partner_lead_id_index on leads (partner_id, partner_lead_id, id) where partner_lead_id is not null;
+create index leads_partner_lead_id_prefix_index on leads (partner_id, partner_lead_id text_pattern_ops, id)
+  where partner_lead_id is not null;
+-- so that a rare prefix is told from a frequent one
+alter table leads alter partner_lead_id set statistics 1000;
+create index leads_open_index on leads (partner_id, id) where closed_at is null;
+create index leads_closed_index on leads (partner_id, id) where closed_at is not null;
+create index leads_email_hash_index on leads (email_hash, id) where email_hash is not null;
+create index leads_to_hash_index on leads (id) where (personal is null) <> (email_hash is null);
 create index leads_unstarted_index on leads (created_at) where workflow_started_at is null and closed_at is null;
 create index leads_ended_index on leads (closed_at, id)
   where closed_at is not null and erased_at is null and held_at is null;
@@ -60,12 +69,12 @@ create table lead_events (
     constraint lead_events_lead_id_foreign references leads on delete restrict,
   partner_id int not null
     constraint lead_events_partner_id_foreign references partners on delete restrict,
-  position int not null
+  position int
     constraint lead_events_position_check check (position >= 1),
   event_name text not null
     constraint lead_events_event_name_check check (event_name in (
       'lead_received', 'client_account_created', 'credit_scan_completed', 'client_engaged_in_chat', 'contract_signed',
-      'escrow_funded', 'score_update', 'mortgage_ready'
+      'escrow_funded', 'score_update', 'mortgage_ready', 'lead.closed'
     )),
   event_payload jsonb,
   dedupe_key text not null,
@@ -73,6 +82,7 @@ create table lead_events (
   created_at timestamptz not null,
   txid xid8 not null default pg_current_xact_id(),
   generation int not null default 1,
+  constraint lead_events_history_check check ((position is null) = (event_name = 'lead.closed')),
   constraint lead_events_position_unique unique (lead_id, position),
   constraint lead_events_dedupe_key_unique unique (lead_id, dedupe_key),
   constraint lead_events_score_period_check check (
@@ -88,9 +98,10 @@ create table idempotency_keys (
   key text,
   request_hash text not null,
   response text not null,
-  lead_id int not null
+  lead_id int
     constraint idempotency_keys_lead_id_foreign references leads on delete restrict,
   created_at timestamptz not null default now(),
+  secret_at text,
   primary key (partner_id, key)
 );
 create index idempotency_keys_created_at_index on idempotency_keys (created_at);

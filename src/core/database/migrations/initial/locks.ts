@@ -10,6 +10,7 @@ create table lock_failing_workflows ();
 create table lock_retention ();
 create table lock_encryption_keys ();
 create table lock_audit ();
+create table lock_dormancy ();
 
 create table lock_slots (
   lock text not null,
@@ -19,4 +20,12 @@ create table lock_slots (
 insert into lock_slots (lock, slot)
 select lock, slot
 from unnest(array['mails_of_address', 'mails_of_partner', 'resends']) as lock, generate_series(0, 255) as slot;
+
+create table leases (
+  name text not null primary key,
+  token int not null default 0,
+  until timestamptz null
+);
+insert into leases (name)
+values ('sweep'), ('comparison'), ('failing_workflows'), ('retention'), ('dormancy');
 `

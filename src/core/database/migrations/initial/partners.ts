@@ -5,7 +5,9 @@ create table partners (
   name text not null,
   contact_email text,
   self_service boolean not null default false,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  dormant_after_days int
+    constraint partners_dormant_after_days_check check (dormant_after_days >= 0)
 );
 
 create table api_keys (
@@ -18,7 +20,8 @@ create table api_keys (
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   revoked_at timestamptz,
-  last_used_at timestamptz
+  last_used_at timestamptz,
+  networks text[]
 );
 create index api_keys_partner_id_index on api_keys (partner_id);
 

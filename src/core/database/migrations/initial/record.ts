@@ -18,7 +18,8 @@ create table restores (
   cause text not null
     constraint restores_cause_check check (cause in ('system_identifier', 'timeline', 'workflow', 'staff')),
   reached_until timestamptz,
-  finished_at timestamptz
+  finished_at timestamptz,
+  seen_at timestamptz
 );
 
 create table losses (

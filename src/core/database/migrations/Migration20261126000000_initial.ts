@@ -1,5 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 import { audit } from './initial/audit.ts'
+import { closings } from './initial/closings.ts'
 import { deliveries } from './initial/deliveries.ts'
 import { endpoints } from './initial/endpoints.ts'
 import { erasures } from './initial/erasures.ts'
@@ -9,6 +10,7 @@ import { locks } from './initial/locks.ts'
 import { partners } from './initial/partners.ts'
 import { reads } from './initial/reads.ts'
 import { record } from './initial/record.ts'
+import { requests } from './initial/requests.ts'
 import { sandbox } from './initial/sandbox.ts'
 import { workflows } from './initial/workflows.ts'
 
@@ -16,7 +18,7 @@ import { workflows } from './initial/workflows.ts'
  * Everything that the database has: a file for each noun, with its tables, indexes, functions and triggers. The entities say
  * what the columns mean. Like every migration it stays as it is, and so imports nothing that may change.
  */
-export class Migration20261123080000_initial extends Migration {
+export class Migration20261126000000_initial extends Migration {
   override async up(): Promise<void> {
     const [row] = await this.execute('select quote_ident(current_schema()) as schema')
     const schema = String(row?.schema)
@@ -25,7 +27,9 @@ export class Migration20261123080000_initial extends Migration {
       record,
       generation,
       partners,
+      requests,
       leads,
+      closings,
       endpoints,
       deliveries,
       audit(schema),
