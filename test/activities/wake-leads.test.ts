@@ -16,9 +16,12 @@ describe('waking the leads of an endpoint that works again', () => {
   const leadIds: number[] = []
   const woken: number[] = []
 
+  let on: Awaited<ReturnType<typeof prepareDelivering>>
+
   beforeAll(async () => {
-    const { partnerId, commitLead, ...prepared } = await prepareDelivering()
-    sql = prepared.sql
+    on = await prepareDelivering()
+    const { partnerId, commitLead } = on
+    sql = on.sql
     for (let count = 0; count < LEADS; count += 1) leadIds.push(await commitLead())
     const row = await sql
       .selectFrom('endpoints')
@@ -58,6 +61,30 @@ describe('waking the leads of an endpoint that works again', () => {
   it('begins anew when the endpoint was resumed again since', async () => {
     await run({ since: 'before', leadId: leadIds[1]! })
     expect(woken).toEqual(leadIds.slice(0, 5))
+  })
+
+  it('leaves the next attempt of what was tried since it works again, however often it is repeated', async () => {
+    const [tried = 0, other = 0] = leadIds
+    const before = { failures: 3, next_attempt_at: new Date(Date.now() + 3_600_000) }
+    const deliveries = sql.updateTable('deliveries').set(before)
+    await deliveries.where('lead_id', '=', other).execute()
+    // the endpoint gets it, and the service does not learn of that
+    on.endpoint.answer = (_, response) => void response.destroy()
+    await expect(on.deliver(tried, 1, 'scheduled')).rejects.toThrow('failure 1')
+    const next = () =>
+      sql
+        .selectFrom('deliveries')
+        .select(['lead_id', 'failures', 'next_attempt_at'])
+        .where('lead_id', 'in', [tried, other])
+        .orderBy('lead_id')
+        .execute()
+    const [triedBefore] = await next()
+    await run({ since: '', leadId: 0 })
+    const [triedAfter, otherAfter] = await next()
+    expect(triedAfter).toEqual(triedBefore)
+    expect(triedAfter?.failures).toBe(1)
+    expect(otherAfter?.failures).toBe(0)
+    expect(otherAfter?.next_attempt_at.getTime()).toBeLessThan(before.next_attempt_at.getTime())
   })
 
   it('wakes none while the endpoint has half of its requests in flight, and does not wait for them', async () => {

@@ -21,7 +21,8 @@ export async function findDraining(sql: Sql, endpointId: number): Promise<Draini
 }
 
 /**
- * Restarts the schedule of open deliveries, for the next leads of a draining in the order of their ids.
+ * Restarts the schedule of open deliveries, for the next leads of a draining in the order of their ids. What the schedule
+ * tried since the draining began has its next attempt already.
  *
  * @returns the leads to wake; none when all are done.
  */
@@ -54,6 +55,14 @@ export async function renewSchedules(
     .set({ failures: 0, last_but_one_at: null, next_attempt_at: raw<Date>`clock_timestamp()` })
     .where('lead_id', 'in', leadIds)
     .where('state', '=', 'pending')
+    .where(({ exists, not, selectFrom }) => {
+      const triedSince = selectFrom('attempts')
+        .select('attempts.id')
+        .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+        .where('attempts.trigger', '=', 'scheduled')
+        .where('attempts.started_at', '>=', raw<Date>`${since}::timestamptz`)
+      return not(exists(triedSince))
+    })
     .execute()
   return leadIds
 }
