@@ -6,11 +6,7 @@ import { openFailure } from '../src/core/leads/statements/referral-states.ts'
 import { leadPartners } from '../src/core/leads/statements/lead-partners.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import {
-  type AttemptTrigger,
-  type DeliveryState,
-  LEASE_MS,
-} from '../src/core/deliveries/decisions/delivery.ts'
+import type { AttemptTrigger, DeliveryState } from '../src/core/deliveries/decisions/delivery.ts'
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { again } from './again.ts'
 import type { FirstAttempts } from './first-attempts.ts'
@@ -40,7 +36,6 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const { sql, gate, encryptionKeys, observe, firstAttempts, tellFailure } = dependencies
   const partnerOf = leadPartners(sql)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
-    const until = performance.now() + LEASE_MS
     await firstAttempts.ended(leadId, sequence)
     const partnerId = await partnerOf(leadId)
     if (partnerId === undefined) return { outcome: 'missing', ...(await deliveryQueue(sql, leadId)) }
@@ -50,7 +45,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
     if (begun.kind !== 'send')
       return { outcome: outcomeWithoutAttempt(begun), ...(await deliveryQueue(sql, leadId)) }
-    const finished = await makeAttempt(dependencies, begun, { asked: trigger, until })
+    const finished = await makeAttempt(dependencies, begun, trigger)
     const { retry, reason } = finished
     if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
     return { outcome: conclude(finished), ...(await deliveryQueue(sql, leadId)) }

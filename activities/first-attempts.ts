@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
-import { LEASE_MS } from '../src/core/deliveries/decisions/delivery.ts'
 import type { Sent } from '../src/core/leads/decisions/referral.ts'
 import { workflowFields } from './log-fields.ts'
 import { type AttemptDependencies, makeAttempt } from './make-attempt.ts'
@@ -22,8 +21,7 @@ export function createFirstAttempts(
   const underWay = new Map<string, Promise<Sent>>()
 
   async function attempt(started: StartedAttempt): Promise<Sent> {
-    const until = started.beganAt + LEASE_MS
-    const { end, retry, reason } = await makeAttempt(dependencies, started, { asked: 'scheduled', until })
+    const { end, retry, reason } = await makeAttempt(dependencies, started, 'scheduled')
     const { sequence } = started
     if (end === 'delivered') return { delivered: sequence }
     return retry === undefined ? {} : { failure: { sequence, failures: retry.failures, reason } }

@@ -32,13 +32,12 @@ export interface AttemptDependencies {
  * Makes an attempt that is open: one signed request, its end in the record, and its line in the log.
  *
  * @param asked what the attempt was asked for as: a settled webhook is marked as a repeat.
- * @param until how long to try to write the end down, on the monotonic clock, in milliseconds.
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 export async function makeAttempt(
   { sql, gate, send, observe, log }: AttemptDependencies,
   started: StartedAttempt,
-  { asked, until }: { asked: AttemptTrigger; until: number },
+  asked: AttemptTrigger,
 ): Promise<Finished & { reason: string }> {
   const { eventId: id, partnerId, attemptId, trigger, body, url, secrets, beganAt } = started
   // another process may send by then
@@ -51,7 +50,7 @@ export async function makeAttempt(
   observe.attempted(outcome)
   const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
-  const finishing = retryFor(() => gate.finish(partnerId, write), until - performance.now())
+  const finishing = retryFor(() => gate.finish(partnerId, write), beganAt + LEASE_MS - performance.now())
   const tell = (end: Pick<Finished, 'end' | 'retry'> | undefined) =>
     log.info(fieldsOf(started, asked, outcome, end), 'attempt')
   const finished = await finishing.catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
+import { LEASE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
 import { healthOf } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -10,6 +11,7 @@ import { putEndpoints } from '../support/endpoint-states.ts'
 
 describe('delivering a webhook', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
+  let on: Delivering
   let sql: Delivering['sql']
   let partnerId: number
   let endpoint: Delivering['endpoint']
@@ -19,7 +21,8 @@ describe('delivering a webhook', () => {
   let leadId: number
 
   beforeAll(async () => {
-    ;({ sql, partnerId, endpoint, deliver, commitLead, noticed } = await prepareDelivering())
+    on = await prepareDelivering()
+    ;({ sql, partnerId, endpoint, deliver, commitLead, noticed } = on)
   })
 
   beforeEach(async () => {
@@ -283,6 +286,29 @@ describe('delivering a webhook', () => {
       .execute()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
   })
+
+  it('has its outcome written though PostgreSQL fails, however long it waited before, and though a clock jumps', async () => {
+    const [monotonicMs, epochMs] = [performance.now.bind(performance), Date.now.bind(Date)]
+    let [waitedMs, jumpedMs] = [0, 0]
+    jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + waitedMs)
+    jest.spyOn(Date, 'now').mockImplementation(() => epochMs() + (jumpedMs += LEASE_MS))
+    const { deliver: patient } = on.startProcess({ places: 1, ended: async () => void (waitedMs = LEASE_MS) })
+    await failingOnce('attempts')
+    expect(await patient(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    expect(endpoint.arrivals).toHaveLength(1)
+  })
+
+  /** Has the next update of a table fail. A rollback does not give its number back to a sequence. */
+  async function failingOnce(table: string): Promise<void> {
+    await raw`create sequence updates_of_test`.execute(sql)
+    await raw`create function fail_once() returns trigger language plpgsql as $$
+      begin
+        if nextval('updates_of_test') = 1 then raise exception 'not now'; end if;
+        return new;
+      end $$`.execute(sql)
+    await raw`create trigger fail_once before update on ${raw.table(table)}
+      for each row execute function fail_once()`.execute(sql)
+  }
 
   it('sends again what a crash interrupted, without using up a place in the schedule', async () => {
     for (let crash = 1; crash <= 2; crash += 1) await interruptedAttempt()

@@ -39,7 +39,9 @@ export async function prepareDelivering() {
   const log = createLogger('silent', 'worker')
   const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   /** As the activities of one process. */
-  const startProcess = (options: { places: number; waitMs?: number } = { places: 1 }) => {
+  const startProcess = (
+    options: { places: number; waitMs?: number; ended?: () => Promise<void> } = { places: 1 },
+  ) => {
     const attempting = {
       sql,
       gate: createDeliveryGate(options),
@@ -50,7 +52,11 @@ export async function prepareDelivering() {
     }
     const firstAttempts = createFirstAttempts(attempting, options)
     return {
-      deliver: deliverWebhookActivity({ ...attempting, firstAttempts, tellFailure: () => {} }),
+      deliver: deliverWebhookActivity({
+        ...attempting,
+        firstAttempts: { ended: options.ended ?? firstAttempts.ended },
+        tellFailure: () => {},
+      }),
       record: recordMilestonesActivity({
         ...attempting,
         webhookBody: toBody,
