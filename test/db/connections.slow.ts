@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { forEachInFlight } from '../../src/core/temporal/in-flight.ts'
 import { staffProcess } from '../staff/context.ts'
 import { runToEnd } from '../support/processes.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -47,7 +48,8 @@ describe('the connections to PostgreSQL', () => {
     const most = await mostDuring(async () => {
       const [api, worker] = await Promise.all([service.startApi(), service.startWorker()])
       const { createLead } = partnerCalls(api.port, partner.key)
-      await Promise.all(Array.from({ length: LEADS }, () => createLead()))
+      // more at once than have a connection, and fewer than have to wait for too long
+      expect(await forEachInFlight(Array.from({ length: LEADS }), () => createLead())).toEqual([])
       await partner.endpoint.until((arrivals) => arrivals.length >= LEADS)
       await Promise.all([api.stop(), worker.stop()])
     })

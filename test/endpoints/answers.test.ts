@@ -104,6 +104,13 @@ describe('what get-deliveries shows of an attempt', () => {
     const leadId = await leads.start()
     const eventId = await until(async () => (await ask({ lead_id: leadId })).data[0]?.event_id ?? false)
     await shown(eventId, 1)
+    // none but what is asked for
+    const next_attempt_at = new Date(Date.now() + 86_400_000)
+    await service.sql
+      .updateTable('deliveries')
+      .set({ next_attempt_at })
+      .where('lead_id', '=', leadId)
+      .execute()
     const { post } = partnerCalls(service.port, partner.key)
 
     await changeSecret(async (trx, id, secret) => void (await rotateSecret(trx, id, secret, 3_600_000)))
@@ -117,6 +124,8 @@ describe('what get-deliveries shows of an attempt', () => {
       workflowId: `endpoint-${id}`,
       taskQueue: 'referrals',
       args: [id, { firstMs: 100, longestMs: 1000 }],
+      // the sweep may have started it
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
     })
     await endpoint.is('active')
     await shown(eventId, 3)

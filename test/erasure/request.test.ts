@@ -17,6 +17,7 @@ import { LEAD, leadsOf } from '../support/leads.ts'
 import { prepareProduction, type Production, STAFF_EMAIL } from '../support/production.ts'
 import type { Service, TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { whileBusy } from '../support/while-busy.ts'
 
 describe('an erasure that is requested in production', () => {
   let service: Service
@@ -217,12 +218,8 @@ describe('an erasure that is requested in production', () => {
     for (let count = 0; count < 24; count += 1)
       leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
     // they take turns, and one for whom it takes too long is told to come back
-    const settled = (id: number) =>
-      until(async () => {
-        const { status } = await post('erase-lead', { lead_id: id }, key)
-        return status !== 503 && status
-      })
-    const statuses = await Promise.all(leads.map(settled))
+    const settled = (id: number) => whileBusy(() => post('erase-lead', { lead_id: id }, key))
+    const statuses = (await Promise.all(leads.map(settled))).map(({ status }) => status)
     expect(statuses.toSorted((a, b) => a - b)).toEqual([
       ...Array<number>(20).fill(200),
       ...Array<number>(4).fill(429),

@@ -4,6 +4,7 @@ import { leadsOf } from '../support/leads.ts'
 import { prepareService } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
+import { whileBusy } from '../support/while-busy.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const GAINS = {
@@ -158,7 +159,9 @@ describe('simulate-event', () => {
   it('keeps the order of each of many requests at once', async () => {
     const lead = await partner.createLead()
     const events = [{ event_name: 'client_engaged_in_chat' }, { event_name: 'score_update' }]
-    const answers = await Promise.all(Array.from({ length: 20 }, () => partner.simulate(lead, { events })))
+    const simulate = (_: unknown, index: number) =>
+      whileBusy(() => partner.simulate(lead, { events }, { 'idempotency-key': `at-once-${index}` }))
+    const answers = await Promise.all(Array.from({ length: 20 }, simulate))
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     const rows = await positions(lead)
     expect(rows).toHaveLength(41)

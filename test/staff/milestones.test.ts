@@ -166,6 +166,9 @@ describe('the staff, of a lead', () => {
     partner.endpoint.answer = (_, response) => response.writeHead(500).end()
     const id = await leads.start()
     await until(async () => (await view(id)).deliveries[0]?.failures === 1)
+    // none but what is asked for
+    const next_attempt_at = new Date(Date.now() + 86_400_000)
+    await service.sql.updateTable('deliveries').set({ next_attempt_at }).where('lead_id', '=', id).execute()
     await milestone(context, id, 'contract_signed')
     const [first, second] = (await view(id)).deliveries
     partner.endpoint.answer = (_, response) => response.writeHead(200).end()

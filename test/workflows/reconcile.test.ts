@@ -8,6 +8,7 @@ import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { hasCompared } from '../support/compared.ts'
 
 describe('the record, against the workflows that run', () => {
   let service: Service
@@ -19,6 +20,7 @@ describe('the record, against the workflows that run', () => {
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
     await service.startWorker()
+    await hasCompared(service.sql, 1)
   })
 
   const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
