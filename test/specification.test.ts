@@ -141,8 +141,8 @@ describe('sentences of the specification that no other test holds', () => {
     const leadId = await calls.createLead()
     await service.referrals.signal(leadId, 'escrow_funded')
     await leads.recorded(leadId, 'escrow_funded')
-    // four seconds before the second date: so long the first update may be asked for
-    await advance(leadId, 2 * 45 * DAY - 4)
+    // twelve seconds before the second date: so long the first update may be asked for
+    await advance(leadId, 2 * 45 * DAY - 12)
     await until(async () => (await notes(leadId)).includes('score update 1'))
     expect(await leads.names(leadId)).toEqual(['lead_received', 'escrow_funded'])
     expect(provider.requests[0]).toEqual({

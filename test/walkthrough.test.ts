@@ -186,6 +186,7 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
     expect(answers).toMatch(/"first_name":"Ada"/)
   })
 
+  // it starts a dozen processes, one after the other
   it('set up a deployment, run its processes and add a partner', async () => {
     const [setUp = '', byNpm = '', bySupervisor = ''] = blocksOf(operation, 'On several machines')
     const withoutValues = setUp.replace(/^export .*\n/gm, '').replace(/^MIGRATION_DATABASE_URL=\S+ /m, '')
@@ -206,7 +207,7 @@ describe('the commands and the code of README.md, integrate.md, webhooks.md and 
     expect(output).toMatch(
       /^requested changes +the URL https:\/\/lender\.example\.com\/webhooks, not certified$/m,
     )
-  })
+  }, 180_000)
 
   /** Starts a command that goes on until it is stopped, and waits for a line of its output. */
   async function runs(command: string, line: RegExp): Promise<void> {

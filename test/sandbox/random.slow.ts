@@ -49,8 +49,12 @@ async function carryOut(partner: SandboxPartner, lead: number, step: Step): Prom
       const events = step.events.map((name) => ({ event_name: name }))
       return (await partner.simulate(lead, { events })).status
     }
-    case 'advance':
-      return (await partner.advance(lead, step.to)).status
+    case 'advance': {
+      const { status } = await partner.advance(lead, step.to)
+      // it answers after ten seconds, and goes on
+      await until(async () => (await partner.clock(lead)).data?.moving === false)
+      return status
+    }
     case 'pause':
     case 'resume':
       return (await partner.post(`${step.do}-endpoint`, {})).status
@@ -97,8 +101,8 @@ describe.each(runs)('whatever is simulated, advanced, paused and refused, $when'
         works = true
         await partner.post('resume-endpoint', {})
         await until(async () => {
-          const { data } = await partner.advance(lead, { to: 'next_retry' })
-          return data.next?.what !== 'retry' && (await openOf(lead)) === 0
+          const { status, data } = await partner.advance(lead, { to: 'next_retry' })
+          return status === 200 && data.next?.what !== 'retry' && (await openOf(lead)) === 0
         })
         await checkHistory(lead, simulated)
         const webhooks = (await deliveriesOf(lead)).length
