@@ -129,6 +129,19 @@ describe('a closing that is requested in production', () => {
     expect(await shown()).toMatchObject({ state: 'pending', reason: 'duplicate' })
   })
 
+  it('ends when its lead is closed otherwise before anybody could be told', async () => {
+    mails.refusing = [production.contact, STAFF_EMAIL]
+    const refusals = mails.refused.length
+    await request()
+    await until(async () => mails.refused.length > refusals)
+    await close(context, lead, { reason: 'duplicate' })
+    await isOver()
+    mails.refusing = []
+    expect(await rows()).toMatchObject([{ told_at: null, ended_at: expect.any(Date) }])
+    expect(await closed()).toBe('duplicate')
+    expect(about()).toEqual([])
+  })
+
   it('cannot be canceled once it has begun, and then closes its lead', async () => {
     await request()
     await until(isTold)

@@ -40,20 +40,20 @@ export async function closing(leadId: number): Promise<'over'> {
     const review = await reviewClosing(leadId)
     if (review === null) return 'over'
     setCurrentDetails(detailsOf(leadId, review))
-    if (review.isAnnounced && !review.isTold) void tell(memory)
+    if (isUntold(review)) void tell(memory)
     await step(memory, review, looks)
   }
 }
 
-async function step(
-  memory: Memory,
-  { dueInMs, isAnnounced, isTold }: ClosingReview,
-  looks: number,
-): Promise<void> {
+/** Of a lead that is closed already, nobody is told: its closing only ends. */
+const isUntold = ({ isAnnounced, isTold, isClosed }: ClosingReview) => isAnnounced && !isTold && !isClosed
+
+async function step(memory: Memory, review: ClosingReview, looks: number): Promise<void> {
+  const { dueInMs, isClosed } = review
   const looked = () => memory.looks !== looks
-  if (isAnnounced && !isTold)
+  if (isUntold(review))
     await condition(() => looked() || !memory.telling, '1 day', { summary: 'nobody was told yet' })
-  else if (dueInMs > 0) await condition(looked, Math.ceil(dueInMs), { summary: 'closed then' })
+  else if (dueInMs > 0 && !isClosed) await condition(looked, Math.ceil(dueInMs), { summary: 'closed then' })
   else await carryOutClosing(memory.leadId)
 }
 
@@ -71,10 +71,11 @@ async function tell(memory: Memory): Promise<void> {
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function detailsOf(leadId: number, { partnerId, dueInMs, isAnnounced, isTold }: ClosingReview): string {
+function detailsOf(leadId: number, review: ClosingReview): string {
+  const { partnerId, dueInMs } = review
   const what = `**Lead ${leadId}** of partner ${partnerId}`
   const cancel = `To prevent it: \`npm run staff -- closing cancel ${leadId}\``
-  if (isAnnounced && !isTold)
+  if (isUntold(review))
     return `${what} is to be closed. Partner and staff are being told by email, and it waits for that. ${cancel}`
   const at = new Date(Date.now() + dueInMs).toISOString().slice(0, 16).replace('T', ' ')
   return dueInMs > 0 ? `${what} is closed on ${at} UTC. ${cancel}` : `${what} is being closed.`

@@ -15,4 +15,6 @@ export interface ClosingReview {
   /** It waits until a person was told by email. */
   isAnnounced: boolean
   isTold: boolean
+  /** Its lead is closed, whatever closed it: nobody has to be told any more. */
+  isClosed: boolean
 }

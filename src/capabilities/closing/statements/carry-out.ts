@@ -14,6 +14,7 @@ export async function reviewClosing(sql: Sql, leadId: number): Promise<ClosingRe
     .select(raw<number>`(extract(epoch from due_at - (${leadsNow})) * 1000)::float8`.as('dueInMs'))
     .select('is_announced as isAnnounced')
     .select(raw<boolean>`told_at is not null`.as('isTold'))
+    .select(raw<boolean>`leads.closed_at is not null`.as('isClosed'))
     .executeTakeFirst()
 }
 
