@@ -54,7 +54,8 @@ export async function recordUnscored(journey: Journey): Promise<void> {
     journey.counts.refused += 1
     note(journey, 'score_update', 'not recorded: the provider had no scores for it within a day')
   }
-  journey.unscored.shift()
+  // others may have come before it meanwhile, from a record that was restored
+  journey.unscored = journey.unscored.filter((other) => other !== item)
 }
 
 /** `unanswered`: the provider did not answer in time. Gains are never invented. */

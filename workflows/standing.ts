@@ -27,7 +27,7 @@ const refusals = {
  * be older than what another one has told already: what a record has once, it keeps.
  *
  * @param known what of the record was known when the recording was asked for.
- * @returns false if nothing was recorded: the record is not the one that this workflow knows.
+ * @returns false if nothing was recorded: the record is not the one that this workflow knows, or knew when it asked.
  */
 export function applyRecording(
   journey: Journey,
@@ -37,6 +37,8 @@ export function applyRecording(
 ): boolean {
   const { state } = journey
   if (!isOfKnownRecord(journey, known, recording)) return false
+  // asked for before the workflow took the record over, and answered after it
+  if (recording.outcomes.length < items.length) return false
   for (const [index, outcome] of recording.outcomes.entries()) {
     const item = items[index]
     if (item !== undefined) applyOutcome(journey, item, outcome)

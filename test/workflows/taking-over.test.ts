@@ -4,9 +4,12 @@ import type { ReferralView } from '../../workflows/messages.ts'
 import { lossesOf } from '../../src/capabilities/restore/statements/restores.ts'
 import { findEvents } from '../../src/core/leads/statements/partner-reads.ts'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
+import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { forget } from '../support/forget.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { startScoreServer } from '../support/score-server.ts'
 import { until } from '../support/until.ts'
 
 describe('a workflow whose record went back', () => {
@@ -164,5 +167,45 @@ describe('a workflow whose record went back', () => {
     expect(losses.filter((loss) => loss.lead_id === leadId)).toEqual([
       expect.objectContaining({ event_name: 'contract_signed', is_recorded_again: true }),
     ])
+  })
+})
+
+describe('a workflow that takes over its record while the provider is asked for scores', () => {
+  let service: Service
+  let provider: Awaited<ReturnType<typeof startScoreServer>>
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    ;[service, provider] = await Promise.all([prepareService(), startScoreServer()])
+    leads = leadsOf(service, await service.addPartner())
+    await service.startWorker({ SCORE_PROVIDER_URL: provider.url })
+  }, 60_000)
+
+  const isSignalled = async () => {
+    const leadId = await leads.start()
+    await service.referrals.signal(leadId, 'score_update')
+    return leadId
+  }
+  const isDue = async () => {
+    const leadId = await leads.commit()
+    const anchor = new Date(Date.now() - SCORE_PERIOD_MS)
+    await service.sql.updateTable('leads').set({ anchor_at: anchor }).where('id', '=', leadId).execute()
+    await service.referrals.startFromRecord(leadId)
+    return leadId
+  }
+
+  it.each([
+    ['was signalled', isSignalled],
+    ['is due', isDue],
+  ])('records a score update that %s', async (_, begin) => {
+    const answering = Promise.withResolvers<void>()
+    provider.answering = answering.promise
+    const leadId = await begin()
+    await until(async () => provider.asked.some(({ lead_id: asked }) => asked === leadId))
+    await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
+    await service.referrals.takeOver(leadId)
+    answering.resolve()
+    await leads.recorded(leadId, 'score_update')
+    expect((await leads.names(leadId)).filter((name) => name === 'score_update')).toHaveLength(1)
   })
 })
