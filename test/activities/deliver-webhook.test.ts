@@ -177,6 +177,7 @@ describe('delivering a webhook', () => {
       .updateTable('endpoints')
       .set({ failing_since: raw<Date>`now() - interval '72 hours'` })
       .execute()
+    await sql.updateTable('deliveries').set({ failures: 1 }).where('lead_id', '=', leadId).execute()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
     expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
   })

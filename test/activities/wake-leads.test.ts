@@ -87,6 +87,27 @@ describe('waking the leads of an endpoint that works again', () => {
     expect(otherAfter?.next_attempt_at.getTime()).toBeLessThan(before.next_attempt_at.getTime())
   })
 
+  it('begins the schedule anew with what was tried since, but does not try it at once', async () => {
+    const [tried = 0] = leadIds
+    const deliveries = () => sql.updateTable('deliveries').where('lead_id', '=', tried)
+    const lastButOne = new Date(Date.now() - 86_400_000)
+    await deliveries().set({ failures: 10, last_but_one_at: lastButOne }).execute()
+    await deliveries()
+      .set({ next_attempt_at: new Date(Date.now() + 86_400_000) })
+      .execute()
+    const before = Date.now()
+    await run({ since: '', leadId: 0 })
+    const row = await sql
+      .selectFrom('deliveries')
+      .select(['failures', 'last_but_one_at', 'next_attempt_at'])
+      .where('lead_id', '=', tried)
+      .executeTakeFirstOrThrow()
+    expect(row).toMatchObject({ failures: 1, last_but_one_at: null })
+    const inMs = row.next_attempt_at.getTime() - before
+    expect(inMs).toBeGreaterThan(4000)
+    expect(inMs).toBeLessThan(10_000)
+  })
+
   it('wakes none while the endpoint has half of its requests in flight, and does not wait for them', async () => {
     const lease = { lease: 'one', leased_until: new Date(Date.now() + 60_000) }
     await sql.updateTable('deliveries').set(lease).where('lead_id', 'in', leadIds.slice(0, 5)).execute()

@@ -47,6 +47,8 @@ export class Life {
     failingSince: null as Date | null,
     blockedUntil: null as Date | null,
     pacedUntil: null,
+    // all schedules begin anew at once
+    drainingSince: null,
     incident: null as 'failing' | 'paused' | null,
     revision: 1,
   }

@@ -18,7 +18,13 @@ const attempt: FailedAttemptFacts = {
   failures: 0,
   lastButOneAt: null,
 }
-const endpoint: CalledEndpoint = { pausedBy: null, failingSince: null, incident: null, isCurrent: true }
+const endpoint: CalledEndpoint = {
+  pausedBy: null,
+  failingSince: null,
+  drainingSince: null,
+  incident: null,
+  isCurrent: true,
+}
 const request: FailedRequest = { status: 500, errorCode: 'http_error', retryAfter: null }
 
 interface Change {
@@ -109,10 +115,14 @@ describe('a failed attempt', () => {
 
   test.each([
     ['410 at the first failure', { request: { status: 410 } }, 'gone'],
-    ['72 hours without a success', { endpoint: { failingSince: hoursAgo(72) } }, 'failing'],
+    [
+      '72 hours without a success',
+      { attempt: { failures: 1 }, endpoint: { failingSince: hoursAgo(72) } },
+      'failing',
+    ],
     [
       'no answer for 80 hours',
-      { endpoint: { failingSince: hoursAgo(80) }, request: { status: null } },
+      { attempt: { failures: 9 }, endpoint: { failingSince: hoursAgo(80) }, request: { status: null } },
       'failing',
     ],
     ['410 at the last, though others got through', { attempt: last, request: { status: 410 } }, 'gone'],
@@ -126,7 +136,12 @@ describe('a failed attempt', () => {
   })
 
   test('a minute before 72 hours does not pause', () => {
-    expect(decide({ endpoint: { failingSince: hoursAgo(72 - 1 / 60) } }).end).toBe('failed')
+    const failing = { failingSince: hoursAgo(72 - 1 / 60) }
+    expect(decide({ attempt: { failures: 1 }, endpoint: failing }).end).toBe('failed')
+  })
+
+  test('that is a webhook’s first does not pause: what failed before may be gone, and nothing tried since', () => {
+    expect(decide({ endpoint: { failingSince: hoursAgo(200) } }).end).toBe('failed')
   })
 
   test.each<[string, Change, string]>([
@@ -135,6 +150,16 @@ describe('a failed attempt', () => {
       'the last, when others got through since the last but one',
       { attempt: last, endpoint: { failingSince: hoursAgo(1) } },
       'given_up',
+    ],
+    [
+      'the last, of a schedule that began after the endpoint was resumed',
+      { attempt: last, endpoint: { drainingSince: hoursAgo(25) } },
+      'given_up',
+    ],
+    [
+      'the last of a schedule from before it was resumed goes on',
+      { attempt: last, endpoint: { drainingSince: hoursAgo(23) } },
+      'failed',
     ],
     ['a later one too', { attempt: { ...last, failures: LAST } }, 'given_up'],
     ['the last but one is not', { attempt: { failures: LAST - 2 } }, 'failed'],

@@ -28,6 +28,8 @@ export interface CalledEndpoint {
   failingSince: Date | null
   /** Its open incident, if there is one. */
   incident: EndpointIncident | null
+  /** Since when it drains, after it was set or resumed; `null` if it does not. */
+  drainingSince: Date | null
   /** Whether the URL is still the one that was called, and nobody paused or resumed the endpoint since. */
   isCurrent: boolean
 }
@@ -69,7 +71,7 @@ export interface FailureDecision {
  * | the lease is gone                                        | –                      | –                     |
  * | a `resend`, `replay` or `probe`                           | –                      | –                     |
  * | the endpoint changed since (URL, pause, resume)           | failure, by schedule   | –                     |
- * | 410, or `PAUSE_AFTER_HOURS` without a success             | failure                | paused                |
+ * | 410, or a repeat after `PAUSE_AFTER_HOURS` without a success | failure             | paused                |
  * | the last, and it accepted others since the last but one   | given up               | failing               |
  * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
  *
@@ -117,16 +119,21 @@ type Verdict = 'retry' | 'give_up' | 'pause'
 
 function judge(
   { failures, lastButOneAt }: FailedAttemptFacts,
-  { failingSince, isCurrent }: CalledEndpoint,
+  { failingSince, drainingSince, isCurrent }: CalledEndpoint,
   { status }: FailedRequest,
   now: Date,
 ): Verdict {
   if (!isCurrent) return 'retry'
   if (status === 410) return 'pause'
-  if (failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS) return 'pause'
+  // what failed before may have been erased or left out since, so that nothing was tried any more
+  const isRepeated = failures > 0
+  if (isRepeated && failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS)
+    return 'pause'
   // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
   const lastSuccessAt = failingSince ?? now
-  const tookOthers = lastButOneAt !== null && lastSuccessAt > lastButOneAt
+  // what it took before it was resumed is not known any more: its leads begin their schedules anew, one after the other
+  const isOfFormerSchedule = drainingSince !== null && lastButOneAt !== null && lastButOneAt < drainingSince
+  const tookOthers = lastButOneAt !== null && lastSuccessAt > lastButOneAt && !isOfFormerSchedule
   return isLastScheduled(failures + 1) && tookOthers ? 'give_up' : 'retry'
 }
 

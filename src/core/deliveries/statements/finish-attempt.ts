@@ -80,6 +80,7 @@ function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
   return trx
     .selectFrom('endpoints')
     .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince'])
+    .select(raw<Date | null>`case state when 'draining' then since end`.as('drainingSince'))
     .select(isOfRevision(attemptId).as('isCurrent'))
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()

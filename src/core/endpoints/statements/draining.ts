@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { RETRY_DELAYS_MS } from '../../deliveries/decisions/retry-schedule.ts'
 import { SET_FROM_NOW } from './endpoint.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -21,8 +22,8 @@ export async function findDraining(sql: Sql, endpointId: number): Promise<Draini
 }
 
 /**
- * Restarts the schedule of open deliveries, for the next leads of a draining in the order of their ids. What the schedule
- * tried since the draining began has its next attempt already.
+ * Restarts the schedule of open deliveries, for the next leads of a draining in the order of their ids. It begins with what
+ * was tried since the draining began: that is not tried at once.
  *
  * @returns the leads to wake; none when all are done.
  */
@@ -50,20 +51,24 @@ export async function renewSchedules(
     .execute()
   const leadIds = page.map((row) => row.lead_id)
   if (leadIds.length === 0) return []
-  await sql
-    .updateTable('deliveries')
-    .set({ failures: 0, last_but_one_at: null, next_attempt_at: raw<Date>`clock_timestamp()` })
-    .where('lead_id', 'in', leadIds)
-    .where('state', '=', 'pending')
-    .where(({ exists, not, selectFrom }) => {
-      const triedSince = selectFrom('attempts')
-        .select('attempts.id')
-        .whereRef('attempts.event_id', '=', 'deliveries.event_id')
-        .where('attempts.trigger', '=', 'scheduled')
-        .where('attempts.started_at', '>=', raw<Date>`${since}::timestamptz`)
-      return not(exists(triedSince))
-    })
-    .execute()
+  await raw`
+    update deliveries set
+      failures = least(failures, tries),
+      last_but_one_at = case when failures <= tries then last_but_one_at end,
+      next_attempt_at = case
+        when tries = 0 then clock_timestamp()
+        when failures <= tries then next_attempt_at
+        else least(next_attempt_at, clock_timestamp() + ${RETRY_DELAYS_MS[1]} * interval '1 millisecond')
+      end
+    from (
+      select open.event_id, count(attempts.id)::int as tries
+      from deliveries as open
+        left join attempts on attempts.event_id = open.event_id and attempts.trigger = 'scheduled'
+          and attempts.started_at >= ${since}::timestamptz
+      where open.lead_id = any(${leadIds}) and open.state = 'pending'
+      group by open.event_id
+    ) as tried
+    where deliveries.event_id = tried.event_id and deliveries.state = 'pending'`.execute(sql)
   return leadIds
 }
 
