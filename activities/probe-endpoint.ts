@@ -1,16 +1,20 @@
 import { oldestWaiting } from '../src/core/endpoints/statements/review.ts'
 import { type DeliveryDependencies, deliverWebhookActivity } from './deliver-webhook.ts'
+import type { WakeLead } from './wake-leads.ts'
 
 /**
  * Tries a paused endpoint with the oldest webhook that waits, under that delivery's own lease. A success makes
  * the endpoint drain, in the transaction that records it; a failure changes nothing.
  */
-export function probeEndpointActivity(dependencies: DeliveryDependencies) {
+export function probeEndpointActivity(dependencies: DeliveryDependencies & { wakeLead: WakeLead }) {
   const deliver = deliverWebhookActivity(dependencies)
   return async (endpointId: number): Promise<'nothing' | 'delivered' | 'failed'> => {
     const oldest = await oldestWaiting(dependencies.sql, endpointId)
     if (oldest === undefined) return 'nothing'
     const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
-    return outcome === 'delivered' ? 'delivered' : 'failed'
+    if (outcome !== 'delivered') return 'failed'
+    // a lead with nothing left to send is not among those that a draining wakes
+    await dependencies.wakeLead(oldest.leadId)
+    return 'delivered'
   }
 }

@@ -92,14 +92,17 @@ function setup(memory: Memory): Memory {
 /** Paused: probes with the oldest held webhook. What staff paused, staff have to resume. */
 async function rest(memory: Memory, review: EndpointReview, looks: number): Promise<void> {
   const looked = () => memory.looks !== looks
+  // an email that is owed may be sent once there were few enough within an hour
+  const mailMs = review.owed === null ? Infinity : HOUR_MS
   if (!isProbed(review)) {
-    await condition(looked)
+    await (mailMs < Infinity ? condition(looked, mailMs) : condition(looked))
     return
   }
-  const waitMs = Math.max(1, memory.nextProbeAt - Date.now())
+  const probeMs = Math.max(1, memory.nextProbeAt - Date.now())
   const summary = `probe ${memory.probes + 1}`
-  const news = await condition(() => looked() || memory.probeNow, waitMs, { summary })
-  if (news && !memory.probeNow) return
+  const waitMs = Math.min(probeMs, mailMs)
+  const news = await condition(() => looked() || memory.probeNow, waitMs, waitMs < probeMs ? {} : { summary })
+  if (!memory.probeNow && (news || waitMs < probeMs)) return
   memory.probeNow = false
   if ((await probe(memory)) !== 'nothing') memory.probes += 1
   memory.nextProbeAt = nextProbe(memory)

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { ReferralView } from '../../workflows/messages.ts'
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
-import { oweNotice } from '../../src/core/endpoints/statements/notices.ts'
+import { MOST_AN_HOUR, oweNotice } from '../../src/core/endpoints/statements/notices.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -15,6 +16,7 @@ describe('a paused endpoint', () => {
   let partner: TestPartner
   let endpoint: ReturnType<typeof endpointOf>
   let leads: ReturnType<typeof leadsOf>
+  let first: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
 
   beforeAll(async () => {
@@ -25,7 +27,7 @@ describe('a paused endpoint', () => {
     endpoint = endpointOf(service, partner)
     leads = leadsOf(service, partner)
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
-    await leads.start()
+    first = await leads.start()
     await putEndpoints(service.sql, 'paused', { by: 'service' })
     // hours become tenths of a second; started before any worker could do it
     const { id } = await endpoint.row()
@@ -43,8 +45,8 @@ describe('a paused endpoint', () => {
   }
 
   /** The timers before the probes: what passes until it has looked at the record is taken off. */
-  const waits = async () => {
-    const { events } = await (await endpoint.workflow()).fetchHistory()
+  const waits = async (of = endpoint) => {
+    const { events } = await (await of.workflow()).fetchHistory()
     return (events ?? [])
       .map(({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout)
       .filter((wait) => wait)
@@ -67,6 +69,12 @@ describe('a paused endpoint', () => {
     await endpoint.is('active')
     expect(await endpoint.open()).toBe(0)
     await (await endpoint.workflow()).result()
+    // the lead knows, too, although the probe left it nothing to send
+    const lead = service.client.workflow.getHandle(`lead-${first}`)
+    await until(async () => {
+      const { next, last } = await lead.query<ReferralView>('state')
+      return next > last
+    })
   })
 
   it('says when it is probed next, until staff pause it', async () => {
@@ -130,6 +138,19 @@ describe('a paused endpoint', () => {
     // a second try
     await until(async () => refusals().length > 1)
     expect(mails()).toEqual(['staff@example.com'])
+  })
+
+  it('is looked at again within an hour while the limit of emails holds back that about its pause', async () => {
+    const other = await service.addPartner()
+    const own = endpointOf(service, other)
+    const sent = Array.from({ length: MOST_AN_HOUR.paused ?? 0 }, (_, index) => {
+      const at = new Date(Date.now() - HOUR_MS / 2 + index)
+      return { partner_id: other.id, kind: 'paused', owed_at: at, sent_at: at }
+    })
+    await service.sql.insertInto('notices').values(sent).execute()
+    await pauseEndpoint(service.sql, other.id)
+    await createEndpointStarter(service.client)((await own.row()).id)
+    expect(await until(async () => (await waits(own)).find((wait) => wait > LONGEST_MS))).toBe(HOUR_MS)
   })
 
   it('is not probed when staff paused it', async () => {
