@@ -7,6 +7,9 @@ import { whole } from '../../../staff/arguments.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 
+/** Generations count seconds since 2026: until 2057. */
+const LATEST_GENERATION = 999_999_999
+
 /** What a room does once staff say that the record was restored, before any process reads it. */
 type OnceRestored = (
   context: StaffContext,
@@ -25,7 +28,7 @@ export function addRecordCommands(program: Command, run: Run, onceRestored: read
   record
     .command('seen')
     .description('say that you know what a restore lost, and that nobody else has to look')
-    .argument('<generation>', 'which restore: see "record show"', whole(1, 1_000_000))
+    .argument('<generation>', 'which restore: see "record show"', whole(1, LATEST_GENERATION))
     .action(run(seen))
   record
     .command('restored')
