@@ -122,4 +122,31 @@ describe('the brakes of retention', () => {
     expect(await hasRun()).toEqual([{ class: 'attempts' }])
     expect(await erased()).toBe(0)
   })
+
+  it('of one class that fails holds up no other, and is told of', async () => {
+    const stopping = new AbortController()
+    const failing: ReturnType<typeof retainedAs> = {
+      ...retainedAs('requests'),
+      remove: () => Promise.reject(new Error('the disk is full')),
+    }
+    const told: unknown[] = []
+    const log = createLogger('silent', 'worker')
+    log.warn = (fields: unknown) => void told.push(fields)
+    const classes = [failing, retainedAs('attempts')]
+    const registry = new Registry()
+    const loop = keepRetention({
+      sql,
+      config: settings,
+      retained: classes,
+      registry,
+      log,
+      signal: stopping.signal,
+    })
+    await until(async () => told.length > 0)
+    stopping.abort()
+    await loop
+    expect(told).toEqual([{ err: new Error('the disk is full') }])
+    const ran = sql.selectFrom('retention_runs').select('class').where('ran_at', 'is not', null)
+    expect(await ran.execute()).toEqual([{ class: 'attempts' }])
+  })
 })

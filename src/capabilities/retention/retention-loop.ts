@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { isLockTimeout } from '../../core/database/database-away.ts'
 import { alone, type Fence } from '../../core/database/locks/alone.ts'
+import { LeaseLost } from '../../core/database/locks/leases.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import { type Retained, RetentionHeld } from '../../core/database/retained.ts'
 import { keepTurning, type LoopOptions } from '../../core/temporal/keep-turning.ts'
@@ -51,12 +51,12 @@ async function runDue<Settings>(
   const { sql, config } = options
   let total = 0
   const held: RetentionHeld[] = []
-  const busy: Error[] = []
+  const failed: unknown[] = []
   /** The other classes continue. */
   const setAside = (error: unknown) => {
+    if (error instanceof LeaseLost) throw error
     if (error instanceof RetentionHeld) held.push(error)
-    else if (error instanceof Error && isLockTimeout(error)) busy.push(error)
-    else throw error
+    else failed.push(error)
   }
   const run = { ...options, fence, onRemoved: metrics.removed }
   for (const each of await dueAmong(sql, retained, config)) {
@@ -65,6 +65,6 @@ async function runDue<Settings>(
     total += removed
   }
   metrics.held(held)
-  if (busy[0] !== undefined) throw busy[0]
+  if (failed.length > 0) throw failed[0]
   return total
 }
