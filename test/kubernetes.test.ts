@@ -94,6 +94,17 @@ describe('docs/deploy/kubernetes', () => {
     expect(all.filter((name) => !read.includes(name) && !isTemporal(name))).toEqual([])
   })
 
+  it('gives staff what the worker has of what both read, where RETENTION_LEADS_DAYS would be written, too', () => {
+    const mapsOf = (program: string) =>
+      podOf(program).container.envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? [])
+    const ofStaff = mapsOf('staff')
+    expect(ofStaff).toContain('referrals-retaining')
+    expect(mapsOf('worker')).toContain('referrals-retaining')
+    const others = mapsOf('worker').filter((name) => !ofStaff.includes(name))
+    const settings = others.flatMap((name) => Object.keys(named('ConfigMap', name)?.data ?? {}))
+    expect(settings.filter((name) => name in programs.staff.shape)).toEqual([])
+  })
+
   it.each(each)('has %s start with what it gives, as production', (program) => {
     const environment = environmentOf(podOf(program).container)
     const config = readConfig(program, {}, environment)
