@@ -93,6 +93,10 @@ class Transport:
             reason = f"within {limit:.3g} s" if isinstance(cause, TimeoutError) else f"({cause or type(cause).__name__})"
             raise NoAnswerError(f"{call.path}: no answer {reason}", code="NO_ANSWER") from cause
         body = parse(response.body)
+        is_json = "json" in response.headers.get("content-type", "")
+        if 200 <= response.status < 300 and is_json and not isinstance(body, dict):
+            # a proxy passed on the beginning of an answer, and took it for the whole
+            raise NoAnswerError(f"{call.path}: the answer was cut off", code="NO_ANSWER")
         if not 200 <= response.status < 300 or not isinstance(body, dict):
             raise error_of(response.status, response.headers, body)
         answer: Answer = decode(call.answer, body)

@@ -78,13 +78,15 @@ class Calls(TestCase):
             answers(429, failure("RATE_LIMITED"), NOW),
             answers(502, "<html>Bad Gateway</html>", NOW),
             answers(408, failure("A_NEW_CODE"), NOW),
+            # as a proxy that loses its connection halfway
+            answers(200, '{"success":tr', {"content-type": "application/json"}),
             answers(200, CREATED),
         )
         created = api.client().leads.create(LEAD)
         self.assertEqual(
             created, CreatedLead(lead_id=7, partner_lead_id=None, ignored_fields=[], duplicate_of=None)
         )
-        self.assertEqual(len(api.requests), 6)
+        self.assertEqual(len(api.requests), 7)
         self.assertEqual(len(set(api.keys)), 1)
         self.assertRegex(str(api.keys[0]), r"^[\da-f-]{36}$")
         api.client().leads.create(LEAD, idempotency_key="loan-118")
