@@ -51,16 +51,24 @@ export function readSettings(dataDirectory: string): Settings {
 
 function knownSettings(dataDirectory: string): Settings | undefined {
   const file = fileIn(dataDirectory)
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Settings) : undefined
+  if (!existsSync(file)) return undefined
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Settings
+  } catch (cause) {
+    throw new Error(
+      `${file} cannot be read (it may have been cut off): put a copy in its place, or start over without what .data/ holds: npm start -- --fresh`,
+      { cause },
+    )
+  }
 }
 
 export function saveSettings(dataDirectory: string, settings: Settings): void {
   writePrivately(fileIn(dataDirectory), settings)
 }
 
-/** Replaces a JSON file atomically. It holds secrets, so only its owner can read it. */
+/** Replaces a JSON file atomically, also if the power fails. It holds secrets, so only its owner can read it. */
 export function writePrivately(file: string, content: object): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
 }
 
@@ -83,9 +91,9 @@ export function removeUnusable(
   asked: boolean,
   environment: NodeJS.ProcessEnv,
 ): boolean {
-  const settings = knownSettings(dataDirectory)
+  const settings = asked ? undefined : knownSettings(dataDirectory)
   const data = path.join(postgresFolder(dataDirectory), 'data')
-  if (asked || !settings) rmSync(data, { recursive: true, force: true })
+  if (!settings) rmSync(data, { recursive: true, force: true })
   const isOlder = settings && !isDeepStrictEqual({ ...settings, ...temporalData }, settings)
   const isUnusable = (name: string) =>
     name.startsWith('temporal.db') &&
@@ -93,7 +101,7 @@ export function removeUnusable(
   const names = readdirSync(dataDirectory)
   const unusable = asked ? names.filter((name) => !kept.includes(name)) : names.filter(isUnusable)
   for (const name of unusable) rmSync(path.join(dataDirectory, name), { recursive: true, force: true })
-  return !asked && isOlder === true && unusable.length > 0
+  return isOlder === true && unusable.length > 0
 }
 
 /** As root, PostgreSQL runs as another user, who may be unable to reach the data directory. */

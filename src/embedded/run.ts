@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { defaultDataDirectory, writePrivately } from './data-directory.ts'
 import type { Launched } from './launch.ts'
 import { ended, identify, isRunning, stopStranger, type ProcessIdentity } from './processes.ts'
@@ -90,8 +91,7 @@ function readRun(dataDirectory: string): RunFile | undefined {
 }
 
 async function endPrevious(dataDirectory: string): Promise<void> {
-  const previous = readRun(dataDirectory)
-  if (previous) {
+  for (let previous = readRun(dataDirectory); previous;) {
     const { starter, processes, environment, stopping } = previous
     if (stopping) await ended(starter)
     if (isRunning(starter)) {
@@ -101,6 +101,10 @@ async function endPrevious(dataDirectory: string): Promise<void> {
       )
     }
     for (const leftover of inStopOrder(processes)) await stopStranger(leftover)
+    // another start that waited for the same may have begun meanwhile
+    const now = readRun(dataDirectory)
+    if (isDeepStrictEqual(now?.starter, starter)) break
+    previous = now
   }
   rmSync(fileIn(dataDirectory), { force: true })
 }

@@ -36,6 +36,14 @@ test('removes everything that is asked for, but the record of this run', () => {
   expect(left()).toEqual(['run.json'])
 })
 
+test('says what to do about settings that were cut off, and starts over if asked', () => {
+  write('embedded.json', '{"postgresPass')
+  expect(() => removeUnusable(dataDirectory, false, {})).toThrow(/embedded\.json cannot be read .* --fresh$/)
+  expect(left()).toEqual(['embedded.json', 'run.json', ...temporal])
+  removeUnusable(dataDirectory, true, {})
+  expect(left()).toEqual(['run.json'])
+})
+
 test.each(['data', 'embedded.json'])('removes Temporal’s workflows when PostgreSQL’s %s is lost', (name) => {
   lose(name)
   removeUnusable(dataDirectory, false, {})

@@ -86,6 +86,16 @@ test('stops what a killed start has left', async () => {
   expect(await ended).toEqual([null, 'SIGINT'])
 })
 
+test('begins once, of two starts that wait for the same to end', async () => {
+  await leaveBehind(idle())
+  const begun = await Promise.allSettled([beginRun(dataDirectory), beginRun(dataDirectory)])
+  expect(begun.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(begun).toContainEqual({
+    status: 'rejected',
+    reason: expect.objectContaining({ message: expect.stringContaining('is already starting') }),
+  })
+})
+
 test('leaves a stranger alone that has the pid of one of them by now', async () => {
   const stranger = idle()
   await leaveBehind(stranger, { started: 'before the stranger' })
