@@ -9,12 +9,12 @@ import {
 } from '../../src/capabilities/requests/statements/write-requests.ts'
 import { LARGEST_ID } from '../../src/core/values/ids.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
-import { forEachInFlight } from '../../src/core/temporal/in-flight.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { partnerCalls, prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
+import { createAndRead } from './many-reads.ts'
 
 const idOf = ({ headers }: Answer) => String(headers['x-request-id'])
 const DAY_MS = 86_400_000
@@ -248,13 +248,10 @@ describe('an API process that stops', () => {
     const service = await prepareService()
     const { id, key } = await service.addPartner()
     const api = await service.startApi()
-    const { post, createLead } = partnerCalls(api.port, key)
-    const lead = await createLead()
-    // not all at once: an API that opens its connections meanwhile would refuse some
-    const read = async () => expect((await post('get-lead', { lead_id: lead })).status).toBe(200)
-    expect(await forEachInFlight(Array.from({ length: 50 }), read)).toEqual([])
+    const calls = partnerCalls(api.port, key)
+    const lead = await createAndRead(calls, 50)
     const lock = await holdRow(service.sql, 'leads', `id = ${lead}`)
-    const last = post('update-partner-info', { lead_id: lead, loan_product: 'VA' })
+    const last = calls.post('update-partner-info', { lead_id: lead, loan_product: 'VA' })
     await lock.reached()
     const stopped = api.stop()
     await lock.release()

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createReadLog } from '../../src/core/audit/read-log.ts'
 import { type AgedRead, insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
-import { forEachInFlight } from '../../src/core/temporal/in-flight.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { partnerCalls, prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
+import { createAndRead } from './many-reads.ts'
 
 const readsIn = (sql: Sql) =>
   sql
@@ -56,11 +56,8 @@ describe('an API process that stops', () => {
     const service = await prepareService()
     const { id, key } = await service.addPartner()
     const api = await service.startApi()
-    const { post, createLead } = partnerCalls(api.port, key)
-    const lead = await createLead()
-    // not all at once: an API that opens its connections meanwhile would refuse some
-    const read = async () => expect((await post('get-lead', { lead_id: lead })).status).toBe(200)
-    expect(await forEachInFlight(Array.from({ length: 50 }), read)).toEqual([])
+    const calls = partnerCalls(api.port, key)
+    const lead = await createAndRead(calls, 50)
     expect(await api.stop()).toBe(0)
     const reads = await readsIn(service.sql)
     expect(reads).toHaveLength(50)

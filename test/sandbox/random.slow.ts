@@ -52,7 +52,10 @@ async function carryOut(partner: SandboxPartner, lead: number, step: Step): Prom
     case 'advance': {
       const { status } = await partner.advance(lead, step.to)
       // it answers after ten seconds, and goes on
-      await until(async () => (await partner.clock(lead)).data?.moving === false)
+      await until(async () => {
+        const clock = await partner.clock(lead)
+        return clock.status === 200 && !clock.data.moving
+      })
       return status
     }
     case 'pause':

@@ -54,7 +54,7 @@ export async function prepareDelivering() {
     return {
       deliver: deliverWebhookActivity({
         ...attempting,
-        firstAttempts: { ended: options.ended ?? firstAttempts.ended },
+        firstAttempts: options.ended === undefined ? firstAttempts : { ended: options.ended },
         tellFailure: () => {},
       }),
       record: recordMilestonesActivity({
