@@ -92,8 +92,9 @@ function setup(memory: Memory): Memory {
 /** Paused: probes with the oldest held webhook. What staff paused, staff have to resume. */
 async function rest(memory: Memory, review: EndpointReview, looks: number): Promise<void> {
   const looked = () => memory.looks !== looks
-  // an email that is owed may be sent once there were few enough within an hour
-  const mailMs = review.owed === null ? Infinity : HOUR_MS
+  // the limit of an hour holds its email back
+  const isHeldBack = review.owed !== null && review.unsent === 0
+  const mailMs = isHeldBack ? HOUR_MS : Infinity
   if (!isProbed(review)) {
     await (mailMs < Infinity ? condition(looked, mailMs) : condition(looked))
     return

@@ -11,7 +11,7 @@ export const defaultDataDirectory = path.resolve('.data')
 /** What Temporal's data is made for; with other data the service starts its workflows again from the record. */
 export const temporalData = {
   /** Raised with every change of the workflows that cannot replay older histories. */
-  histories: 5,
+  histories: 6,
   /** Temporal's development server makes them together with its data. */
   searchAttributes: Object.keys(searchAttributes),
   /** Of a task queue. A task in one that is no longer read would wait forever. */
@@ -56,7 +56,7 @@ function knownSettings(dataDirectory: string): Settings | undefined {
     return JSON.parse(readFileSync(file, 'utf8')) as Settings
   } catch (cause) {
     throw new Error(
-      `${file} cannot be read (it may have been cut off): put a copy in its place, or start over without what .data/ holds: npm start -- --fresh`,
+      `${file} cannot be read (it may have been cut off): restore a copy, or delete everything in .data/ and start over: npm start -- --fresh`,
       { cause },
     )
   }

@@ -72,7 +72,7 @@ export interface FailureDecision {
  * | a `resend`, `replay` or `probe`                           | –                      | –                     |
  * | the endpoint changed since (URL, pause, resume)           | failure, by schedule   | –                     |
  * | 410, or a repeat after `PAUSE_AFTER_HOURS` without a success | failure             | paused                |
- * | the last, and it accepted others since the last but one   | given up               | failing               |
+ * | the last, and it accepted others since the last but one, in this schedule | given up | failing              |
  * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
  *
  * The failure in a row that `FAILING_AFTER` counts is the partner's first notice. A 2xx needs no decision: it is one statement.

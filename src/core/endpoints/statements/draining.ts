@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import { RETRY_DELAYS_MS } from '../../deliveries/decisions/retry-schedule.ts'
 import { SET_FROM_NOW } from './endpoint.ts'
 import type { Sql } from '../../database/orm.ts'
+import { DAY_MS } from '../../values/durations.ts'
 
 /** A draining in progress, identified by `since`, to the microsecond. */
 export interface Draining {
@@ -22,8 +23,8 @@ export async function findDraining(sql: Sql, endpointId: number): Promise<Draini
 }
 
 /**
- * Restarts the schedule of open deliveries, for the next leads of a draining in the order of their ids. It begins with what
- * was tried since the draining began: that is not tried at once.
+ * Restarts the schedules of open deliveries, for the next leads of a draining in the order of their ids. Failed attempts since
+ * the draining began count as the first of the new schedule, so those deliveries are not tried at once.
  *
  * @returns the leads to wake; none when all are done.
  */
@@ -52,23 +53,30 @@ export async function renewSchedules(
   const leadIds = page.map((row) => row.lead_id)
   if (leadIds.length === 0) return []
   await raw`
+    with open as materialized (
+      select event_id from deliveries
+      where lead_id = any(${leadIds}) and state = 'pending'
+      order by lead_id, sequence
+      for update
+    ), tried as (
+      select open.event_id, count(attempts.id)::int as tries,
+        coalesce(bool_or(attempts.response_headers ->> 'retry-after' is not null), false) as is_told_when
+      from open left join attempts on attempts.event_id = open.event_id and attempts.trigger = 'scheduled'
+        and attempts.started_at >= ${since}::timestamptz
+        and attempts.finished_at is not null and attempts.error_code <> 'interrupted'
+      group by open.event_id
+    )
     update deliveries set
       failures = least(failures, tries),
       last_but_one_at = case when failures <= tries then last_but_one_at end,
       next_attempt_at = case
         when tries = 0 then clock_timestamp()
-        when failures <= tries then next_attempt_at
-        else least(next_attempt_at, clock_timestamp() + ${RETRY_DELAYS_MS[1]} * interval '1 millisecond')
+        when failures <= tries or is_told_when then next_attempt_at
+        else least(next_attempt_at, clock_timestamp() + interval '1 millisecond'
+          * coalesce((${[...RETRY_DELAYS_MS]}::float8[])[tries + 1], ${DAY_MS}))
       end
-    from (
-      select open.event_id, count(attempts.id)::int as tries
-      from deliveries as open
-        left join attempts on attempts.event_id = open.event_id and attempts.trigger = 'scheduled'
-          and attempts.started_at >= ${since}::timestamptz
-      where open.lead_id = any(${leadIds}) and open.state = 'pending'
-      group by open.event_id
-    ) as tried
-    where deliveries.event_id = tried.event_id and deliveries.state = 'pending'`.execute(sql)
+    from tried
+    where deliveries.event_id = tried.event_id`.execute(sql)
   return leadIds
 }
 
