@@ -93,14 +93,16 @@ describe('the brakes of retention', () => {
       'if they are to be erased: npm run staff -- retention confirm 120',
     )
     await confirm(context, retainedAs('leads'), 100)
-    await expect(run()).rejects.toThrow('and 100 are the most')
+    await expect(run()).rejects.toThrow('and 110 are the most')
     expect((await confirm(context, retainedAs('leads'), 120)).json).toMatchObject({ most: 120 })
-    expect(await run()).toBe(120)
+    // as time passes
+    await fill(3, 731)
+    expect(await run()).toBe(123)
     expect(await auditOf(context)).toContainEqual(
       expect.objectContaining({ action: 'retention.confirm', detail: { class: 'leads', most: 120 } }),
     )
-    await fill(1, 731)
-    await expect(run()).rejects.toThrow('would erase 121 leads')
+    await fill(8, 731)
+    await expect(run()).rejects.toThrow('would erase 131 leads within 24 hours, and 130 are the most')
     await context.close()
   })
 
@@ -145,7 +147,7 @@ describe('the brakes of retention', () => {
     await until(async () => told.length > 0)
     stopping.abort()
     await loop
-    expect(told).toEqual([{ err: new Error('the disk is full') }])
+    expect(told).toEqual([{ class: 'requests', err: new Error('the disk is full') }])
     const ran = sql.selectFrom('retention_runs').select('class').where('ran_at', 'is not', null)
     expect(await ran.execute()).toEqual([{ class: 'attempts' }])
   })

@@ -12,6 +12,12 @@ import { MINUTE_MS } from '../../core/values/durations.ts'
 /** How soon a run that was interrupted continues. */
 const INTERVAL_MS = MINUTE_MS
 
+interface Failures {
+  /** Why the last run of a class failed, by its name: told once while it lasts. */
+  causes: Map<string, unknown>
+  tell: (fields: { err: unknown; class?: string }) => void
+}
+
 interface Options<Settings> extends LoopOptions {
   sql: Sql
   config: Settings
@@ -28,6 +34,10 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
   const { sql, config, retained, registry, log } = options
   const names = retained.map(({ name }) => name)
   const metrics = createRetentionMetrics(registry, log, names)
+  const failures: Failures = {
+    causes: new Map(),
+    tell: (fields) => log.warn(fields, 'cannot remove what is old; trying again every minute'),
+  }
   const loop = {
     name: 'retention',
     everyMs: INTERVAL_MS,
@@ -35,9 +45,11 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
       for (const { upkeep } of retained) await upkeep?.(sql)
       const due = await dueAmong(sql, retained, config)
       if (due.length === 0) metrics.held([])
-      else await alone(sql, 'retention', (fence) => runDue(options, metrics, fence))
+      else await alone(sql, 'retention', (fence) => runDue(options, metrics, failures, fence))
     },
-    onFailure: (err: unknown) => log.warn({ err }, 'cannot remove what is old; trying again every minute'),
+    onFailure: (err: unknown) => {
+      if (![...failures.causes.values()].includes(err)) failures.tell({ err })
+    },
   }
   await keepTurning(loop, options)
 }
@@ -46,6 +58,7 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
 async function runDue<Settings>(
   { retained, log, ...options }: Options<Settings>,
   metrics: ReturnType<typeof createRetentionMetrics>,
+  { causes, tell }: Failures,
   fence: Fence,
 ): Promise<number> {
   const { sql, config } = options
@@ -53,14 +66,21 @@ async function runDue<Settings>(
   const held: RetentionHeld[] = []
   const failed: unknown[] = []
   /** The other classes continue. */
-  const setAside = (error: unknown) => {
-    if (error instanceof LeaseLost) throw error
-    if (error instanceof RetentionHeld) held.push(error)
-    else failed.push(error)
+  const setAside = (name: string) => (err: unknown) => {
+    if (err instanceof LeaseLost) throw err
+    if (err instanceof RetentionHeld) {
+      held.push(err)
+      return
+    }
+    if (!causes.has(name)) tell({ class: name, err })
+    causes.set(name, err)
+    failed.push(err)
   }
   const run = { ...options, fence, onRemoved: metrics.removed }
   for (const each of await dueAmong(sql, retained, config)) {
-    const removed = (await runRetention(run, each).catch(setAside)) ?? 0
+    const before = failed.length
+    const removed = (await runRetention(run, each).catch(setAside(each.name))) ?? 0
+    if (failed.length === before) causes.delete(each.name)
     if (removed > 0) log.info({ class: each.name, removed, days: each.days(config) }, 'removed what was old')
     total += removed
   }

@@ -12,7 +12,8 @@ import { retentionCeiling } from '../decisions/retention-ceiling.ts'
 export async function requireFewLeads(sql: Sql, waiting: number, mostADay: number): Promise<void> {
   if (waiting === 0) return
   const { leads, erased, confirmed } = await readErased(sql)
-  const most = Math.max(retentionCeiling(mostADay, leads), confirmed)
+  // others come of age between what staff confirm and the run
+  const most = retentionCeiling(mostADay, leads) + confirmed
   if (waiting + erased <= most) return
   throw new RetentionHeld(
     'ceiling',
@@ -33,7 +34,7 @@ async function readErased(sql: Sql) {
   return rows[0] ?? { leads: 0, erased: 0, confirmed: 0 }
 }
 
-/** Lets retention erase so many leads within 24 hours, for the next 24. */
+/** Lets retention erase so many leads more within 24 hours, for the next 24. */
 export async function confirmLeads(sql: Sql, confirmed: number): Promise<void> {
   const confirming = {
     confirmed,

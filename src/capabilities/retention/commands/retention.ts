@@ -37,7 +37,7 @@ export function addRetentionCommands(program: Command, run: Run, classes: Classe
   retention
     .command('confirm')
     .description(
-      `let retention erase so many ${limited.name} within the next 24 hours: see "retention show" before`,
+      `let retention erase so many more ${limited.name} within the next 24 hours: see "retention show" before`,
     )
     .argument(`<${limited.name}>`, 'how many', whole(1, 10_000_000))
     .action(run((context, most: number) => confirm(context, limited, most)))
