@@ -3,10 +3,12 @@ import { sql as raw } from 'kysely'
 import { dormancyTeller } from '../../activities/closing/dormancy-mail.ts'
 import { createMailer } from '../../activities/mailer.ts'
 import { lookNow, lookOnceAMonth } from '../../src/capabilities/closing/dormancy-loop.ts'
+import { MOST_CLOSINGS_A_DAY } from '../../src/capabilities/closing/decisions/closing.ts'
 import { closingsToStart, stepClosing } from '../../src/capabilities/closing/statements/carry-out.ts'
 import { setDormancy, stalledLeads } from '../../src/capabilities/closing/statements/dormancy.ts'
 import { openClosing } from '../../src/capabilities/closing/statements/open-closing.ts'
 import { cancelOwnClosing, requestClosing } from '../../src/capabilities/closing/statements/requests.ts'
+import { untoldClosings } from '../../src/capabilities/closing/statements/untold.ts'
 import type { Fence } from '../../src/core/database/locks/alone.ts'
 import { LeaseLost } from '../../src/core/database/locks/leases.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
@@ -184,6 +186,45 @@ describe('a lead in which nothing happens', () => {
     }
     expect(await requestClosing(sql, request)).toMatchObject({ kind: 'requested', reason: 'withdrew' })
     expect(await open()).toMatchObject({ reason: 'withdrew' })
+  })
+
+  it('stays as it is when its partner’s request is one too many', async () => {
+    await look()
+    const before = await open()
+    const spent = Array.from({ length: MOST_CLOSINGS_A_DAY }, (_, index) => ({
+      partner_id: partnerId,
+      name: `closing ${index + 1}`,
+      spent_until: new Date(Date.now() + 3_600_000),
+    }))
+    await sql.insertInto('quotas').values(spent).execute()
+    const request = {
+      partnerId,
+      leadId: lead,
+      reason: 'withdrew' as const,
+      requestedBy: 'key 1',
+      delayHours: 24,
+    }
+    expect(await requestClosing(sql, request)).toMatchObject({ kind: 'too_many' })
+    expect(await open()).toEqual(before)
+  })
+
+  it('leaves nothing for staff to do when it is closed otherwise before its partner could be told', async () => {
+    mails.refusing = true
+    await look()
+    await sql
+      .updateTable('closings')
+      .set({ requested_at: raw<Date>`requested_at - interval '2 hours'` })
+      .execute()
+    expect(await untoldClosings(sql)).toMatchObject([{ partner_id: partnerId, leads: 1 }])
+    await sql
+      .updateTable('leads')
+      .set({ closed_at: new Date(), close_reason: 'withdrew' })
+      .where('id', '=', lead)
+      .execute()
+    expect(await untoldClosings(sql)).toEqual([])
+    mails.refusing = false
+    await look()
+    expect(await open()).toBeUndefined()
   })
 
   it('stays open once it was funded, or is mortgage ready, or closed, or where that is off', async () => {

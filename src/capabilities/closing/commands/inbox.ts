@@ -7,7 +7,7 @@ export const closingsInbox: InboxSource = {
   find: async ({ sql }, limit) => {
     const partners = await untoldClosings(sql)
     const items = partners.slice(0, limit).map(({ partner_id: partner, leads, since }) => ({
-      what: `Partner ${partner} asked to close leads, and its email about that is not sent: the mail server is away, or refuses the contact. They wait.`,
+      what: `Leads of partner ${partner} are to be closed, and the email about that is not sent: the mail server is away, or refuses the contact. They wait.`,
       since,
       touches: { leads },
       mend: command(`partner contact ${partner} EMAIL`),

@@ -166,7 +166,10 @@ export async function cancelKept(sql: Sql): Promise<void> {
     .set({ canceled_at: raw<Date>`clock_timestamp()` })
     .whereRef('leads.id', '=', 'closings.lead_id')
     .where(canBeCanceled)
-    .where(isKept)
+    // one without a date has no workflow that would end it with its lead
+    .where(
+      raw<boolean>`(${isKept} or idle_since is not null and due_at is null and leads.closed_at is not null)`,
+    )
     .execute()
 }
 

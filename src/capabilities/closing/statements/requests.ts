@@ -62,14 +62,15 @@ export async function requestClosing(
     const earlier = await openClosing(trx, leadId)
     if (earlier?.begunAt) return { kind: 'closed' }
     // that nothing happens is no request: this one counts
-    if (earlier?.reason === 'dormant') await cancelLocked(trx, leadId)
-    else if (earlier !== undefined && earlier.dueAt !== null) {
+    const isDormant = earlier?.reason === 'dormant'
+    if (earlier !== undefined && !isDormant && earlier.dueAt !== null) {
       const waiting = { ...earlier, dueAt: earlier.dueAt }
       await keep(waiting)
       return { kind: 'requested', ...waiting }
     }
     const quota = await takePlace(trx, partnerId, REQUESTS)
     if (quota.isRefused) return { kind: 'too_many', quota }
+    if (isDormant) await cancelLocked(trx, leadId)
     const made = await trx
       .insertInto('closings')
       .columns(['lead_id', 'requested_by', 'reason', 'due_at', 'is_announced'])

@@ -9,6 +9,7 @@ export async function untoldClosings(sql: Sql) {
     .select('leads.partner_id')
     .select(raw<number>`count(*)::int`.as('leads'))
     .select((eb) => eb.fn.min('requested_at').as('since'))
+    .where('leads.closed_at', 'is', null)
     .where('canceled_at', 'is', null)
     .where('ended_at', 'is', null)
     .where('is_announced', '=', true)
