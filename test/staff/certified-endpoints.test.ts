@@ -61,7 +61,7 @@ describe('endpoint set', () => {
     expect(text).toMatch(/^http.* was not set: it did not pass its certification\.\n/)
     expect(text).toMatch(/^forged_signature +failed +a 4xx status +status 200 +Verify the header/m)
     expect(text).toContain(
-      `npm run staff -- endpoint set ${partner.id} ${next.url}\n\nTo set the URL without certifying it, add --untested.`,
+      `npm run staff -- endpoint set ${partner.id} '${next.url}'\n\nTo set the URL without certifying it, add --untested.`,
     )
     expect([await urlOf(), await openChanges()]).toEqual([partner.endpoint.url, []])
     const before = next.arrivals.length
@@ -75,9 +75,9 @@ describe('endpoint set', () => {
 
   it('gives a new partner its secret first, which the next call certifies with, at another URL too', async () => {
     const { partner_id: id } = (await add(context, 'Acme', {})).json
-    const mistyped = await set(context, id, `${next.url}/mistyped`, {}, certifyFirst)
+    const mistyped = await set(context, id, `${next.url}/mistyped?a=1&b=it's`, {}, certifyFirst)
     expect(mistyped.json).toMatchObject({ state: 'candidate', secret: expect.stringMatching(/^whsec_/) })
-    expect(mistyped.text).toContain(`npm run staff -- endpoint set ${id} ${next.url}/mistyped`)
+    expect(mistyped.text).toContain(`npm run staff -- endpoint set ${id} '${next.url}/mistyped?a=1&b=it%27s'`)
     expect([next.arrivals, await urlOf(id)]).toEqual([[], null])
     next.secret = String(mistyped.json.secret)
     const { DATABASE_URL: database, ENCRYPTION_KEY: keys } = service.environment
@@ -123,6 +123,22 @@ describe('endpoint set', () => {
       text: expect.stringContaining('changed the endpoint meanwhile'),
     })
     expect(await urlOf()).toBe(partner.endpoint.url)
+  })
+
+  it('leaves alone a URL that is certified and announced already', async () => {
+    const { id } = await service.sql
+      .selectFrom('endpoints')
+      .select('id')
+      .where('partner_id', '=', partner.id)
+      .executeTakeFirstOrThrow()
+    const announced = { kind: 'url', state: 'announced', url: 'https://a.example', ciphertext: 'v1' } as const
+    await service.sql
+      .insertInto('endpoint_changes')
+      .values({ endpoint_id: id, requested_by: 'key 1', ...announced })
+      .execute()
+    await expect(setTo(next.url)).rejects.toThrow(`cancel that first: "endpoint cancel-change ${partner.id}"`)
+    expect(await openChanges()).toMatchObject([{ state: 'announced' }])
+    expect((await setTo(next.url, { untested: true })).json).toMatchObject({ url: next.url })
   })
 
   it('changes nothing while Temporal is away, and says so', async () => {

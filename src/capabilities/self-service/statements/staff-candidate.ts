@@ -38,6 +38,18 @@ export async function openStaffCandidate(
   return { ...candidate, certificationId: id }
 }
 
+/** Whether the partner waits for another URL to take effect. The caller's transaction has the endpoint locked. */
+export async function hasAnnouncedUrl(trx: Sql, endpointId: number): Promise<boolean> {
+  const announced = await trx
+    .selectFrom('endpoint_changes')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .where('kind', '=', 'url')
+    .where('state', '=', 'announced')
+    .executeTakeFirst()
+  return announced !== undefined
+}
+
 /** Of whoever proposed it: the partner got it then. */
 async function secretOfCandidate(
   trx: Sql,

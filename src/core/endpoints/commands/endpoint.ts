@@ -75,7 +75,9 @@ export async function set(
   }
   const name = await requirePartner(context.sql, partner)
   const before = required(partner, await findEndpoint(context.sql, partner))
-  const again = `endpoint set ${partner} ${url}${fromNow ? ' --from-now' : ''}`
+  // for a shell, which would take & and ? as its own
+  const quoted = `'${url.replaceAll("'", '%27')}'`
+  const again = `endpoint set ${partner} ${quoted}${fromNow ? ' --from-now' : ''}`
   const certified = untested ? undefined : await certify?.(context, partner, url, again)
   if (certified?.kind === 'answered') return certified.answer
   const secret = certified?.secret ?? generateSecret()
