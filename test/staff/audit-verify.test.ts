@@ -93,6 +93,9 @@ describe('staff audit', () => {
     await recordAudit(sql, 'Mallory', { action: 'five', outcome: 'done' })
     expect(await verified()).toEqual([])
     expect(await verified(head)).toEqual(['other_head 5'])
+    // a worker has logged the other one since
+    expect(await verified(head, await headOf())).toEqual(['other_head 5'])
+    expect(await verified(await headOf(), head)).toEqual(['other_head 5'])
   })
 
   it('verify goes on over the gap that a restore leaves, and names the heads that were lost', async () => {

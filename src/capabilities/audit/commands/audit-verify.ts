@@ -31,7 +31,8 @@ export function addHead(text: string, others: Head[] = []): Head[] {
 /** Computes every hash anew, and compares each row with the one before and with the heads that were logged. */
 export async function verify({ sql }: StaffContext, { head: heads = [] }: { head?: Head[] }) {
   const findings: Finding[] = []
-  const awaited = new Map(heads.map((head) => [head.id, head.hash]))
+  // of one row, different processes may have logged different hashes
+  const awaited = Map.groupBy(heads, ({ id }) => id)
   let rows = 0
   let first: AuditLine | undefined
   let previous: AuditLine | undefined
@@ -52,11 +53,11 @@ export async function verify({ sql }: StaffContext, { head: heads = [] }: { head
   }
 }
 
-function changeOf(line: AuditLine, headHash: string | undefined): Finding[] {
+function changeOf(line: AuditLine, heads: Head[] = []): Finding[] {
   const { id, hash } = line
   if (hashOf(line) !== hash)
     return [{ kind: 'changed', id, message: `Row ${id} was changed: its hash is that of another content.` }]
-  if (headHash === undefined || headHash === hash) return []
+  if (heads.every((head) => head.hash === hash)) return []
   const message = `Row ${id} is not the one whose hash was logged: it, or a row before it, was replaced.`
   return [{ kind: 'other_head', id, message }]
 }
