@@ -9,7 +9,7 @@ import {
 } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
 import { again } from '../again.ts'
 import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
-import type { ClockStart } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { type ClockStart, furthestOf } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import type { CloseReason } from '../../src/core/leads/decisions/reasons.ts'
 
@@ -37,12 +37,15 @@ export function scenarioActivities({ sql, play, close }: Dependencies) {
 
     sendMilestones: play,
 
-    /** The lead's time, in milliseconds, and where its history stands; `null` once it is closed. "Again" while it moves. */
-    async readClock(leadId: number): Promise<{ now: number; since: ClockStart } | null> {
+    /**
+     * The lead's time and how far it can be moved, in milliseconds, and where its history stands; `null` once it is closed.
+     * "Again" while it moves.
+     */
+    async readClock(leadId: number): Promise<{ now: number; furthest: number; since: ClockStart } | null> {
       if (await isPassing(sql, leadId)) throw again('the clock is moving', SECOND_MS)
       const clock = await readLeadClock(sql, leadId)
       if (clock === undefined || clock.isClosed) return null
-      return { now: clock.now, since: await clockStart(sql, leadId) }
+      return { now: clock.now, furthest: furthestOf(clock), since: await clockStart(sql, leadId) }
     },
 
     /** With its rows in the audit, as when staff close a lead. */

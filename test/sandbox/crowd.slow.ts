@@ -20,7 +20,7 @@ const advanced = ({ of, lead }: Lead) =>
     if (status !== 200 || data.moving) return false
     const days = DAYS - Math.round(data.offset_seconds / 86_400)
     if (days === 0) return true
-    await of.advance(lead, { days })
+    expect([200, 409, 503]).toContain((await of.advance(lead, { days })).status)
     return false
   })
 

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { MOST_AHEAD_MS } from '../../src/core/leads/decisions/clock.ts'
 import {
   type ScenarioName,
   scenarioId,
@@ -102,6 +103,24 @@ describe('a scenario', () => {
     expect(lead.close_reason).toBe('withdrew')
     const again = await run({ scenario: 'dropped_out', lead_id: data.lead_id })
     expect(again.status).toBe(409)
+  })
+
+  it('stops where a clock can be moved no further', async () => {
+    const leadId = await calls.createLead()
+    const furthest = MOST_AHEAD_MS / 1000
+    await service.sql
+      .updateTable('leads')
+      .set({ clock_offset: furthest - 100 * 86_400 })
+      .where('id', '=', leadId)
+      .execute()
+    await run({ scenario: 'stalled_before_escrow', lead_id: leadId })
+    expect(await endOf(leadId)).toBe('stopped')
+    const { clock_offset: offset } = await service.sql
+      .selectFrom('leads')
+      .select('clock_offset')
+      .where('id', '=', leadId)
+      .executeTakeFirstOrThrow()
+    expect(offset).toBeLessThanOrEqual(furthest)
   })
 
   it('goes on with a lead that is there', async () => {

@@ -121,7 +121,9 @@ async function advanceBy(leadId: number, days: number): Promise<Taken> {
   while (!workflowInfo().continueAsNewSuggested) {
     const clock = await readClock(leadId)
     if (clock === null) return 'closed'
-    const args: Parameters<typeof advance> = [leadId, clock.now + days * DAY_MS, clock.since]
+    const target = clock.now + days * DAY_MS
+    if (target > clock.furthest) return 'stopped'
+    const args: Parameters<typeof advance> = [leadId, target, clock.since]
     try {
       const { stopped } = await executeChild<typeof advance>('advance', {
         workflowId: advanceId(leadId),
