@@ -15,6 +15,7 @@ import type { JournalLine } from '../../src/capabilities/erasure/decisions/erasu
 import { createLogger } from '../../src/logger.ts'
 import { keepIntentsEnded } from '../../src/capabilities/erasure/intents-loop.ts'
 import { list } from '../../src/capabilities/erasure/commands/erasure.ts'
+import { erasuresInbox } from '../../src/capabilities/erasure/commands/inbox.ts'
 import { dismiss } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { contextOf, staffKilled, withoutTemporal } from '../staff/context.ts'
@@ -163,6 +164,28 @@ describe('an erasure of which only the intent is known', () => {
     expect(await endOpenIntents(sql, openJournal(folder))).toEqual([])
     expect([await stepsOf(), await isErased()]).toEqual([['intent', 'void'], false])
     expect(await stepsOf(other)).toEqual(['intent', 'intent', 'erased', 'void'])
+    await context.close()
+  })
+
+  it('is to be dismissed, says the inbox, if the record was restored from before its lead', async () => {
+    const gone = await insertLead(sql, partnerId, LEAD, () => '{}')
+    await eraseLeads(sql, [lead, gone], tools, ERASING)
+    forgetLines(2)
+    await goBack()
+    await goBack(gone)
+    for (const table of ['deliveries', 'lead_events'] as const)
+      await sql.deleteFrom(table).where('lead_id', '=', gone).execute()
+    await sql.deleteFrom('leads').where('id', '=', gone).execute()
+    const context = await contextOf({ ...withoutTemporal(url), ERASURE_JOURNAL: folder })
+    const { items } = await erasuresInbox.find(context, 10)
+    expect(items.map(({ mend }) => mend)).toEqual([
+      `npm run staff -- lead erase ${lead} --reason borrower_request`,
+      `npm run staff -- erasure dismiss ${gone}`,
+    ])
+    expect((await dismiss(context, gone)).text).toBe(
+      `Nothing waits for a decision about lead ${gone} any more.`,
+    )
+    expect((await erasuresInbox.find(context, 10)).items).toHaveLength(1)
     await context.close()
   })
 

@@ -73,7 +73,7 @@ export async function list({ sql, config }: StaffContext) {
 
 const unknownText = (unknown: JournalLine[]) =>
   [
-    'The record was restored from before these erasures began, and nobody knows whether they were carried out. To erase the lead: "lead erase"; to keep it: "erasure dismiss".',
+    'The record was restored from before these erasures began, and nobody knows whether they were carried out. To erase the lead: "lead erase"; to keep it, or if the record does not have it: "erasure dismiss".',
     table(unknown, { lead: 'lead_id', begun: ({ at }) => new Date(at) }),
   ].join('\n')
 

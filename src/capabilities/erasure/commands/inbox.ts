@@ -1,6 +1,6 @@
 import { command, type InboxItem, type InboxSource } from '../../../staff/inbox.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { unknownIntents } from '../statements/intents.ts'
+import { idsOf, unknownIntents } from '../statements/intents.ts'
 import { erasureTools } from '../statements/journal.ts'
 import { erasuresForStaff } from '../statements/waiting-for-staff.ts'
 
@@ -35,12 +35,25 @@ const systemCallOf = (error: unknown) => (error as NodeJS.ErrnoException).syscal
 async function intentsWithoutEnd({ sql, config }: StaffContext): Promise<InboxItem[]> {
   const { journal } = erasureTools(config)
   const unknown = journal === undefined ? [] : await unknownIntents(sql, journal)
+  const there = await idsOf(
+    sql,
+    unknown.map(({ lead_id: lead }) => lead),
+  )
   return unknown.map(({ lead_id: lead, at }) => ({
-    what: `The record was restored from before the erasure of lead ${lead} began, and nobody knows whether it was carried out. To keep the lead instead: "erasure dismiss ${lead}".`,
     since: new Date(at),
-    touches: { leads: 1 },
-    mend: erase(lead),
+    ...decisionOn(lead, there.has(lead)),
   }))
+}
+
+/** What staff can do about an erasure of which nobody knows whether it was carried out. */
+function decisionOn(lead: number, isThere: boolean): Omit<InboxItem, 'since'> {
+  const restored = `The record was restored from before the erasure of lead ${lead} began`
+  if (!isThere) {
+    const what = `${restored}, and from before the lead was created: there is nothing of it to erase.`
+    return { what, touches: {}, mend: command(`erasure dismiss ${lead}`) }
+  }
+  const what = `${restored}, and nobody knows whether it was carried out. To keep the lead instead: "erasure dismiss ${lead}".`
+  return { what, touches: { leads: 1 }, mend: erase(lead) }
 }
 
 const erase = (lead: number) => command(`lead erase ${lead} --reason borrower_request`)

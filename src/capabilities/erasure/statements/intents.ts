@@ -83,7 +83,9 @@ async function outcomesOf(sql: Sql, lines: readonly JournalLine[], { isLocking }
     })
 }
 
-async function idsOf(sql: Sql, leadIds: readonly number[]): Promise<Set<number>> {
+/** Those of the leads that the record has. */
+export async function idsOf(sql: Sql, leadIds: readonly number[]): Promise<Set<number>> {
+  if (leadIds.length === 0) return new Set()
   const rows = await sql.selectFrom('leads').select('id').where('id', 'in', leadIds).execute()
   return new Set(rows.map(({ id }) => id))
 }
