@@ -31,6 +31,14 @@ describe('the TypeScript client', () => {
     expect(readFileSync(file, 'utf8')).toBe(await prettier.format(emit(document), options))
   })
 
+  it('takes an option that is there and undefined for one that is not', async () => {
+    const api = await scriptedApi(answers(200, CREATED))
+    const missing = { timeoutMs: undefined, deadlineMs: undefined, fetch: undefined } as object
+    const baseUrl = `http://127.0.0.1:${api.port}/v1`
+    await new Referrals({ apiKey: 'prs_test_1', baseUrl, ...missing }).leads.create(LEAD)
+    expect(api.requests).toHaveLength(1)
+  })
+
   it('has a class for each code of an error', () => {
     const [{ enum: codes } = {}] = document.components.schemas.ErrorCode.anyOf
     expect(Object.keys(errorClasses).toSorted()).toEqual(codes?.toSorted())

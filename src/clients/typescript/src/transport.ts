@@ -50,18 +50,14 @@ export class Transport {
   readonly #options: Required<TransportOptions> & { baseUrl: string }
 
   constructor(options: TransportOptions) {
-    const { apiKey = '', baseUrl = '' } = options
+    // an option may be there and undefined
+    const { apiKey = '', baseUrl = '', timeoutMs = TIMEOUT_MS, deadlineMs = DEADLINE_MS } = options
+    const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
     if (!/^prs_(test|live)_/.test(apiKey))
       throw new TypeError('apiKey must begin with prs_test_ or prs_live_')
     if (!URL.canParse(baseUrl) || !/\/v1\/?$/.test(baseUrl))
       throw new TypeError('baseUrl must be a URL that ends in /v1, such as https://api.example.com/v1')
-    this.#options = {
-      timeoutMs: TIMEOUT_MS,
-      deadlineMs: DEADLINE_MS,
-      fetch: (...args) => fetch(...args),
-      ...options,
-      baseUrl: baseUrl.replace(/\/$/, ''),
-    }
+    this.#options = { apiKey, baseUrl: baseUrl.replace(/\/$/, ''), timeoutMs, deadlineMs, fetch: send }
   }
 
   get deadlineMs(): number {
