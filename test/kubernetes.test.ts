@@ -94,7 +94,7 @@ describe('docs/deploy/kubernetes', () => {
     expect(all.filter((name) => !read.includes(name) && !isTemporal(name))).toEqual([])
   })
 
-  it('gives staff what the worker has of what both read, where RETENTION_LEADS_DAYS would be written, too', () => {
+  it('gives staff every setting that the worker has and both read, where RETENTION_LEADS_DAYS is to be written, too', () => {
     const mapsOf = (program: string) =>
       podOf(program).container.envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? [])
     const ofStaff = mapsOf('staff')
