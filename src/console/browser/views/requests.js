@@ -56,7 +56,7 @@ export function RequestsView({ query }) {
     </div>
     <${Filters} filter=${filter} problems=${problems} />
     ${problems.length === 0 && html`<${Failure} error=${error} again=${reload} />`}
-    ${data === undefined && error === undefined && html`<${Loading} />`}
+    ${data === undefined && error === undefined && !isNoId && html`<${Loading} />`}
     ${data?.data.length === 0 && html`<${NoRequests} isFiltered=${isFiltered} />`}
     ${data?.data.length > 0 && html`<${RequestTable} requests=${data.data} />`}
     ${data && html`<${Pages} filter=${filter} next=${data.next} />`}
