@@ -60,10 +60,11 @@ export async function renewSchedules(
       for update
     ), tried as (
       select open.event_id, count(attempts.id)::int as tries,
-        coalesce(bool_or(attempts.response_headers ->> 'retry-after' is not null), false) as is_told_when
+        bool_or(attempts.response_headers ->> 'retry-after' is not null) as is_told_when
       from open left join attempts on attempts.event_id = open.event_id and attempts.trigger = 'scheduled'
         and attempts.started_at >= ${since}::timestamptz
-        and attempts.finished_at is not null and attempts.error_code <> 'interrupted'
+        -- neither one that is under way, which has none
+        and attempts.error_code <> 'interrupted'
       group by open.event_id
     )
     update deliveries set
