@@ -72,7 +72,7 @@ report() {
     echo "ok   $1 ($4 s)"
   else
     failed=$((failed + 1))
-    echo "FAIL $1 ($4 s)"
+    echo "FAIL $1 ($4 s$([ "$2" -ne 124 ] || echo ", it did not end by itself"))"
     sed -e $'s/\e\\[[0-9;]*m//g' -e 's/^/     /' "$3"
     return 1
   fi
