@@ -91,6 +91,8 @@ describe('a lead in the console', () => {
     await tab.getByRole('button', { name: 'Verify' }).click()
     await tab.getByText('the signature is valid').waitFor()
     await tab.getByLabel('webhook-timestamp').fill('1')
+    // says nothing of what was typed since
+    await tab.getByText('the signature is valid').waitFor({ state: 'detached' })
     await tab.getByRole('button', { name: 'Verify' }).click()
     await tab.getByText('It does not match').waitFor()
     await tab.getByLabel('Your signing secret').fill(stage.partner.endpoint.secret.slice(0, -4))
@@ -105,6 +107,26 @@ describe('a lead in the console', () => {
     await tab.locator('button:focus', { hasText: 'Resend' }).waitFor()
     await tab.getByRole('row', { name: /200 .* a (replay|resend)$/ }).waitFor()
     expect(arrived().map(({ replay }) => replay)).toEqual([undefined, 'true'])
+    // of the attempt that is shown now, with the secret that was typed before
+    await until(
+      async () => (await tab.getByLabel('webhook-signature').inputValue()) === arrived()[1]?.signature,
+    )
+    const typed = await tab.getByLabel('Your signing secret').inputValue()
+    expect(typed).toBe(stage.partner.endpoint.secret.slice(0, -4))
+  })
+
+  it('shows that a held webhook is delivered, which no event says, as the live view does', async () => {
+    await stage.calls.post('pause-endpoint', {})
+    const id = await stage.calls.createLead()
+    const tab = await stage.open(`#/leads/${id}`)
+    const event = tab.locator('.event', { hasText: 'Lead received' })
+    await event.getByText('Held').first().waitFor()
+    const live = await stage.open('#/live?states=held')
+    const row = live.getByRole('row', { name: `Lead received ${id}` })
+    await row.waitFor()
+    await stage.calls.post('pause-endpoint', { paused: false })
+    await event.getByText('Delivered').waitFor()
+    await row.waitFor({ state: 'detached' })
   })
 
   it('says why a webhook fails before it is opened, and then what the endpoint answered', async () => {

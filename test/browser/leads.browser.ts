@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { partnerCalls } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import type { Tab } from './browser.ts'
+import { openTab, type Tab } from './browser.ts'
 import { useStage } from './console.ts'
 
 describe('leads in the console', () => {
@@ -132,6 +132,31 @@ describe('leads in the console', () => {
     await waitFor(tab, ['LOAN-1', '7', 'LOAN-2', 'LOAN-10', 'LOAN-1'])
   })
 
+  it('show what is no event, sorted or not: that one was closed', async () => {
+    const id = await stage.calls.createLead({ partner_lead_id: 'LOAN-9' })
+    const tabs = [await stage.open('#/leads'), await stage.open('#/leads?sort=changed')]
+    const rows = tabs.map((tab) => tab.getByRole('row', { name: / LOAN-9 / }))
+    for (const row of rows) await row.filter({ hasText: 'All delivered' }).waitFor()
+    await stage.calls.post('close-lead', { lead_id: id, reason: 'withdrew' })
+    for (const row of rows) await row.getByText('Closed').waitFor()
+  })
+
+  it('that came before a hidden tab was shown are there once it is', async () => {
+    const tab = await openTab(stage.browser)
+    await tab.addInitScript(
+      'let hidden = true; Object.defineProperty(document, "hidden", { get: () => hidden }); window.show = () => { hidden = false; document.dispatchEvent(new Event("visibilitychange")) }',
+    )
+    await tab.goto(`${stage.url}#key=${stage.partner.key}`)
+    await tab.locator('tbody tr').first().waitFor()
+    await stage.calls.createLead({ partner_lead_id: 'LOAN-11' })
+    const asked: string[] = []
+    tab.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await tab.evaluate('window.show()')
+    await tab.getByRole('row', { name: / LOAN-11 / }).waitFor()
+    // at once, and not as it is looked at again anyway
+    expect(asked.filter((path) => path.endsWith('list-leads'))).toHaveLength(1)
+  })
+
   it('are four stops of the keyboard from the heading', async () => {
     const tab = await stage.open()
     await shown(tab)
@@ -190,6 +215,11 @@ describe('a new lead in the console', () => {
     await tab.getByRole('button', { name: 'Create lead' }).click()
     await tab.locator('#idempotency-key-problem', { hasText: 'already used with a different' }).waitFor()
     await tab.locator('[name=idempotency-key]:focus').waitFor()
+    // which no browser sends
+    await tab.getByLabel('Idempotency-Key').fill('application–1')
+    await tab.getByRole('button', { name: 'Create lead' }).click()
+    await tab.locator('#idempotency-key-problem', { hasText: 'visible ASCII characters' }).waitFor()
+    expect(await tab.getByText('did not answer').count()).toBe(0)
   })
 
   it('says what is wrong at the fields that are, and goes to the first', async () => {

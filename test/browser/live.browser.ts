@@ -49,6 +49,37 @@ describe('the live view of the console', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('shows the retry of a lead whose clock is ahead when it is made', async () => {
+    const id = await stage.calls.createLead()
+    await stage.calls.post('sandbox/advance-clock', { lead_id: id, days: 45 })
+    let answers = 0
+    stage.partner.endpoint.answer = (_, response) =>
+      void response.writeHead(answers++ === 0 ? 503 : 200).end()
+    await stage.calls.post('sandbox/simulate-event', { lead_id: id, event_name: 'contract_signed' })
+    const tab = await stage.open('#/live')
+    const row = tab.getByRole('row', { name: `Contract signed ${id}` })
+    await row.getByText('Delivered').waitFor()
+    expect(answers).toBe(2)
+    stage.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+  })
+
+  it('counts all that arrived, and says of no webhook that it is not sent while it is not loaded', async () => {
+    const tab = await openTab(stage.browser)
+    const sent = Array.from({ length: 250 }, (_, index) => ({ ...eventNumber(index), sequence: 1 }))
+    let asked = 0
+    await tab.route('**/v1/list-events', async (route) => {
+      asked += 1
+      // the first says where the feed is
+      const data = asked === 1 || asked > 4 ? [] : sent.slice((asked - 2) * 100, (asked - 1) * 100)
+      await route.fulfill({ json: { success: true, data, next: `${asked}` } })
+    })
+    await tab.goto(`${stage.url}#key=${stage.partner.key}`)
+    await tab.getByRole('link', { name: 'Live' }).click()
+    await tab.getByText('250 events since you opened the console.').waitFor()
+    await tab.getByText('Pending').first().waitFor()
+    expect(await tab.getByText('Not sent').count()).toBe(0)
+  })
+
   it('says that a webhook is resent, and what came of it', async () => {
     const id = await stage.calls.createLead()
     const tab = await stage.open('#/live')

@@ -104,6 +104,20 @@ describe('signing in to the console', () => {
     expect(tab.url()).toBe(stage.url)
   })
 
+  it('refuses a key as it is shown shortened, and neither stores nor sends it', async () => {
+    const tab = await openTab(stage.browser)
+    const sent: string[] = []
+    tab.on('request', (request) => sent.push(request.url()))
+    await tab.goto(`${stage.url}#key=prs_test_%E2%80%A6ab12`)
+    const alert = tab.getByRole('alert').filter({ hasText: 'This key is mistyped or shortened' })
+    await alert.waitFor()
+    await tab.getByLabel('Your sandbox key').fill('prs_test_…ab12')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await alert.waitFor()
+    expect(await tab.evaluate(storedKey)).toBeNull()
+    expect(sent.filter((url) => url.includes('/v1/'))).toEqual([])
+  })
+
   it('says why a key does not work, and forgets it on signing out', async () => {
     const tab = await openTab(stage.browser)
     await tab.goto(stage.url)

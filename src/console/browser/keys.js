@@ -9,7 +9,9 @@ export function refuseKey(key) {
   if (key.startsWith('prs_live_')) {
     return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
   }
-  if (!/^prs_test_\S+$/.test(key)) return 'A sandbox key begins with prs_test_. npm start prints one.'
+  if (!key.startsWith('prs_test_')) return 'A sandbox key begins with prs_test_. npm start prints one.'
+  if (!/^prs_test_[\w-]+$/.test(key))
+    return 'This key is mistyped or shortened: copy it where it is shown in full.'
   return ''
 }
 

@@ -76,22 +76,23 @@ export function problemOf(delivery, isToSink = false) {
 
 const SOON_MS = 1000
 const LATEST_MS = 60_000
+/** When to look again without a time that tells: of what is held, its endpoint may take webhooks again at any time. */
+export const UNTOLD_MS = 5000
 
 /**
  * In how many milliseconds a webhook may have changed without an event that says so.
  *
  * @param {Delivery[]} deliveries
  * @param {number} [ahead] how far their clock is ahead
+ * @param {number} [latestMs] where `ahead` is not known: their times then tell little
  */
-export function lookAgainMs(deliveries, ahead = 0) {
-  const open = deliveries.filter(
-    ({ state, resend_requested_at: resend }) => state === 'pending' || resend !== null,
-  )
-  if (open.length === 0) return undefined
-  const due = open.map(({ next_attempt_at: at }) =>
-    at === null ? 0 : parseTime(at).getTime() - Date.now() - ahead,
-  )
-  return Math.min(LATEST_MS, Math.max(SOON_MS, Math.min(...due)))
+export function lookAgainMs(deliveries, ahead = 0, latestMs = LATEST_MS) {
+  const due = deliveries.flatMap(({ state, resend_requested_at: resend, next_attempt_at: at }) => {
+    if (state === 'held' && resend === null) return UNTOLD_MS
+    if (state !== 'pending' && resend === null) return []
+    return at === null ? 0 : parseTime(at).getTime() - Date.now() - ahead
+  })
+  return due.length === 0 ? undefined : Math.min(latestMs, Math.max(SOON_MS, Math.min(...due)))
 }
 
 /** @param {Attempt} attempt */

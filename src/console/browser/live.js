@@ -14,6 +14,8 @@ const LONGEST_PAUSE_MS = 3000
 const feed = {
   /** @type {LiveState} */ state: 'connecting',
   /** @type {FeedEvent[]} */ events: [],
+  /** How many arrived, also those that are not kept. */
+  arrived: 0,
   /** Counts arrivals and actions, so that views know when to look again. */
   version: 0,
   /** How much of the page the service does not answer: the mark then agrees with what the page says. */
@@ -56,7 +58,7 @@ onUnreachable(doubt)
 export function stopLive() {
   running?.abort()
   running = undefined
-  Object.assign(feed, { state: 'connecting', events: [] })
+  Object.assign(feed, { state: 'connecting', events: [], arrived: 0 })
 }
 
 /** @param {AbortSignal} signal */
@@ -65,8 +67,13 @@ async function follow(signal) {
   let failures = 0
   // no wait for what is already there; and none while other tabs have taken all the waits of the key
   let wait = 0
+  /** Whether something may have happened since views were loaded that the feed does not tell. */
+  let isBlind = false
   while (!signal.aborted) {
-    if (await rested(signal)) wait = 0
+    if (await rested(signal)) {
+      wait = 0
+      isBlind ||= after === 'now'
+    }
     const shown = whileShown(signal)
     waiting = shown
     try {
@@ -76,6 +83,8 @@ async function follow(signal) {
       wait = wait === 0 && feed.state === 'live' ? 0 : WAIT_S
       become('live')
       if (data.length > 0) arrive(data)
+      else if (isBlind) touch()
+      isBlind = false
       if (wait === 0 || data.length > 0) await pause(wait === 0 ? POLL_MS : BREATH_MS)
     } catch (error) {
       if (signal.aborted || (shown.signal.aborted && !shown.isLost)) continue
@@ -83,9 +92,11 @@ async function follow(signal) {
       const next = error instanceof ApiFailure ? error.next : undefined
       if (next !== undefined && next !== after) {
         after = next
+        isBlind = true
         continue
       }
       failures += 1
+      isBlind ||= after === 'now'
       if (!isWaitRefused(error, wait)) become('retrying')
       // the first answer says that the service is back
       wait = 0
@@ -129,6 +140,7 @@ function arrive(events) {
   const news = events.filter(({ event_id }) => !known.has(event_id))
   const arrived = news.map((event) => ({ ...event, arrived_at: Date.now() }))
   feed.events = [...arrived.toReversed(), ...feed.events].slice(0, MOST_KEPT)
+  feed.arrived += arrived.length
   touch()
 }
 

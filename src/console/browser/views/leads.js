@@ -11,6 +11,8 @@ import { LeadTable } from './leads-table.js'
 /** @typedef {import('../leads-data.js').Filter} Filter */
 
 const LOOK_AGAIN_MS = 2000
+/** What is no event comes this late: a lead that was closed or erased. A sorted list takes several calls. */
+const LATE_MS = 10_000
 await styled('forms.css', 'filters.css', 'listed.css', 'leads.css')
 
 /** @param {{ query: URLSearchParams }} props */
@@ -31,7 +33,7 @@ export function LeadsView({ query }) {
     (signal) => loadLeads(filter, signal),
     [filter],
     // an attempt that ends is no event
-    ({ leads }) => (filter.sort === '' && leads.some(isOpen) ? LOOK_AGAIN_MS : undefined),
+    ({ leads }) => (filter.sort === '' && leads.some(isOpen) ? LOOK_AGAIN_MS : LATE_MS),
   )
   const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'sort' && value !== '')
   return html`

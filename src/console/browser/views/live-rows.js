@@ -44,7 +44,16 @@ export const Rows = ({ rows }) => html`
 
 /** @param {{ row: Row }} props */
 const LiveRow = ({
-  row: { event_id: id, event_name: name, lead_id: lead, partner_lead_id: own, delivery, isNew, isErased },
+  row: {
+    event_id: id,
+    event_name: name,
+    lead_id: lead,
+    partner_lead_id: own,
+    delivery,
+    isSent,
+    isNew,
+    isErased,
+  },
 }) => html`
   <tr class=${isNew ? 'fresh' : ''}>
     <td class="wide-only"><${Utc} at=${recordedAt(id)} /></td>
@@ -60,7 +69,8 @@ const LiveRow = ({
     <td class="number figure wide-only">${lead}</td>
     <td class="wide-only id">${own ?? html`<span class="dim">–</span>`}</td>
     <td>
-      ${delivery ? html`<${State} delivery=${delivery} />` : html`<span class="dim">Not sent</span>`}
+      ${delivery && html`<${State} delivery=${delivery} />`}
+      ${!delivery && (isSent ? html`<${Badge} state="pending" />` : html`<span class="dim">Not sent</span>`)}
       ${isErased && html`<span class="narrow-only dim">Lead erased</span>`}
       ${delivery !== undefined && html`<span class="narrow-only figure"><${Response} delivery=${delivery} /></span>`}
       <span class="narrow-only"><${Resend} delivery=${delivery} /></span>

@@ -1,6 +1,6 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { lookAgainMs } from '../lead-data.js'
+import { lookAgainMs, UNTOLD_MS } from '../lead-data.js'
 import { useLive, useLoad } from '../live.js'
 import { Failure, Loading } from '../parts.js'
 import { link, replace } from '../route.js'
@@ -12,7 +12,7 @@ import { Rows } from './live-rows.js'
 await styled('forms.css', 'filters.css', 'listed.css', 'rows.css')
 
 /** @typedef {import('../lead-records.js').Delivery} Delivery */
-/** @typedef {{ event_id: string, event_name: string, lead_id: number, partner_lead_id?: string | null, delivery?: Delivery, isNew: boolean, isErased: boolean }} Row `isErased`: its lead is */
+/** @typedef {{ event_id: string, event_name: string, lead_id: number, partner_lead_id?: string | null, delivery?: Delivery, isSent: boolean, isNew: boolean, isErased: boolean }} Row `isSent`: it has a webhook, perhaps one that is not loaded yet; `isErased`: its lead is */
 
 /** @param {{ query: URLSearchParams }} props */
 export function LiveView({ query }) {
@@ -23,14 +23,15 @@ export function LiveView({ query }) {
   const { data, error, reload } = useLoad(
     (signal) => call('/get-deliveries', body, { signal }),
     [body],
-    ({ data: deliveries }) => lookAgainMs(deliveries),
+    // each lead has a clock of its own
+    ({ data: deliveries }) => lookAgainMs(deliveries, 0, UNTOLD_MS),
   )
   const isWhole = state === '' && after === ''
   const rows = data === undefined ? [] : merge(data.data, feed.events, isWhole)
   return html`
     <div class="head">
       <h1 tabindex="-1">Live</h1>
-      <p class="dim" role="status">${arrivals(feed.events.length)}</p>
+      <p class="dim" role="status">${arrivals(feed.arrived)}</p>
     </div>
     <${Filter} state=${state} />
     <${Failure} error=${error} again=${reload} />
@@ -51,7 +52,7 @@ const arrivals = (count) =>
     : `${counted(count, 'event')} since you opened the console.`
 
 /**
- * Webhooks, and the events that are not sent. Ids of events sort by time.
+ * Webhooks, and the events that have none or whose webhook is not loaded yet. Ids of events sort by time.
  *
  * @param {Delivery[]} deliveries
  * @param {import('../types.js').FeedEvent[]} events
@@ -63,16 +64,22 @@ function merge(deliveries, events, isWhole) {
   const fresh = new Set(events.map(({ event_id: id }) => id))
   const sent = new Set(deliveries.map(({ event_id: id }) => id))
   const oldest = deliveries.at(-1)?.event_id ?? ''
-  const unsent = isWhole ? events.filter(({ event_id: id }) => !sent.has(id) && id > oldest) : []
+  const others = isWhole ? events.filter(({ event_id: id }) => !sent.has(id) && id > oldest) : []
   const rows = [
     ...deliveries.map((delivery) => ({
       ...delivery,
       partner_lead_id: ownIdIn(delivery),
       delivery,
+      isSent: true,
       isNew: fresh.has(delivery.event_id),
       isErased: delivery.lead_erased,
     })),
-    ...unsent.map((event) => ({ ...event, isNew: true, isErased: erased.has(event.lead_id) })),
+    ...others.map((event) => ({
+      ...event,
+      isSent: event.sequence !== null,
+      isNew: true,
+      isErased: erased.has(event.lead_id),
+    })),
   ]
   return rows.toSorted((a, b) => (a.event_id < b.event_id ? 1 : -1))
 }

@@ -21,6 +21,7 @@ export function NewLeadView() {
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     void run('create', async () => {
+      if (!/^[!-~]*$/.test(key)) throw unsendable()
       const { lead_id: id } = await call('/create-lead', body, headers && { headers })
       go(link(`leads/${id}`))
     })
@@ -54,6 +55,15 @@ export function NewLeadView() {
     }
   `
 }
+
+/** The API would say the same, but no browser sends it: a dash that an editor made longer, for example. */
+const unsendable = () =>
+  new ApiFailure({
+    status: 400,
+    code: 'VALIDATION_ERROR',
+    message: 'The Idempotency-Key cannot be sent.',
+    fields: [{ field: KEY, problem: 'must have 1 to 255 visible ASCII characters' }],
+  })
 
 /** The field of the form that the API calls so. @param {string} path */
 const nameIn = (path) => (path.toLowerCase() === KEY ? KEY : path)

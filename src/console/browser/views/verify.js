@@ -4,13 +4,14 @@ import { recipes, sign } from '../signature.js'
 import { parseTime } from '../time.js'
 
 /** @typedef {{ expected: string, isMatch: boolean | undefined }} Verdict */
+/** @typedef {{ of: string, verdict?: Verdict, error?: Error }} Checked `of`: what was checked */
 
 /**
  * How to verify the signature of this very webhook, with the partner's secret or by its own code.
  *
- * @param {{ delivery: import('../lead-records.js').Delivery, headers: Record<string, string> | undefined }} props `headers` of the latest attempt, where they are known
+ * @param {{ delivery: import('../lead-records.js').Delivery, headers: Record<string, string> | undefined, secret: string, onSecret: (value: string) => void }} props `headers` of the attempt, where they are known
  */
-export function Verify({ delivery, headers }) {
+export function Verify({ delivery, headers, secret, onSecret }) {
   const started = delivery.attempts.at(-1)?.started_at
   const [timestamp, setTimestamp] = useState(
     headers?.['webhook-timestamp'] ?? (started ? String(parseTime(started).getTime() / 1000) : ''),
@@ -53,7 +54,7 @@ export function Verify({ delivery, headers }) {
           <strong>Sign it</strong> with HMAC-SHA256 and your secret, decoded from base64
           after${' '}<code>whsec_</code>.
         </p>
-        <${Check} received=${received} />
+        <${Check} received=${received} secret=${secret} onSecret=${onSecret} />
       </li>
       <li>
         <p>
@@ -82,22 +83,22 @@ const Field = ({ id, label, value, onValue, placeholder, type = 'text' }) => htm
   </label>
 `
 
-/** @param {{ received: import('../signature.js').Received }} props */
-function Check({ received }) {
-  const [secret, setSecret] = useState('')
-  const [verdict, setVerdict] = useState(/** @type {Verdict | undefined} */ (undefined))
-  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
+/** @param {{ received: import('../signature.js').Received, secret: string, onSecret: (value: string) => void }} props */
+function Check({ received, secret, onSecret }) {
+  const [checked, setChecked] = useState(/** @type {Checked | undefined} */ (undefined))
+  const current = JSON.stringify({ secret, ...received })
   const check = async () => {
-    setError(undefined)
-    setVerdict(undefined)
     try {
       const expected = await sign({ secret, ...received })
       const given = received.signature.split(' ').filter(Boolean)
-      setVerdict({ expected, isMatch: given.length === 0 ? undefined : given.includes(expected) })
-    } catch (failure) {
-      setError(/** @type {Error} */ (failure))
+      const isMatch = given.length === 0 ? undefined : given.includes(expected)
+      setChecked({ of: current, verdict: { expected, isMatch } })
+    } catch (error) {
+      setChecked({ of: current, error: /** @type {Error} */ (error) })
     }
   }
+  // says nothing of what was typed since
+  const { verdict, error } = checked?.of === current ? checked : {}
   return html`
     <div class="fields">
       <${Field}
@@ -105,7 +106,7 @@ function Check({ received }) {
         label="Your signing secret"
         type="password"
         value=${secret}
-        onValue=${setSecret}
+        onValue=${onSecret}
         placeholder="whsec_…"
       />
       <button type="button" disabled=${secret === ''} onClick=${check}>Verify</button>

@@ -29,6 +29,8 @@ export function Detail({ step, delivery }) {
     [delivery.event_id, delivery.attempts.map(({ duration_ms: ms }) => ms).join()],
   )
   const [number, choose] = useState(/** @type {number | undefined} */ (undefined))
+  // typed once for all attempts: it is shown only once
+  const [secret, setSecret] = useState('')
   const latest = delivery.attempts.at(-1)
   const attempt = delivery.attempts.find((made) => made.number === number) ?? latest
   const received = arrivals?.find((arrival) => arrival.attempt === attempt?.number)?.headers
@@ -52,7 +54,13 @@ export function Detail({ step, delivery }) {
       </div>
       <details class="verify">
         <summary>Verify this signature, step by step</summary>
-        <${Verify} key=${headers?.['webhook-signature']} delivery=${delivery} headers=${headers} />
+        <${Verify}
+          key=${headers?.['webhook-signature']}
+          delivery=${delivery}
+          headers=${headers}
+          secret=${secret}
+          onSecret=${setSecret}
+        />
       </details>
     </div>
   `
