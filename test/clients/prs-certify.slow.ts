@@ -307,6 +307,11 @@ describe('prs certify', () => {
     ['two', ['http://a', 'http://b'], 'certify takes one URL'],
     ['what is no secret', ['http://127.0.0.1:9', '--secret', 'prs_live_1'], '--secret is no signing secret'],
     [
+      'a secret that lost a character',
+      ['http://127.0.0.1:9', '--secret', `whsec_${'A'.repeat(42)}=`],
+      '--secret is no signing secret',
+    ],
+    [
       'a report that cannot be written',
       ['http://127.0.0.1:9', '--junit', '/dev/null/report.xml'],
       'give another --junit',

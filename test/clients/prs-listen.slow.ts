@@ -181,6 +181,23 @@ describe('prs listen', () => {
       expect(statSync(stateFile()).mode & 0o777).toBe(0o600)
     })
 
+    it('says why it ends before Ctrl-C, whenever that comes, and exits with 1', async () => {
+      const lead = await partner.createLead()
+      const held = Promise.withResolvers<void>()
+      receiver.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
+      const listening = await listen('--from', 'beginning')
+      await receiver.until((all) => all.some(({ event }) => event.data.lead_id === lead))
+      const keys = service.sql.updateTable('api_keys').where('partner_id', '=', partner.id)
+      await keys.set({ revoked_at: new Date() }).execute()
+      await listening.until(() => listening.stderr().includes('Ctrl-C, twice, ends it at once'))
+      const ending = listening.end('SIGINT')
+      held.resolve()
+      expect(await ending).toBe(1)
+      expect(listening.stderr()).toContain('Is it a key of this sandbox, and not revoked?')
+      receiver.answer = (_, response) => void response.writeHead(200).end()
+      await keys.set({ revoked_at: null }).execute()
+    })
+
     it('says where to go on when the service does not know its place any more', async () => {
       const state = { ...stored(), cursor: '1-1-1-1' }
       writeFileSync(stateFile(), JSON.stringify(state))

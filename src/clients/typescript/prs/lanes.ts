@@ -14,9 +14,9 @@ export class Lanes {
     return this.#held >= this.#mostHeld
   }
 
-  /** Resolves once there is room. */
+  /** Resolves once there is room for half of them. */
   async room(): Promise<void> {
-    while (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (this.#held > this.#mostHeld / 2) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   /** Works after all before it of the same lead. `work` must not reject. */

@@ -45,7 +45,8 @@ const MOST_HELD = 5_000
 
 /** How long requests that are under way at the end may take before a line says so. */
 const PATIENCE_MS = 500
-const WAITING = 'Waiting for requests that are under way. Ctrl-C again ends it at once: they come again then.'
+const waitingFor = (signal: AbortSignal) =>
+  `Waiting for requests that are under way. ${signal.aborted ? 'Ctrl-C again' : 'Ctrl-C, twice,'} ends it at once: they come again then.`
 
 export const listen: Command = {
   name: 'listen',
@@ -75,9 +76,11 @@ export const listen: Command = {
       show(terminal, values.json === true, { url, progress, start })
       const print = printer(terminal, values.json === true)
       const fail = (error: unknown) => failed.abort(error)
-      await follow({ feed, start, progress, url, print, signal, fail, note: terminal.note })
+      await follow({ feed, start, progress, url, print, signal, fail, terminal })
+      // what came first: Ctrl-C after a failure does not hide it
+      if (signal.reason !== terminal.signal.reason) throw signal.reason
     } catch (error) {
-      if (!terminal.signal.aborted) throw failed.signal.aborted ? failed.signal.reason : error
+      if (!terminal.signal.aborted || error instanceof Refusal) throw error
     } finally {
       progress.close()
     }
@@ -103,12 +106,16 @@ interface Following {
   signal: AbortSignal
   /** Ends it. */
   fail: (error: unknown) => void
-  note: Terminal['note']
+  terminal: Terminal
 }
 
-/** Forwards until the signal aborts, and lets requests end that are under way. */
+/**
+ * Forwards until the signal aborts, and lets requests end that are under way.
+ *
+ * @throws {Refusal} if the place cannot be stored.
+ */
 async function follow(following: Following): Promise<void> {
-  const { feed, start, progress, url, print, signal, fail, note } = following
+  const { feed, start, progress, url, print, signal, fail, terminal } = following
   const places = new Places(start)
   const lanes = new Lanes(MOST_HELD)
   const receiver = { url, secret: progress.secret, slots: new Slots(ENDPOINT_CAP), onAttempt: print, signal }
@@ -129,8 +136,8 @@ async function follow(following: Following): Promise<void> {
     for await (const { data } of feed.pages(start)) {
       for (const event of data) {
         if (lanes.isFull) {
-          note(
-            `${MOST_HELD} webhooks wait for leads whose webhooks are refused: the feed is read on once some are accepted.`,
+          terminal.note(
+            `${MOST_HELD} webhooks wait to be accepted: the feed is read on once there are half as many.`,
           )
           await unlessAborted(lanes.room(), signal)
         }
@@ -140,13 +147,11 @@ async function follow(following: Following): Promise<void> {
     }
   } catch (error) {
     fail(error)
-    throw error
-  } finally {
-    const timer = setTimeout(() => note(WAITING), PATIENCE_MS)
-    await lanes.idle()
-    clearTimeout(timer)
-    progress.write(places.safe)
   }
+  const timer = setTimeout(() => terminal.note(waitingFor(terminal.signal)), PATIENCE_MS)
+  await lanes.idle()
+  clearTimeout(timer)
+  progress.write(places.safe)
 }
 
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -46,10 +46,12 @@ async function main([name, ...args]: string[]): Promise<number> {
     }
     return await command.run(args, { environment: process.env, write, note, signal: ended.signal })
   } catch (error) {
+    if (error instanceof Refusal) {
+      note(`prs: ${error.message}`)
+      return error.exitCode
+    }
     if (ended.signal.aborted) return FAILED
-    if (!(error instanceof Refusal)) throw error
-    note(`prs: ${error.message}`)
-    return error.exitCode
+    throw error
   }
 }
 
