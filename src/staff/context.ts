@@ -1,6 +1,6 @@
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../core/record/statements/deployment.ts'
-import { lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
+import { compareKeys, lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
 import { backgroundPatience } from '../core/database/mikro-orm.config.ts'
 import { connect, sqlOf } from '../core/database/orm.ts'
 import { insertStaffRead, type StaffRead } from '../core/audit/statements/write-reads.ts'
@@ -17,6 +17,10 @@ const TEMPORAL_LIMIT_MS = 3000
 
 const NO_KEY =
   'ENCRYPTION_KEY is not set: this command reads or writes what is encrypted. Set it as API and worker have it; see docs/settings.md.'
+
+/** Staff may be the first to have a key that the processes lack, which could not read what it seals. */
+export const notYetInUse = (key: string) =>
+  `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See docs/operations.md, "Replace the encryption key".`
 
 /** Of a command; most use one. */
 const CONNECTIONS = 4
@@ -51,8 +55,16 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     actor,
     deployment,
     ownKeys,
-    /** For whatever seals or opens; rejects when a key is missing under which data is stored. */
+    /** For whatever opens; rejects when a key is missing under which data is stored. */
+    openingKeys: async (): Promise<readonly Buffer[]> => {
+      const { remedy } = await compareKeys(sql, ownKeys())
+      if (remedy !== undefined) throw new Refusal(remedy)
+      return ownKeys()
+    },
+    /** For whatever seals, too: it needs a key that API and worker have, or the first of all. */
     encryptionKeys: async (): Promise<readonly Buffer[]> => {
+      const { unknown, isFirst } = await compareKeys(sql, ownKeys())
+      if (unknown !== undefined && isFirst !== true) throw new Refusal(notYetInUse(unknown))
       const remedy = await lackingKeys(sql, ownKeys())
       if (remedy !== undefined) throw new Refusal(remedy)
       return ownKeys()

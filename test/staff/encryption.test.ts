@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { keysInUse, lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
+import { rotate } from '../../src/core/endpoints/commands/endpoint.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
 import { createLead } from '../../src/core/leads/statements/create-lead.ts'
@@ -18,6 +19,7 @@ import { provideStaffRoles } from '../../src/core/database/roles/staff-roles.ts'
 import { keyId, sealing } from '../../src/core/sealing/seal.ts'
 import { forget, rewrite, showKeysInUse } from '../../src/capabilities/encryption/commands/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
+import { find } from '../../src/core/leads/commands/find.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { preload } from '../support/processes.ts'
@@ -145,8 +147,13 @@ describe('staff encryption', () => {
     expect((await rewrite(context)).json).toMatchObject({ moved: 0, left: [] })
   })
 
-  it('refuses before the processes have the key', async () => {
-    await expect(rewrite(context)).rejects.toThrow(`No API or worker has ${NEW} as its newest key yet`)
+  it('refuses before the processes have the key, whatever staff looked at with it, and so does what seals', async () => {
+    await newLead()
+    await find(context, LEAD.email)
+    const notYet = `No API or worker has ${NEW} as its newest key yet`
+    await expect(rewrite(context)).rejects.toThrow(notYet)
+    await expect(rotate(context, partnerId, { overlap: 0 })).rejects.toThrow(notYet)
+    expect(await keysInUse(sql)).toEqual([OLD])
     expect(await lackingKeys(sql, [older])).toBeUndefined()
   })
 

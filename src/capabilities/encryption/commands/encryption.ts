@@ -5,7 +5,7 @@ import { keyId } from '../../../core/sealing/seal.ts'
 import { countReadable, countValues, type KeyUse } from '../statements/sealed-values.ts'
 import { table } from '../../../staff/answer.ts'
 import { matching } from '../../../staff/arguments.ts'
-import type { StaffContext, Run } from '../../../staff/context.ts'
+import { notYetInUse, type StaffContext, type Run } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
 export function addEncryptionCommands(program: Command, run: Run): void {
@@ -50,12 +50,7 @@ export async function rewrite(context: StaffContext) {
   const { sql, ownKeys } = context
   const newest = newestOf(ownKeys())
   const needed = await keysInUse(sql)
-  // staff may be the first to have a key that the processes lack: they could not read what it moves
-  if (needed.length > 0 && !needed.includes(newest)) {
-    throw new Refusal(
-      `No API or worker has ${newest} as its newest key yet: give it to all of them first, and restart them. See docs/operations.md, "Replace the encryption key".`,
-    )
-  }
+  if (needed.length > 0 && !needed.includes(newest)) throw new Refusal(notYetInUse(newest))
   const action = { action: 'encryption.rewrite', detail: { key: newest } }
   const { moved, unreadable, left } = await context.act(action, async () => {
     const rewritten = await rewriteValues(sql, ownKeys())

@@ -13,7 +13,7 @@ export async function test(context: StaffContext, partner: number) {
   const endpoint = await findEndpoint(context.sql, partner)
   if (!endpoint?.url) throw withoutUrl(partner)
   const { id: endpointId, url } = endpoint
-  const secrets = await signingSecrets(context.sql, endpointId, await context.encryptionKeys())
+  const secrets = await signingSecrets(context.sql, endpointId, await context.openingKeys())
   const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
     const result = await send(context, { url, partnerId: partner, secrets })
     return { result, detail: { webhook_id: result.webhook_id, ok: result.ok, status: result.status } }

@@ -46,7 +46,7 @@ export const leadFinders: readonly Finder[] = [
     where: 'email addresses of leads that are not erased',
     recognizes: (text) => EMAIL.test(text),
     find: async (context, text, within) =>
-      leadsByEmail({ sql: context.sql, encryptionKeys: await context.encryptionKeys() }, text, within),
+      leadsByEmail({ sql: context.sql, encryptionKeys: await context.openingKeys() }, text, within),
     remark: async ({ sql }) =>
       (await someAreUnhashed(sql))
         ? 'Some leads cannot be found by email address: a worker has not come to them yet, or their key is missing.'

@@ -23,7 +23,7 @@ const MOST_DELIVERIES = 10_000
 /** Everything that PostgreSQL and Temporal know of a lead. */
 export async function showLead(context: StaffContext, record: LeadRecord) {
   const { sql } = context
-  const { id, ...lead } = openRecord(record, await context.encryptionKeys())
+  const { id, ...lead } = openRecord(record, await context.openingKeys())
   // first: it rejects when the namespace is another deployment's
   const described = await describeReferral(context.client, id)
   const { workflowId, status, notes, isFailing } = described

@@ -8,20 +8,33 @@ import { keyId } from '../seal.ts'
  * them is noted as in use: a process seals nothing before, so that one with a wrong key is found out before it does.
  */
 export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<string | undefined> {
-  const ours = keys.map(keyId)
-  const known = await keysInUse(sql)
-  const lacking = known.filter((id) => !ours.includes(id))
-  if (lacking.length > 0) return remedyFor(lacking)
-  const [newest] = ours
-  if (newest === undefined || known.includes(newest)) return undefined
+  const { remedy, unknown } = await compareKeys(sql, keys)
+  if (unknown === undefined) return remedy
   return sql.transaction().execute(async (trx) => {
     // of two processes that begin with different keys, one finds out
     await takeLock(trx, 'encryption_keys')
-    const others = (await keysInUse(trx)).filter((id) => !ours.includes(id))
-    if (others.length > 0) return remedyFor(others)
-    await noteKey(trx, newest)
-    return undefined
+    const again = await compareKeys(trx, keys)
+    if (again.unknown !== undefined) await noteKey(trx, again.unknown)
+    return again.remedy
   })
+}
+
+/**
+ * What `keys` lack to read all that is sealed, and nothing is noted; otherwise the first of them, if no process seals with
+ * it yet.
+ */
+export async function compareKeys(
+  sql: Sql,
+  keys: readonly Buffer[],
+): Promise<{ remedy?: string; unknown?: string; isFirst?: boolean }> {
+  const ours = keys.map(keyId)
+  const known = await keysInUse(sql)
+  const lacking = known.filter((id) => !ours.includes(id))
+  if (lacking.length > 0) return { remedy: remedyFor(lacking) }
+  const [newest] = ours
+  return newest === undefined || known.includes(newest)
+    ? {}
+    : { unknown: newest, isFirst: known.length === 0 }
 }
 
 function remedyFor(lacking: string[]): string {
