@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { certifyFirst } from '../../src/capabilities/self-service/commands/certify-first.ts'
 import { certificationChecks } from '../../src/capabilities/self-service/decisions/certification.ts'
 import { set, showEndpoint } from '../../src/core/endpoints/commands/endpoint.ts'
+import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
 import { issue } from '../../src/core/partners/commands/key.ts'
 import { add } from '../../src/core/partners/commands/partner.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
@@ -89,6 +90,16 @@ describe('endpoint set', () => {
     const { json } = await set(context, id, next.url, {}, certifyFirst)
     expect(json).toMatchObject({ certified: true, secret: null, state: 'draining' })
     expect(await urlOf(id)).toBe(next.url)
+  })
+
+  it('signs with the secret that the partner was given, though the URL is then set untested', async () => {
+    const { partner_id: id } = (await add(context, 'Acme', {})).json
+    const { secret } = (await set(context, id, next.url, {}, certifyFirst)).json
+    const { json, text } = await set(context, id, next.url, { untested: true }, certifyFirst)
+    expect(json).toMatchObject({ certified: false, secret: null, state: 'draining' })
+    expect(text).toContain('It keeps its signing secret.')
+    const signing = await signingSecrets(context.sql, Number(json.endpoint_id), await context.openingKeys())
+    expect(signing).toEqual([secret])
   })
 
   it('takes the secret that the partner got with a candidate of its own', async () => {

@@ -1,6 +1,6 @@
 import { STAFF } from '../../../core/audit/decisions/audit-name.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { openChange, openSecretOf } from '../../../core/endpoints/statements/changes.ts'
+import { openChange, secretOfCandidate } from '../../../core/endpoints/statements/changes.ts'
 import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
 import { requestCertification } from './certifications.ts'
@@ -48,22 +48,6 @@ export async function hasAnnouncedUrl(trx: Sql, endpointId: number): Promise<boo
     .where('state', '=', 'announced')
     .executeTakeFirst()
   return announced !== undefined
-}
-
-/** Of whoever proposed it: the partner got it then. */
-async function secretOfCandidate(
-  trx: Sql,
-  endpointId: number,
-  encryptionKeys: readonly Buffer[],
-): Promise<string | undefined> {
-  const candidate = await trx
-    .selectFrom('endpoint_changes')
-    .select(['id', 'ciphertext'])
-    .where('endpoint_id', '=', endpointId)
-    .where('kind', '=', 'url')
-    .where('state', '=', 'candidate')
-    .executeTakeFirst()
-  return candidate && openSecretOf(candidate, encryptionKeys)
 }
 
 /** Ends a candidate that is not set after all, unless it is settled. */

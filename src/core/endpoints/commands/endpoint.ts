@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { openChanges, endOpenChanges } from '../statements/changes.ts'
+import { openChanges, endOpenChanges, secretOfCandidate } from '../statements/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
 import { failingSince } from '../statements/outage.ts'
 import { notificationsOf, setNotifications } from '../statements/notifications.ts'
 import { type Notification, notifications } from '../../leads/decisions/closed-webhook.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
-import { type SealAt, sealing } from '../../sealing/seal.ts'
+import { type SealAt, SealError, sealing } from '../../sealing/seal.ts'
 import { describeReason, healthOf } from '../decisions/endpoint.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { checkEndpointUrl } from '../../deliveries/webhooks/endpoint-url.ts'
@@ -80,20 +80,18 @@ export async function set(
   const again = `endpoint set ${partner} ${quoted}${fromNow ? ' --from-now' : ''}`
   const certified = untested ? undefined : await certify?.(context, partner, url, again)
   if (certified?.kind === 'answered') return certified.answer
-  const secret = certified?.secret ?? generateSecret()
-  const sealed = await sealedFor(context, before.id, secret)
+  const first = await firstSecret(context, before.id, certified?.secret)
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(url).origin, from_now: fromNow, certified: certified !== undefined }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
-    const wanted = { url, secret: sealed, fromNow }
+    const wanted = { url, secret: first.sealed, fromNow }
     const result = required(partner, await setEndpoint(context.sql, partner, wanted))
     return { result, detail: { canceled: result.canceled } }
   })
-  // one that was certified, the partner has
-  const isShown = secretIsNew && certified === undefined
-  const shown = isShown
-    ? `Its signing secret, shown only once:\n\n  ${secret}`
+  const made = secretIsNew ? first.made : undefined
+  const shown = made
+    ? `Its signing secret, shown only once:\n\n  ${made}`
     : `It keeps its signing secret. To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
   const tested = certified === undefined ? '' : ' It passed its certification.'
@@ -105,20 +103,43 @@ export async function set(
       url,
       state: 'draining',
       certified: certified !== undefined,
-      secret: isShown ? secret : null,
+      secret: made ?? null,
       canceled_deliveries: canceled,
     },
     text: `Webhooks of ${name} go to ${url}.${tested}${leftOut}\n${shown}\n\n${drained}`,
   }
 }
 
-/** How the endpoint's first secret is stored. It needs no key for one that has a secret, which it keeps. */
-async function sealedFor(context: StaffContext, endpointId: number, secret: string): Promise<SealAt> {
+/**
+ * The endpoint's first secret, as it is stored: the one that the partner was given before, or else one that is made. It
+ * needs no key for an endpoint that has a secret, which it keeps.
+ */
+async function firstSecret(
+  context: StaffContext,
+  endpointId: number,
+  certified: string | undefined,
+): Promise<{ sealed: SealAt; made?: string }> {
   const live = await datesOfLiveSecrets(context.sql, endpointId)
-  if (live.every(({ expires_at: end }) => end !== null))
-    return sealing(secret, await context.encryptionKeys())
-  return () => {
-    throw new Refusal('The endpoint’s signing secret was removed meanwhile: try again.')
+  if (live.some(({ expires_at: end }) => end === null)) {
+    const sealed = () => {
+      throw new Refusal('The endpoint’s signing secret was removed meanwhile: try again.')
+    }
+    return { sealed }
+  }
+  const keys = await context.encryptionKeys()
+  const given = certified ?? (await givenSecret(context, endpointId, keys))
+  if (given !== undefined) return { sealed: sealing(given, keys) }
+  const made = generateSecret()
+  return { sealed: sealing(made, keys), made }
+}
+
+/** With the URL that was to be certified; `undefined` also if its key is lost. */
+async function givenSecret({ sql }: StaffContext, endpointId: number, keys: readonly Buffer[]) {
+  try {
+    return await secretOfCandidate(sql, endpointId, keys)
+  } catch (error) {
+    if (error instanceof SealError) return undefined
+    throw error
   }
 }
 

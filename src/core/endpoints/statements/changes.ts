@@ -23,6 +23,26 @@ export function openSecretOf(
   return open(ciphertext, changePlace(id), encryptionKeys)
 }
 
+/**
+ * The secret of the URL that a partner is to certify, whoever proposed it: the partner got it then.
+ *
+ * @throws {SealError}
+ */
+export async function secretOfCandidate(
+  sql: Sql,
+  endpointId: number,
+  encryptionKeys: readonly Buffer[],
+): Promise<string | undefined> {
+  const candidate = await sql
+    .selectFrom('endpoint_changes')
+    .select(['id', 'ciphertext'])
+    .where('endpoint_id', '=', endpointId)
+    .where('kind', '=', 'url')
+    .where('state', '=', 'candidate')
+    .executeTakeFirst()
+  return candidate && openSecretOf(candidate, encryptionKeys)
+}
+
 interface NewChange {
   kind: EndpointChangeKind
   state: 'candidate' | 'announced'
