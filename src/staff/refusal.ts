@@ -2,6 +2,7 @@ import { isDatabaseAway, isLockTimeout } from '../core/database/database-away.ts
 import { OtherEnvironment } from '../core/record/statements/deployment.ts'
 import { SealError } from '../core/sealing/seal.ts'
 import { OtherDeployment } from '../core/temporal/namespace-claim.ts'
+import { isFileFault } from '../core/values/file-fault.ts'
 import { isTemporalAway } from '../core/temporal/temporal-away.ts'
 
 /** What cannot be done, in one line that says what to do instead. */
@@ -19,6 +20,10 @@ export function failureOf(error: unknown, temporalAddress = ''): Failure {
   const line = (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
   if ([Refusal, OtherEnvironment, OtherDeployment, SealError].some((kind) => error instanceof kind)) {
     return { message: line, reason: 'refused', outcome: 'failed' }
+  }
+  if (isFileFault(error)) {
+    const message = `A file cannot be used (${line}): let your user read and write it, or correct the setting that names it, such as ERASURE_JOURNAL.`
+    return { message, reason: 'error', outcome: 'failed' }
   }
   if (isTemporalAway(error)) {
     const message = `Temporal does not answer at ${temporalAddress}: start it, or correct TEMPORAL_ADDRESS. The command may have taken effect: check before you try again.`

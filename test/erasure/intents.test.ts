@@ -1,8 +1,9 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { Registry } from 'prom-client'
+import { v7 as uuidv7 } from 'uuid'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { applyJournal } from '../../src/capabilities/erasure/statements/apply-journal.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
@@ -18,7 +19,7 @@ import { list } from '../../src/capabilities/erasure/commands/erasure.ts'
 import { erasuresInbox } from '../../src/capabilities/erasure/commands/inbox.ts'
 import { dismiss } from '../../src/capabilities/erasure/commands/erasure-journal.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
-import { contextOf, staffKilled, withoutTemporal } from '../staff/context.ts'
+import { contextOf, staff, staffKilled, withoutTemporal } from '../staff/context.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
@@ -187,6 +188,36 @@ describe('an erasure of which only the intent is known', () => {
     )
     expect((await erasuresInbox.find(context, 10)).items).toHaveLength(1)
     await context.close()
+  })
+
+  it('is to be dismissed, and not another lead erased, if that has got its id since', async () => {
+    await eraseLeads(sql, [lead], tools, ERASING)
+    forgetLines(1)
+    await goBack()
+    const other = `evt_${uuidv7()}`
+    await sql.deleteFrom('deliveries').where('lead_id', '=', lead).execute()
+    await sql.updateTable('lead_events').set({ id: other }).where('lead_id', '=', lead).execute()
+    const context = await contextOf({ ...withoutTemporal(url), ERASURE_JOURNAL: folder })
+    const { items } = await erasuresInbox.find(context, 10)
+    expect(items.map(({ mend }) => mend)).toEqual([`npm run staff -- erasure dismiss ${lead}`])
+    expect((await list(context)).text).toMatch(new RegExp(`^${lead} .* no$`, 'm'))
+    expect((await dismiss(context, lead)).text).toMatch(/^Nothing waits for a decision/)
+    expect(await isErased()).toBe(false)
+    await context.close()
+  })
+
+  it('cannot be listed without the journal, which is no fault of PostgreSQL', async () => {
+    mkdirSync(path.join(folder, 'x.jsonl'), { recursive: true })
+    const environment = { ...withoutTemporal(url), ERASURE_JOURNAL: folder }
+    const { code, stderr } = await staff(environment, ['erasure', 'list'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^A file cannot be used \(EISDIR: .*\): let your user read and write it, or .*ERASURE_JOURNAL/,
+    )
+    const context = await contextOf(environment)
+    expect((await erasuresInbox.find(context, 10)).items).toMatchObject([
+      { mend: 'correct ERASURE_JOURNAL, or let your user read the folder' },
+    ])
   })
 
   it('is counted and logged by a worker while nobody has decided', async () => {

@@ -1,3 +1,5 @@
+import { isFileFault } from '../values/file-fault.ts'
+
 /** Another session holds a lock for longer than this one waits. */
 const LOCK_TIMEOUT = '55P03'
 /**
@@ -16,6 +18,7 @@ const MESSAGES =
  */
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause = error; isErrorLike(cause); cause = cause.cause) {
+    if (isFileFault(cause)) return false
     if (CODES.test(String(cause.code)) || MESSAGES.test(cause.message)) return true
     // one for each address of the server's name
     if (cause.errors?.some(isDatabaseAway)) return true

@@ -1,5 +1,5 @@
 import { applyJournal } from '../statements/apply-journal.ts'
-import { endIntents, idsOf, unknownIntents } from '../statements/intents.ts'
+import { endIntents, eventsThere, unknownIntents } from '../statements/intents.ts'
 import { lackingLines, rebuildLines } from '../statements/journal-lines.ts'
 import { erasureTools, type Journal } from '../statements/journal.ts'
 import type { StaffContext } from '../../../staff/context.ts'
@@ -53,7 +53,7 @@ export async function dismiss(context: StaffContext, lead: number) {
     const ends = intents.map((line) => ({ ...line, step: 'void' as const }))
     return { result: await endIntents(context.sql, journal, ends) }
   })
-  const isThere = (await idsOf(context.sql, [lead])).has(lead)
+  const isThere = (await eventsThere(context.sql, intents)).size > 0
   const text = isThere ? `Lead ${lead} is kept.` : `Nothing waits for a decision about lead ${lead} any more.`
   return { json: { lead_id: lead, outcome: 'kept' }, text }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
-import { unknownIntents } from '../statements/intents.ts'
+import { eventsThere, unknownIntents } from '../statements/intents.ts'
 import { erasureTools } from '../statements/journal.ts'
 import { cancelErasure, cancelErasuresOf, erasuresOf, openErasures } from '../statements/requests.ts'
 import type { JournalLine } from '../decisions/erasure.ts'
@@ -51,6 +51,7 @@ export async function list({ sql, config }: StaffContext) {
   const { journal } = erasureTools(config)
   const erasures = await openErasures(sql)
   const unknown = journal === undefined ? [] : await unknownIntents(sql, journal)
+  const there = await eventsThere(sql, unknown)
   const waiting =
     erasures.length === 0
       ? 'No erasure is waiting.'
@@ -67,14 +68,18 @@ export async function list({ sql, config }: StaffContext) {
         })
   return {
     json: { erasures, unknown: unknown.map(({ lead_id, at }) => ({ lead_id, at })) },
-    text: [waiting, ...(unknown.length > 0 ? [unknownText(unknown)] : [])].join('\n\n'),
+    text: [waiting, ...(unknown.length > 0 ? [unknownText(unknown, there)] : [])].join('\n\n'),
   }
 }
 
-const unknownText = (unknown: JournalLine[]) =>
+const unknownText = (unknown: JournalLine[], there: ReadonlySet<string>) =>
   [
-    'The record was restored from before these erasures began, and nobody knows whether they were carried out. To erase the lead: "lead erase"; to keep it, or if the record does not have it: "erasure dismiss".',
-    table(unknown, { lead: 'lead_id', begun: ({ at }) => new Date(at) }),
+    'The record was restored from before these erasures began, and nobody knows whether they were carried out. To erase the lead: "lead erase"; to keep it, or if the record does not have this lead: "erasure dismiss".',
+    table(unknown, {
+      lead: 'lead_id',
+      begun: ({ at }) => new Date(at),
+      'in the record': ({ event_id: event }) => (there.has(event) ? 'yes' : 'no'),
+    }),
   ].join('\n')
 
 export async function showErasure({ sql }: StaffContext, lead: number) {

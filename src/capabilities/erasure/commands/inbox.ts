@@ -1,6 +1,7 @@
+import { isFileFault } from '../../../core/values/file-fault.ts'
 import { command, type InboxItem, type InboxSource } from '../../../staff/inbox.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { idsOf, unknownIntents } from '../statements/intents.ts'
+import { eventsThere, unknownIntents } from '../statements/intents.ts'
 import { erasureTools } from '../statements/journal.ts'
 import { erasuresForStaff } from '../statements/waiting-for-staff.ts'
 
@@ -22,26 +23,20 @@ async function unknownOnes(context: StaffContext): Promise<InboxItem[]> {
   try {
     return await intentsWithoutEnd(context)
   } catch (error) {
-    if (systemCallOf(error) === undefined) throw error
-    const what = `The erasure journal cannot be read here: ${(error as Error).message}.`
+    if (!isFileFault(error)) throw error
+    const what = `The erasure journal cannot be read here: ${error.message}.`
     const mend = 'correct ERASURE_JOURNAL, or let your user read the folder'
     return [{ what, since: null, touches: {}, mend }]
   }
 }
 
-/** Of a fault of the file system. */
-const systemCallOf = (error: unknown) => (error as NodeJS.ErrnoException).syscall
-
 async function intentsWithoutEnd({ sql, config }: StaffContext): Promise<InboxItem[]> {
   const { journal } = erasureTools(config)
   const unknown = journal === undefined ? [] : await unknownIntents(sql, journal)
-  const there = await idsOf(
-    sql,
-    unknown.map(({ lead_id: lead }) => lead),
-  )
-  return unknown.map(({ lead_id: lead, at }) => ({
+  const there = await eventsThere(sql, unknown)
+  return unknown.map(({ lead_id: lead, event_id: event, at }) => ({
     since: new Date(at),
-    ...decisionOn(lead, there.has(lead)),
+    ...decisionOn(lead, there.has(event)),
   }))
 }
 

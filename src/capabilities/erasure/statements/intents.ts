@@ -83,8 +83,19 @@ async function outcomesOf(sql: Sql, lines: readonly JournalLine[], { isLocking }
     })
 }
 
+/** The events of the lines that the record has. Without its event, a lead of the same id is another borrower's. */
+export async function eventsThere(sql: Sql, lines: readonly JournalLine[]): Promise<Set<string>> {
+  const ids = lines.map(({ event_id: eventId }) => eventId)
+  const rows = await sql
+    .selectFrom('lead_events')
+    .select('id')
+    .where(raw<boolean>`id = any(${ids})`)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Those of the leads that the record has. */
-export async function idsOf(sql: Sql, leadIds: readonly number[]): Promise<Set<number>> {
+async function idsOf(sql: Sql, leadIds: readonly number[]): Promise<Set<number>> {
   if (leadIds.length === 0) return new Set()
   const rows = await sql.selectFrom('leads').select('id').where('id', 'in', leadIds).execute()
   return new Set(rows.map(({ id }) => id))
