@@ -90,7 +90,11 @@ describe('defaults', () => {
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],
-    ['staff', sandbox, { ...everywhere, ...secrets, ...retention, CERTIFICATE_FILES: [] }],
+    [
+      'staff',
+      sandbox,
+      { ...everywhere, ...secrets, RETENTION_LEADS_MOST_A_DAY: 1000, CERTIFICATE_FILES: [] },
+    ],
     ['migrate', database, everywhere],
     ['setup-temporal', database, everywhere],
   ])(

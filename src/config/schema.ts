@@ -2,6 +2,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { environments } from '../core/values/environment.ts'
 import { networkOf } from '../core/values/networks.ts'
+import { retentionDays } from '../core/values/retention-days.ts'
 import { STAFF_NAME } from '../core/audit/decisions/staff-name.ts'
 import { plainTextWays } from './plain-text.ts'
 import { isProxy } from './trusted-proxies.ts'
@@ -36,17 +37,14 @@ const networks = z
   )
 
 /** Days, or `null` for `off`. */
-const retention = (byDefault: number, min = 1) =>
-  z
-    .string()
-    .default(String(byDefault))
-    .transform((value, context) => {
-      if (value === 'off') return null
-      const days = Number(value)
-      if (/^\d{1,5}$/.test(value) && days >= min && days <= 36_500) return days
-      context.addIssue(`must be a whole number of days from ${min} to 36500, or off`)
-      return z.NEVER
-    })
+const retention = (min = 1) =>
+  z.string().transform((value, context) => {
+    if (value === 'off') return null
+    const days = Number(value)
+    if (/^\d{1,5}$/.test(value) && days >= min && days <= 36_500) return days
+    context.addIssue(`must be a whole number of days from ${min} to 36500, or off`)
+    return z.NEVER
+  })
 
 const DORMANT = 'must be a whole number of days from 30 to 36500, or 0 for never'
 
@@ -109,12 +107,14 @@ const erasing = {
 }
 
 /** Read by all that delete what is old. */
-const retaining = {
-  RETENTION_LEADS_DAYS: retention(730),
-  RETENTION_ATTEMPTS_DAYS: retention(30),
-  RETENTION_NOTICES_DAYS: retention(90),
-  RETENTION_ENDPOINTS_DAYS: retention(365),
-  RETENTION_READS_DAYS: retention(1095, 365),
+const retained = {
+  RETENTION_LEADS_DAYS: retention(),
+  RETENTION_ATTEMPTS_DAYS: retention(),
+  RETENTION_NOTICES_DAYS: retention(),
+  RETENTION_ENDPOINTS_DAYS: retention(),
+  RETENTION_READS_DAYS: retention(365),
+}
+const mostLeads = {
   RETENTION_LEADS_MOST_A_DAY: wholeNumber(
     1,
     10_000_000,
@@ -155,7 +155,14 @@ export const programs = {
     ...processes,
     ...endpoints,
     ...erasing,
-    ...retaining,
+    ...mostLeads,
+    RETENTION_LEADS_DAYS: retained.RETENTION_LEADS_DAYS.default(retentionDays.RETENTION_LEADS_DAYS),
+    RETENTION_ATTEMPTS_DAYS: retained.RETENTION_ATTEMPTS_DAYS.default(retentionDays.RETENTION_ATTEMPTS_DAYS),
+    RETENTION_NOTICES_DAYS: retained.RETENTION_NOTICES_DAYS.default(retentionDays.RETENTION_NOTICES_DAYS),
+    RETENTION_ENDPOINTS_DAYS: retained.RETENTION_ENDPOINTS_DAYS.default(
+      retentionDays.RETENTION_ENDPOINTS_DAYS,
+    ),
+    RETENTION_READS_DAYS: retained.RETENTION_READS_DAYS.default(retentionDays.RETENTION_READS_DAYS),
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     SMTP_CATCHER: flag.default(false),
     MAIL_REPLY_TO: z.email({ error: 'must be an email address' }).optional(),
@@ -207,7 +214,8 @@ export const programs = {
     ENCRYPTION_KEY: encryptionKeys.optional(),
     STAFF_NAME: z.string().regex(STAFF_NAME, { error: 'must be a name of 1 to 100 characters' }).optional(),
     ...erasing,
-    ...retaining,
+    ...mostLeads,
+    ...z.object(retained).partial().shape,
     TEMPORAL_UI_URL: webUrl.optional(),
     CERTIFICATE_FILES: z.string().default('').transform(itemsOf),
   }),

@@ -125,6 +125,32 @@ describe('the brakes of retention', () => {
     expect(await erased()).toBe(0)
   })
 
+  it('says after each batch that it goes on, in a run that takes hours', async () => {
+    const stopping = new AbortController()
+    let said = 0
+    const before: number[] = []
+    const long: ReturnType<typeof retainedAs> = {
+      ...retainedAs('requests'),
+      async remove() {
+        before.push(said)
+        return { removed: 1, isLast: before.length === 3 }
+      },
+    }
+    await keepRetention({
+      sql,
+      config: settings,
+      retained: [long],
+      registry: new Registry(),
+      log: createLogger('silent', 'worker'),
+      signal: stopping.signal,
+      watchLoop: () => () => {
+        said += 1
+        if (before.length === 3) stopping.abort()
+      },
+    })
+    expect(before).toEqual([0, 1, 2])
+  })
+
   it('of one class that fails holds up no other, and is told of', async () => {
     const stopping = new AbortController()
     const failing: ReturnType<typeof retainedAs> = {

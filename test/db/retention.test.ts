@@ -11,7 +11,8 @@ import { confirmLeads } from '../../src/capabilities/erasure/statements/retentio
 import { runRetention, retentionDryRun } from '../../src/capabilities/retention/statements/runs.ts'
 import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
-import { runNow, showRetention } from '../../src/capabilities/retention/commands/retention.ts'
+import { retentionInbox } from '../../src/capabilities/retention/commands/inbox.ts'
+import { confirm, runNow, showRetention } from '../../src/capabilities/retention/commands/retention.ts'
 import { retained } from '../../src/retained.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
@@ -362,6 +363,18 @@ describe('retention', () => {
       'tester',
       'retention.run',
     ])
+  })
+
+  it('takes no default of staff in production: the workers may keep it for longer', async () => {
+    const staff = await contextOf({ ...withoutTemporal(url), RETENTION_LEADS_DAYS: 'off' })
+    const context = { ...staff, config: { ...staff.config, ENVIRONMENT: 'production' as const } }
+    const others = ['ATTEMPTS', 'NOTICES', 'ENDPOINTS', 'READS'].map((name) => `RETENTION_${name}_DAYS`)
+    const lacking = `Set ${others.join(', ')} as the workers have them`
+    await expect(runNow(context, [retainedAs('leads')])).rejects.toThrow(lacking)
+    await expect(showRetention(context, retained)).rejects.toThrow(lacking)
+    await expect(confirm(context, retainedAs('leads'), 10)).rejects.toThrow(lacking)
+    const { items } = await retentionInbox(retained).find(context, 10)
+    expect(items).toMatchObject([{ mend: expect.stringContaining(lacking) }])
   })
 
   it('is done once by workers that look at the same time, and again when it is due', async () => {

@@ -41,11 +41,11 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
   const loop = {
     name: 'retention',
     everyMs: INTERVAL_MS,
-    async turn() {
+    async turn(goesOn: () => void) {
       for (const { upkeep } of retained) await upkeep?.(sql)
       const due = await dueAmong(sql, retained, config)
       if (due.length === 0) metrics.held([])
-      else await alone(sql, 'retention', (fence) => runDue(options, metrics, failures, fence))
+      else await alone(sql, 'retention', (fence) => runDue({ ...options, goesOn }, metrics, failures, fence))
     },
     onFailure: (err: unknown) => {
       if (![...failures.causes.values()].includes(err)) failures.tell({ err })
@@ -56,7 +56,7 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
 
 /** Looks again, with the lease: another process may have just done it. */
 async function runDue<Settings>(
-  { retained, log, ...options }: Options<Settings>,
+  { retained, log, goesOn, ...options }: Options<Settings> & { goesOn: () => void },
   metrics: ReturnType<typeof createRetentionMetrics>,
   { causes, tell }: Failures,
   fence: Fence,
@@ -76,7 +76,11 @@ async function runDue<Settings>(
     causes.set(name, err)
     failed.push(err)
   }
-  const run = { ...options, fence, onRemoved: metrics.removed }
+  const onRemoved = (name: string, removed: number) => {
+    metrics.removed(name, removed)
+    goesOn()
+  }
+  const run = { ...options, fence, onRemoved }
   for (const each of await dueAmong(sql, retained, config)) {
     const before = failed.length
     const removed = (await runRetention(run, each).catch(setAside(each.name))) ?? 0

@@ -8,7 +8,8 @@ interface Loop {
   everyMs: number
   /** After a turn that failed. By default it is as long as after any other. */
   againMs?: number
-  turn: () => Promise<unknown>
+  /** @param goesOn is to be called in the middle of one that takes longer than others. */
+  turn: (goesOn: () => void) => Promise<unknown>
   /** Is told of the first of several failures in a row. */
   onFailure: (error: unknown) => void
 }
@@ -27,7 +28,7 @@ export async function keepTurning(
   let isFailing = false
   while (!signal.aborted) {
     try {
-      await turn()
+      await turn(() => turned?.(everyMs))
       isFailing = false
       turned?.(everyMs)
     } catch (error) {

@@ -1,18 +1,25 @@
 import { type Retained, RetentionHeld } from '../../../core/database/retained.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { command, firstOf, type InboxItem, type InboxSource } from '../../../staff/inbox.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 import { lastRunOf } from '../statements/runs.ts'
 import { requireSameClock } from '../statements/same-clock.ts'
+import { type Limits, limitsOf } from './limits.ts'
 
 /** @param classes what is removed when it is old. */
-export const retentionInbox = (classes: readonly Retained<StaffContext['config']>[]): InboxSource => ({
+export const retentionInbox = (classes: readonly Retained<Limits>[]): InboxSource => ({
   kind: 'retention',
   find: async (context, limit) => {
-    const { sql, config } = context
+    const { sql } = context
     const items: InboxItem[] = []
     await requireSameClock(sql, Date.now).catch(async (error: unknown) => {
       items.push(held(error, { mend: 'correct the clock that is wrong', since: null }))
     })
+    const config = limitsOrWhy(context)
+    if (typeof config === 'string') {
+      const what = 'Whether retention waits for a yes cannot be told here.'
+      return firstOf([...items, { what, since: null, touches: {}, mend: config }], limit)
+    }
     for (const { name, days, ceiling } of classes) {
       const limitDays = days(config)
       if (ceiling === undefined || limitDays === null) continue
@@ -24,6 +31,15 @@ export const retentionInbox = (classes: readonly Retained<StaffContext['config']
     return firstOf(items, limit)
   },
 })
+
+function limitsOrWhy({ config }: Pick<StaffContext, 'config'>): Limits | string {
+  try {
+    return limitsOf(config)
+  } catch (error) {
+    if (error instanceof Refusal) return error.message
+    throw error
+  }
+}
 
 /** @throws what is no brake. */
 function held(error: unknown, rest: Pick<InboxItem, 'mend' | 'since'>): InboxItem {

@@ -5,8 +5,9 @@ import { fields, table } from '../../../staff/answer.ts'
 import { oneOf, whole } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
+import { type Limits, limitsOf } from './limits.ts'
 
-type Classes = readonly Retained<StaffContext['config']>[]
+type Classes = readonly Retained<Limits>[]
 
 /** @param classes what is removed when it is old. */
 export function addRetentionCommands(program: Command, run: Run, classes: Classes): void {
@@ -44,7 +45,7 @@ export function addRetentionCommands(program: Command, run: Run, classes: Classe
 }
 
 export async function showRetention({ sql, config }: StaffContext, retained: Classes) {
-  const classes = await retentionDryRun(sql, retained, config)
+  const classes = await retentionDryRun(sql, retained, limitsOf(config))
   const rowsOf = (rows: number) => (rows === MOST_COUNTED ? `${rows} or more` : rows)
   return {
     json: { classes },
@@ -61,10 +62,12 @@ export async function showRetention({ sql, config }: StaffContext, retained: Cla
 
 /** Above its ceiling, retention erases nothing before staff confirm. */
 export async function confirm(
-  { change }: StaffContext,
+  { change, config }: StaffContext,
   { name, ceiling }: Pick<Classes[number], 'name' | 'ceiling'>,
   most: number,
 ) {
+  // who confirms has looked at what the workers would erase
+  limitsOf(config)
   await change(async ({ sql, audit }) => {
     await ceiling?.confirm(sql, most)
     await audit({ action: 'retention.confirm', detail: { class: name, most } })
@@ -79,7 +82,8 @@ function refuseHeld(error: unknown): never {
   throw error instanceof RetentionHeld ? new Refusal(error.message) : error
 }
 
-export async function runNow({ sql, config, act }: StaffContext, retained: Classes) {
+export async function runNow({ sql, config: given, act }: StaffContext, retained: Classes) {
+  const config = limitsOf(given)
   for (const { remedy } of retained) {
     const line = await remedy?.(sql, config)
     if (line !== undefined) throw new Refusal(line)
