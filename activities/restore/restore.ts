@@ -105,7 +105,7 @@ export function restoreActivities({
       let told = before
       const waiting = new Map(left)
       const tell = async (partner: Told, sent: Set<string>) => {
-        const losses = await lossesOf(sql, generation, partner.id)
+        const losses = await lossesOf(sql, [generation], partner.id)
         const texts = describeRestore(partner, restore, losses)
         const id = `restored-${generation}-${partner.id}`
         const to = { partner: partner.contact_email, staff: staffEmail }

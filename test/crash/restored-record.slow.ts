@@ -109,7 +109,7 @@ describe('a record that comes back with less than it had', () => {
   it('ends the workflow of a lead that is lost, and lists it', async () => {
     expect(await service.client.workflow.getHandle(`lead-${lost}`).result()).toBe('not in the record')
     expect(await calls.post('get-lead', { lead_id: lost })).toMatchObject({ status: 404 })
-    const losses = await lossesOf(service.sql, generation)
+    const losses = await lossesOf(service.sql, [generation])
     expect(losses.map(({ lead_id: lead, event_name: name }) => [lead, name])).toEqual([
       [lost, null],
       ...LOST.map((name) => [survivor, name]),

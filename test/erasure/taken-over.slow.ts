@@ -51,7 +51,7 @@ describe('a record that goes back to before an erasure while the service runs', 
     })
     const row = service.sql.selectFrom('leads').select(['personal', 'close_reason']).where('id', '=', lead)
     expect(await row.executeTakeFirst()).toEqual({ personal: null, close_reason: 'erased' })
-    expect(await lossesOf(service.sql, generation)).toEqual([])
+    expect(await lossesOf(service.sql, [generation])).toEqual([])
     expect((await service.client.workflow.getHandle(`lead-${lead}`).describe()).status.name).toBe('COMPLETED')
   }, 60_000)
 })

@@ -163,7 +163,7 @@ describe('a workflow whose record went back', () => {
       { outcome: 'recorded', event_id: expect.any(String) },
     ])
     const { generation } = await view()
-    const losses = await lossesOf(service.sql, generation, partner.id)
+    const losses = await lossesOf(service.sql, [generation], partner.id)
     expect(losses.filter((loss) => loss.lead_id === leadId)).toEqual([
       expect.objectContaining({ event_name: 'contract_signed', is_recorded_again: true }),
     ])

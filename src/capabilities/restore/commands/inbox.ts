@@ -12,7 +12,8 @@ export const restoresInbox: InboxSource = {
           : `The record was restored (generation ${generation}), and nobody has said that they know what was lost. See "record show".`,
       since: at,
       touches: { 'leads and milestones lost': lost },
-      mend: command(`record seen ${generation}`),
+      // until then, more may be found lost
+      mend: finished === null ? `wait for restore-${generation}` : command(`record seen ${generation}`),
     }))
     return firstOf(items, limit)
   },

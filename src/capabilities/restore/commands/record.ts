@@ -47,10 +47,13 @@ const causes: Record<RestoreCause, string> = {
 
 export async function showRestore({ sql }: StaffContext) {
   const restores = await listRestores(sql)
-  const latest = restores.at(-1)
-  const losses = latest === undefined ? [] : await lossesOf(sql, latest.generation)
+  const shown = restores.filter(
+    ({ seen_at: seenAt }, index) => seenAt === null || index === restores.length - 1,
+  )
+  const generations = shown.map(({ generation }) => generation)
+  const losses = await lossesOf(sql, generations)
   const text =
-    latest === undefined
+    restores.length === 0
       ? 'The record has never been restored.'
       : [
           table(restores, {
@@ -62,10 +65,11 @@ export async function showRestore({ sql }: StaffContext) {
             seen: 'seen_at',
           }),
           losses.length === 0
-            ? 'Nothing is known to be lost by the latest.'
+            ? `Nothing is known to be lost by ${namesOf(generations)}.`
             : [
-                'Lost by the latest:',
+                `Lost by ${namesOf(generations)}:`,
                 table(losses, {
+                  generation: 'generation',
                   lead: 'lead_id',
                   partner: 'partner_id',
                   what: ({ event_name: name }) => name ?? 'the lead itself',
@@ -76,6 +80,10 @@ export async function showRestore({ sql }: StaffContext) {
         ].join('\n\n')
   return { json: { restores, losses }, text }
 }
+
+/** Those that nobody has seen, and the latest. */
+const namesOf = (generations: readonly number[]) =>
+  generations.length === 1 ? 'the latest' : `the restores ${generations.join(', ')}`
 
 export async function restored(context: StaffContext, onceRestored: readonly OnceRestored[] = []) {
   const done: Awaited<ReturnType<OnceRestored>>[] = []

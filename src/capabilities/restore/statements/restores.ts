@@ -89,13 +89,14 @@ export async function markSeen(sql: Sql, generation: number): Promise<number[]> 
   return seen.map((row) => row.generation).toSorted((one, other) => one - other)
 }
 
-/** What was lost in a generation's restore, a partner's or everybody's: leads first. */
-export async function lossesOf(sql: Sql, generation: number, partnerId?: number) {
+/** What was lost in restores, a partner's or everybody's: leads first. */
+export async function lossesOf(sql: Sql, generations: readonly number[], partnerId?: number) {
   return sql
     .selectFrom('losses')
-    .select(['lead_id', 'partner_id', 'event_name', 'happened_at', 'is_recorded_again'])
-    .where('generation', '=', generation)
+    .select(['generation', 'lead_id', 'partner_id', 'event_name', 'happened_at', 'is_recorded_again'])
+    .where(raw<boolean>`generation = any(${generations})`)
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
+    .orderBy('generation')
     .orderBy(raw`event_name is not null`)
     .orderBy('lead_id')
     .orderBy('happened_at')
