@@ -44,13 +44,20 @@ export async function replay(filter: Filter, progress: ReplayProgress): Promise<
   }
 }
 
+function datesOf(since: string | null, until: string | null): string {
+  if (since === null && until === null) return 'all events'
+  return ['events', since !== null && `from ${since}`, until !== null && `before ${until}`]
+    .filter(Boolean)
+    .join(' ')
+}
+
 /** What an operator reads in the Temporal Web UI. */
 function detailsOf({ partnerId, states, since, until }: Filter, progress: ReplayProgress): string {
   const { total, delivered, failed, at } = progress
   return [
     `Replay of **partner ${partnerId}**: **${delivered + failed} of ${total}** sent.`,
     '',
-    `- ${states.join(' and ')}, events ${since === null ? '' : `from ${since} `}before ${until}`,
+    `- ${states.join(' and ')}, ${datesOf(since, until)}`,
     `- Delivered: ${delivered}; failed: ${failed}`,
     `- At lead ${at.leadId}, webhook ${at.sequence}`,
     '',

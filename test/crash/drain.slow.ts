@@ -32,7 +32,13 @@ describe('a worker that is killed in the middle of a drain and of a replay', () 
     await resumeEndpoint(service.sql, drained.id)
     await createEndpointStarter(service.client)((await endpointOf(service, drained).row()).id)
     const before = new Date(Date.now() + 1000).toISOString()
-    const filter = { partnerId: replayed.id, states: ['delivered' as const], since: null, until: before }
+    const filter = {
+      partnerId: replayed.id,
+      states: ['delivered' as const],
+      since: null,
+      until: null,
+      settledBefore: before,
+    }
     await startReplay(service.client, filter, 10)
     await Promise.all([
       drained.endpoint.until((arrivals) => arrivals.length >= LEADS / 2),

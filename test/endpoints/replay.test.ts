@@ -61,6 +61,19 @@ describe('sending webhooks once more', () => {
     }
   })
 
+  it('takes all events without --until, those of a lead whose clock is ahead, too', async () => {
+    const leadId = await endedLead()
+    await service.sql
+      .updateTable('lead_events')
+      .set({ created_at: new Date(Date.now() + 45 * 86_400_000) })
+      .where('lead_id', '=', leadId)
+      .execute()
+    expect((await run({ dryRun: true })).json).toMatchObject({ webhooks: 3, until: null })
+    expect((await run({ dryRun: true, until: new Date() })).json).toMatchObject({ webhooks: 0 })
+    await run()
+    expect(await handle().result()).toMatchObject({ total: 3, delivered: 3 })
+  })
+
   it('only counts with --dry-run', async () => {
     const leadId = await endedLead()
     const { json } = await run({ dryRun: true })

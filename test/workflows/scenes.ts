@@ -453,7 +453,13 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     const { id } = await service.addPartner()
     await fillDeliveries(service.sql, id, 2, 'delivered')
     const inAMinute = new Date(Date.now() + 60_000).toISOString()
-    const filter = { partnerId: id, states: ['delivered' as const], since: null, until: inAMinute }
+    const filter = {
+      partnerId: id,
+      states: ['delivered' as const],
+      since: null,
+      until: null,
+      settledBefore: inAMinute,
+    }
     await startReplay(service.client, filter, 2)
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)

@@ -30,7 +30,8 @@ export async function replay(
     partnerId: partner,
     states: states[state],
     since: since?.toISOString() ?? null,
-    until: (until ?? new Date()).toISOString(),
+    until: until?.toISOString() ?? null,
+    settledBefore: new Date().toISOString(),
   }
   const counts = await countReplay(context.sql, filter)
   const json = { partner_id: partner, since: filter.since, until: filter.until, ...counts }

@@ -9,8 +9,10 @@ export interface ReplayFilter {
   states: ReplayedState[]
   /** Events from this date on. */
   since: string | null
-  /** Events before this date, settled before it too: what is delivered during a replay is not part of it. */
-  until: string
+  /** Events before this date; events have the dates of their lead's clock. */
+  until: string | null
+  /** Settled before this date: what is delivered during a replay is not part of it. */
+  settledBefore: string
 }
 
 /** Where a replay stands: leads in the order of their ids, each lead's webhooks in their own. */
@@ -19,7 +21,7 @@ export interface ReplayCursor {
   sequence: number
 }
 
-function matching(sql: Sql, { partnerId, states, since, until }: ReplayFilter) {
+function matching(sql: Sql, { partnerId, states, since, until, settledBefore }: ReplayFilter) {
   return sql
     .selectFrom('leads')
     .innerJoin('deliveries', 'deliveries.lead_id', 'leads.id')
@@ -27,8 +29,10 @@ function matching(sql: Sql, { partnerId, states, since, until }: ReplayFilter) {
     .where('leads.partner_id', '=', partnerId)
     .where('leads.erased_at', 'is', null)
     .where('deliveries.state', 'in', states)
-    .where('deliveries.settled_at', '<', raw<Date>`${until}::timestamptz`)
-    .where('lead_events.created_at', '<', raw<Date>`${until}::timestamptz`)
+    .where('deliveries.settled_at', '<', raw<Date>`${settledBefore}::timestamptz`)
+    .$if(until !== null, (query) =>
+      query.where('lead_events.created_at', '<', raw<Date>`${until}::timestamptz`),
+    )
     .$if(since !== null, (query) =>
       query.where('lead_events.created_at', '>=', raw<Date>`${since}::timestamptz`),
     )
