@@ -76,6 +76,16 @@ describe('the keys of a partner', () => {
     await expect(owner(first)).resolves.toBe('expired')
   })
 
+  it('go on for the overlap by PostgreSQL’s clock, whatever the clock of this machine says', async () => {
+    id = await newPartner()
+    const first = await issue()
+    const { now } = Date
+    Date.now = () => now() - 2 * HOUR_MS
+    const rotated = await key.rotate(context, id, { overlap: HOUR_MS }).finally(() => (Date.now = now))
+    await expect(owner(first)).resolves.toMatchObject({ partnerId: id })
+    expect(rotated.json.others_expire_at.getTime() - now()).toBeCloseTo(HOUR_MS, -5)
+  })
+
   it('rotated twice at once leave one key without an end', async () => {
     id = await newPartner()
     await issue()

@@ -154,7 +154,7 @@ export const keyTable = (keys: Awaited<ReturnType<typeof listKeys>>): string =>
   })
 
 const noneLeft = (partner: number) =>
-  `\nThe partner has no other key that works. To issue one: npm run staff -- key issue ${partner}`
+  `\nThe partner has no other key that works. To issue one that works from where this one did: npm run staff -- key rotate ${partner}`
 
 interface Issued {
   id: number

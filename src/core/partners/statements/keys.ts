@@ -123,7 +123,10 @@ export async function rotateKeys(
 ) {
   const sql = sqlIn(em)
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
-  const expiresAt = new Date(Date.now() + overlapMs)
+  // by the clock that judges them
+  const { expiresAt } = await sql
+    .selectNoFrom(raw<Date>`clock_timestamp() + ${overlapMs} * interval '1 millisecond'`.as('expiresAt'))
+    .executeTakeFirstOrThrow()
   const expiring = await sql
     .updateTable('api_keys')
     .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
