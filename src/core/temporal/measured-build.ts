@@ -13,6 +13,9 @@ const answer = z.object({
   }),
 })
 
+/** Of our alerts: others may be in the same Prometheus. */
+const SERVICE = 'partner-referral-service'
+
 /** A Prometheus that cannot be asked, in one line. */
 export class PrometheusSilent extends Error {}
 
@@ -27,7 +30,7 @@ export async function measuredBuild(prometheus: string, build: string): Promise<
   const others = (metric: string) => `increase(${metric}{build!=${named}}[${WINDOW}])`
   const ask = (expression: string) => query(prometheus, expression)
   const [pages, activities, attempts, attemptsOfOthers] = await Promise.all([
-    ask('count by (alertname) (ALERTS{alertstate="firing", severity="page"})'),
+    ask(`count by (alertname) (ALERTS{alertstate="firing", severity="page", service="${SERVICE}"})`),
     ask(
       `(sum by (activity) (${own('referrals_activity_failures_total')}) > 0) unless (sum by (activity) (${others('referrals_activity_failures_total')}) > 0)`,
     ),

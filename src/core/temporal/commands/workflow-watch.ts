@@ -11,18 +11,23 @@ import { workedOn } from './workflow-repair.ts'
 const LOOK_MS = 2000
 /** A task may fail once while its worker is too busy, and not again. */
 const PERSISTS_MS = 15_000
+/** For so long, Prometheus or PostgreSQL may not answer: that says nothing of the build. */
+const SILENT_MS = 60_000
 
 export interface WatchOptions {
   seconds: number
   /** How many workflows the build must have worked on. */
   atLeast: number
   prometheus?: string
+  /** Between two looks, and how long it goes on without answers. */
+  lookMs?: number
+  silentMs?: number
 }
 
 /** Looks at what a build does, for a while: ends as soon as something says that it must be taken back. */
 export async function watchBuild(context: StaffContext, build: string, options: WatchOptions) {
   const { client, sql, requireOwnNamespace } = context
-  const { seconds, atLeast, prometheus } = options
+  const { seconds, atLeast, prometheus, lookMs = LOOK_MS, silentMs = SILENT_MS } = options
   await requireOwnNamespace()
   const measure = async () => (prometheus === undefined ? undefined : measuredBuild(prometheus, build))
   const look = async () => {
@@ -32,11 +37,21 @@ export async function watchBuild(context: StaffContext, build: string, options: 
     return { measured, failing, fault: buildFault({ failing: persists ? failing : undefined, measured }) }
   }
   const until = Date.now() + seconds * 1000
+  // a wrong --prometheus is refused at once
   let seen = await look()
+  let seenAt = Date.now()
+  let isSilent = false
   // what has just begun to fail is looked at again
-  while (seen.fault === undefined && (Date.now() < until || seen.failing !== undefined)) {
-    await delay(LOOK_MS)
-    seen = await look()
+  while (seen.fault === undefined && (Date.now() < until || seen.failing !== undefined || isSilent)) {
+    await delay(lookMs)
+    try {
+      seen = await look()
+      seenAt = Date.now()
+      isSilent = false
+    } catch (error) {
+      if (Date.now() - seenAt >= silentMs) throw error
+      isSilent = true
+    }
   }
   const { measured } = seen
   const workflows = await countWorkflows(client, workedOn(build))
