@@ -94,4 +94,39 @@ describe('the sweep', () => {
     // those that are broken, and as many as are started at a time
     expect(asked.length).toBeLessThanOrEqual(BROKEN + 8)
   })
+
+  it('goes on past what is rare and fails, and tells of that once, although the turns between are well', async () => {
+    const stopping = new AbortController()
+    const lines: string[] = []
+    const turns: string[] = []
+    const seen: string[] = []
+    const row = (name: string) => ({
+      failure: 'cannot start it',
+      idName: 'id',
+      find: async () => {
+        seen.push(name)
+        if (name === 'broken') throw new Error('permission denied')
+        return []
+      },
+      start: async () => undefined,
+    })
+    await sweep({
+      sql: service.sql,
+      swept: [{ ...row('urgent'), urgent: { inFlight: 1 } }, row('broken'), row('rare')],
+      chores: [() => Promise.reject(new Error('column does not exist')), async () => void seen.push('chore')],
+      log: createLogger('info', 'worker', { destination: { write: (line) => lines.push(line) } }),
+      signal: stopping.signal,
+      watchLoop: (name) => () => {
+        turns.push(name)
+        // two turns with what is rare
+        if (turns.length === 6) stopping.abort()
+      },
+    })
+    expect(seen).toEqual([
+      ...['chore', 'urgent', 'broken', 'rare', 'urgent', 'urgent', 'urgent', 'urgent'],
+      ...['chore', 'urgent', 'broken', 'rare'],
+    ])
+    expect(turns).toEqual(Array.from({ length: 6 }, () => 'sweep'))
+    expect(lines).toEqual([expect.stringContaining('cannot do all that is done every five seconds')])
+  })
 })

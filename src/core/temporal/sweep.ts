@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { isDatabaseAway } from '../database/database-away.ts'
 import { alone } from '../database/locks/alone.ts'
 import type { Sql } from '../database/orm.ts'
 import { forEachInFlight } from './in-flight.ts'
@@ -40,7 +41,7 @@ interface SweepOptions extends LoopOptions {
  * until `signal` aborts.
  */
 export async function sweep(options: SweepOptions): Promise<void> {
-  const { sql, swept, chores, log, signal } = options
+  const { sql, swept, chores, log, signal, watchLoop } = options
   const turns = swept.map((row) => ({
     isUrgent: row.urgent !== undefined,
     take: turnOf(row, { sql, log, signal }),
@@ -48,12 +49,33 @@ export async function sweep(options: SweepOptions): Promise<void> {
   const urgent = turns.filter(({ isUrgent }) => isUrgent)
   const rare = turns.filter(({ isUrgent }) => !isUrgent)
 
-  async function take(isRare: boolean): Promise<number> {
-    if (isRare) for (const chore of chores) await chore()
+  /** @param rareFaults absent in a turn without what is rare. */
+  async function take(rareFaults: unknown[] | undefined): Promise<number> {
+    const faults: unknown[] = []
+    if (rareFaults !== undefined) await each(chores, rareFaults)
     let started = 0
-    for (const turn of urgent) started += await turn.take()
-    if (isRare) for (const turn of rare) await turn.take()
+    await each(
+      urgent.map((turn) => async () => (started += await turn.take())),
+      faults,
+    )
+    if (rareFaults !== undefined)
+      await each(
+        rare.map((turn) => turn.take),
+        rareFaults,
+      )
+    if (faults.length > 0) throw faults[0]
     return started
+  }
+
+  const rareTurned = watchLoop?.('sweep_rare')
+  let isRareFailing = false
+  /** It has an end of its own: the turns between would hide that it fails. */
+  function endRare(faults: readonly unknown[]): void {
+    const [err] = faults
+    if (faults.length === 0) rareTurned?.(INTERVAL_MS * RARELY)
+    else if (!isRareFailing)
+      log.warn({ err }, 'cannot do all that is done every five seconds; trying again every five seconds')
+    isRareFailing = faults.length > 0
   }
 
   let next = 0
@@ -63,13 +85,25 @@ export async function sweep(options: SweepOptions): Promise<void> {
     async turn() {
       const isRare = next % RARELY === 0
       next += 1
-      const started = await alone(sql, 'sweep', () => take(isRare))
+      const rareFaults = isRare ? [] : undefined
+      const started = await alone(sql, 'sweep', () => take(rareFaults))
+      if (rareFaults !== undefined) endRare(rareFaults)
       if (started > 0) log.info({ started }, 'started workflows that were left out')
     },
     onFailure: (err: unknown) =>
       log.warn({ err }, 'cannot start workflows that were left out; trying again every second'),
   }
   await keepTurning(loop, options)
+}
+
+/** Does one after the other, whatever becomes of those before. @throws {Error} once PostgreSQL is away: for all alike. */
+async function each(works: readonly Chore[], faults: unknown[]): Promise<void> {
+  for (const work of works) {
+    await work().catch((error: unknown) => {
+      if (isDatabaseAway(error)) throw error
+      faults.push(error)
+    })
+  }
 }
 
 /** Starts what a row finds, apart from those that failed a moment ago. Answers how many. */
