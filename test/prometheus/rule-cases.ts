@@ -15,7 +15,7 @@ const well: Record<string, string> = {
   'referrals_deliveries_due{instance="worker-1"}': '3x180',
   'referrals_loop_last_end_timestamp_seconds{loop="sweep",instance="worker-1"}': '0+60x180',
   'referrals_loop_pause_seconds{loop="sweep",instance="worker-1"}': '1x180',
-  'nodejs_eventloop_lag_p99_seconds{job="referrals-api",instance="api-1"}': '0.01x180',
+  'nodejs_eventloop_lag_max_seconds{job="referrals-api",instance="api-1"}': '0.02x50 3 0.02x129',
   'referrals_database_connections_waiting{instance="api-1"}': '0x180',
   'referrals_database_clock_difference_seconds{instance="api-1"}': '0.01x180',
   'referrals_certificate_days_left{certificate="api",instance="api-1"}': '80x180',
@@ -30,6 +30,8 @@ const well: Record<string, string> = {
   'referrals_activity_failures_total{activity="notify"}': '0x10 1x170',
   'referrals_scores_total{outcome="failed"}': '0x10 1x170',
   'referrals_mails_total{outcome="refused"}': '0x10 1x170',
+  'referrals_scores_total{outcome="received"}': '0x180',
+  'referrals_mails_total{outcome="sent"}': '0x180',
   referrals_delivery_oldest_due_seconds: '200x180',
   referrals_delivery_oldest_undelivered_seconds: '500x180',
   'referrals_endpoint_notices_total{kind="paused"}': '4x180',
@@ -139,7 +141,7 @@ export const ruleCases: RuleCase[] = [
   },
   {
     name: 'an event loop is blocked',
-    differs: { 'nodejs_eventloop_lag_p99_seconds{job="referrals-api",instance="api-1"}': '0.01x9 2x170' },
+    differs: { 'nodejs_eventloop_lag_max_seconds{job="referrals-api",instance="api-1"}': '0.01x9 2x170' },
     fires: ['EventLoopIsBlocked'],
     notYetAtMinutes: 18,
     atMinutes: 22,
@@ -276,6 +278,23 @@ export const ruleCases: RuleCase[] = [
     fires: ['MailsAreRefused'],
     notYetAtMinutes: 22,
     atMinutes: 30,
+  },
+  ...[30, 170].map((atMinutes) => ({
+    name: `the mail server refuses the only email, tried with longer and longer waits, after ${atMinutes} minutes`,
+    // after 0, 10, 30, 70, 150, 310, 630, 1270 and 2550 seconds, then once an hour
+    differs: {
+      'referrals_mails_total{outcome="refused"}': '0x9 3 4 5x2 6x5 7x10 8x20 9x59 10x60 11x20',
+    },
+    fires: ['MailsAreRefused'],
+    atMinutes,
+  })),
+  {
+    name: 'the only score update fails, after hours',
+    differs: {
+      'referrals_scores_total{outcome="failed"}': '0x9 3 4 5x2 6x5 7x10 8x20 9x59 10x60 11x20',
+    },
+    fires: ['ScoresAreMissing'],
+    atMinutes: 170,
   },
   {
     name: 'workers do not keep up',

@@ -1,11 +1,12 @@
 import { sql as raw } from 'kysely'
 import { FAILING_AFTER_MS } from '../../temporal/statements/failing-workflows.ts'
+import { BREAK_AFTER_MS } from '../decisions/retry-schedule.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** What waits, over all partners. */
 export interface Backlog {
-  /** Leads' first open deliveries that should be sent now. */
+  /** Leads' first open deliveries that should be sent now, to endpoints that take what they get. */
   due: number
   /** How long the oldest of them has been due, in seconds; 0 when there is none. */
   oldestDueSeconds: number
@@ -34,16 +35,20 @@ export interface Backlog {
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
     with open as materialized (
-      select d.lead_id, d.sequence, d.event_id, d.failures, d.next_attempt_at, e.state = 'paused' as held
+      select d.lead_id, d.sequence, d.event_id, d.failures, d.next_attempt_at, e.state = 'paused' as held,
+        -- the others get few requests, so that theirs are late however many workers there are
+        e.state = 'active' and e.paced_until is null
+          and coalesce(e.failing_since > clock_timestamp() - ${BREAK_AFTER_MS} * interval '1 millisecond', true) as takes
       from deliveries d join endpoints e on e.partner_id = d.partner_id
       where d.state = 'pending'
     ), first as (
       -- those after a lead's first wait for it, however old they are
-      select distinct on (lead_id) next_attempt_at, event_id, failures from open where not held order by lead_id, sequence
+      select distinct on (lead_id) next_attempt_at, event_id, failures, takes
+      from open where not held order by lead_id, sequence
     ), due as (
       select count(*)::int as due,
         coalesce(extract(epoch from clock_timestamp() - min(next_attempt_at)), 0)::float8 as oldest
-      from first where next_attempt_at <= clock_timestamp()
+      from first where takes and next_attempt_at <= clock_timestamp()
     )
     select due.due, due.oldest as "oldestDueSeconds",
       clock_timestamp() as now,
