@@ -17,6 +17,7 @@ import { getDeliveries } from './core/deliveries/routes/get-deliveries.ts'
 import { getEndpoint } from './capabilities/self-service/routes/get-endpoint.ts'
 import { getEvents } from './core/leads/routes/get-events.ts'
 import { getLead } from './core/leads/routes/get-lead.ts'
+import { requireHost } from './core/http/client-errors.ts'
 import { type ConnectionLimits, connectionLimits, createHttpServer } from './core/http/http-server.ts'
 import { listEvents } from './core/leads/routes/list-events.ts'
 import { listLeads } from './core/leads/routes/list-leads.ts'
@@ -135,6 +136,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(requestLog, { observeRequest: dependencies.observeRequest })
   await app.register(requestNotes, { ...dependencies, hasConsole: environment === 'sandbox' })
   await app.register(securityHeaders)
+  app.addHook('onRequest', requireHost)
   await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })
   await app.register(rateLimits, { perMinute })
   await app.register(failures)
@@ -162,6 +164,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))
+    keyed.addHook('preHandler', (request, reply) => keyed.authenticateAgain(request, reply))
     await keyed.register(injectedFaults, options)
     await registerAll(keyed, routesWithKey, options)
   }

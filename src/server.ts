@@ -167,9 +167,10 @@ function sinkBaseOf({
   SINK_URL: url,
   WEBHOOK_ALLOW_PRIVATE_NETWORK: isLocal,
   TLS_CERT_FILE: cert,
+  TRUST_PROXY: proxy,
 }: Config<'api'>) {
   if (url !== undefined) return () => `${url.replace(/\/$/, '')}/v1`
-  if (!isLocal || cert !== undefined) return undefined
+  if (!isLocal || cert !== undefined || proxy !== undefined) return undefined
   return () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1`
 }
 

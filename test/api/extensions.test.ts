@@ -110,6 +110,8 @@ describe('the endpoints beyond the specification', () => {
     it('filters by state', async () => {
       expect((await deliveries({ states: ['delivered', 'given_up'] })).data).toEqual([])
       expect((await deliveries({ states: ['held'] })).data).toHaveLength(3)
+      for (const state of ['held', 'pending'])
+        expect(await deliveries({ states: [state, state] })).toEqual(await deliveries({ states: [state] }))
       expect((await deliveries({ states: ['pending'] })).data).toHaveLength(3)
     })
 

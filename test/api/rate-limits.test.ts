@@ -89,6 +89,22 @@ describe('rate limits', () => {
     expect((await partner.send({ method: 'GET', url: '/v1/ping' })).status).toBe(200)
   })
 
+  it('last a minute, whatever the clock is set to', async () => {
+    const { now } = Date
+    const monotonic = performance.now.bind(performance)
+    try {
+      expect(await codes(LIMIT + 1, ping)).toEqual(limited(200))
+      Date.now = () => now() - 3_600_000
+      const refused = await ping()
+      expect([refused.status, Number(refused.headers['retry-after']) <= 60]).toEqual([429, true])
+      performance.now = () => monotonic() + 61_000
+      expect((await ping()).status).toBe(200)
+    } finally {
+      Object.assign(Date, { now })
+      performance.now = monotonic
+    }
+  })
+
   it('are off at 0', async () => {
     const free = await prepareApi({ rateLimit: 0 })
     const statuses = await codes(200, () => free.send({ method: 'GET', url: '/v1/ping' }))

@@ -3,6 +3,8 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { requestPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
 import { FIRST_MADE_UP_LEAD } from '../../src/core/leads/decisions/made-up-leads.ts'
+import { sandboxOf } from '../support/sandbox/api.ts'
+import { NOWHERE } from '../support/self-service/api.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 interface Arrival {
@@ -96,6 +98,18 @@ describe('what arrives at a sink', () => {
     const { body } = await other.post('sandbox/use-sink', {})
     const elsewhere = { method: 'POST', url: new URL(body.data.url).pathname, payload: '{}' } as const
     expect((await api.send(elsewhere)).status).toBe(400)
+  })
+
+  it('is no partner’s endpoint if it did not pass its certification', async () => {
+    const broken = await prepareApi({
+      sandbox: (sql) => ({ ...sandboxOf(sql), sinkBase: () => `${NOWHERE}v1` }),
+    })
+    const other = await broken.addPartner()
+    expect(await other.post('sandbox/use-sink', {})).toMatchObject({
+      status: 503,
+      body: { error: { code: 'SERVICE_UNAVAILABLE' } },
+    })
+    expect(broken.logged.join('\n')).toContain('the sink did not pass its certification: see SINK_URL')
   })
 
   it('is the last hundred webhooks', async () => {

@@ -1,6 +1,10 @@
 import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { CACHE_MS } from '../../src/core/http/plugins/authentication.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 /** Requests that Node's HTTP server rejects or handles before routing, sent as bytes over a real socket. */
@@ -65,6 +69,64 @@ describe('over a socket', () => {
       { success: false, error: { code: 'INVALID_PAYLOAD', message: expect.any(String), fields: [] } },
     ])
     expect(head).toContain('application/json; charset=utf-8')
+  })
+
+  it('names a request without Host, and keeps its response from caches, as every other', async () => {
+    const { head } = await exchange('GET /v1/ping HTTP/1.1', close, '', '')
+    expect(head).toMatch(/^x-request-id: [\da-f-]{36}$/m)
+    expect(head).toMatch(/^cache-control: no-store$/m)
+  })
+
+  it('refuses a key that was revoked while the body came, and does nothing', async () => {
+    const other = await api.addPartner()
+    const body = JSON.stringify(borrower)
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      [
+        ...['POST /v1/create-lead HTTP/1.1', 'Host: x', `Authorization: Service-Key ${other.key}`, close],
+        ...[
+          'Content-Type: application/json',
+          `Content-Length: ${Buffer.byteLength(body)}`,
+          '',
+          body.slice(0, -1),
+        ],
+      ].join('\r\n'),
+    )
+    const isUsed = async () => {
+      const row = api.sql.selectFrom('api_keys').select('last_used_at').where('id', '=', other.keyId)
+      return (await row.executeTakeFirstOrThrow()).last_used_at !== null
+    }
+    await until(isUsed)
+    const revokedAt = performance.now()
+    await api.sql
+      .updateTable('api_keys')
+      .set({ revoked_at: new Date() })
+      .where('id', '=', other.keyId)
+      .execute()
+    // a key is looked up again after a second
+    await delay(2 * CACHE_MS - (performance.now() - revokedAt))
+    socket.write(body.slice(-1))
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 401 /)
+    const leads = api.sql.selectFrom('leads').select('id').where('partner_id', '=', other.id)
+    expect(await leads.execute()).toEqual([])
+  })
+
+  it('logs and measures a request whose sender left before the response', async () => {
+    const lead = await partner.createLead()
+    const row = await holdRow(api.sql, 'leads', `id = ${lead}`)
+    const body = JSON.stringify({ lead_id: lead, partner_lead_id: 'X' })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      [
+        ...['POST /v1/update-partner-info HTTP/1.1', 'Host: x', authorization()],
+        ...['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, '', body],
+      ].join('\r\n'),
+    )
+    await row.reached()
+    socket.destroy()
+    const ofIt = () => api.logged.filter((line) => line.includes('update-partner-info'))
+    await until(async () => ofIt().length > 0).finally(() => row.release())
+    expect(ofIt().map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([499])
   })
 
   it.each([

@@ -102,6 +102,24 @@ describe('POST /update-partner-info', () => {
     },
   )
 
+  it('changes a lead never before it last changed, whose time may be a moment ahead', async () => {
+    const ahead = new Date(Date.now() + 5000)
+    await api.sql.updateTable('leads').set({ updated_at: ahead }).where('id', '=', leadId).execute()
+    const updatedAt = async () => {
+      const row = api.sql.selectFrom('leads').select('updated_at').where('id', '=', leadId)
+      return (await row.executeTakeFirstOrThrow()).updated_at
+    }
+    await update({ custom: 'x' })
+    expect(await updatedAt()).toEqual(ahead)
+    await recordMilestones(
+      api.sql,
+      leadId,
+      [{ name: 'contract_signed', dedupeKey: 'contract_signed' }],
+      () => '{}',
+    )
+    expect(await updatedAt()).toEqual(ahead)
+  })
+
   it('takes values of 2,000 characters with tabs and line breaks', async () => {
     const value = 'a\tb\r\nc'.padEnd(2000, '😀'.repeat(1)).slice(0, 2000)
     await update({ custom: value.toWellFormed() })

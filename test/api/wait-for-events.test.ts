@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { CACHE_MS } from '../../src/core/http/plugins/authentication.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import type { MilestoneName } from '../../src/core/leads/decisions/milestones.ts'
 import { until } from '../support/until.ts'
@@ -112,6 +115,48 @@ describe('list-events that waits', () => {
     await record('escrow_funded')
     const { data } = await untilNews(second!.answer)
     expect(data.at(-1)).toMatchObject({ event_name: 'escrow_funded' })
+  })
+
+  it('forgets one whose client is gone before it waits', async () => {
+    const after = await newest()
+    const held = Promise.withResolvers<void>()
+    const holding = api.sql.transaction().execute(async (trx) => {
+      await raw`lock table lead_events in access exclusive mode`.execute(trx)
+      const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+      const waiters = raw`select from pg_stat_activity where ${rows[0]?.pid} = any(pg_blocking_pids(pid))`
+      const gone = new AbortController()
+      const answers = [1, 2].map(() => list({ after, wait: WAIT_SECONDS }, partner, gone.signal))
+      await until(async () => (await waiters.execute(api.sql)).rows.length === 2)
+      gone.abort()
+      await Promise.allSettled(answers)
+      await until(async () => api.logged.filter((line) => line.includes('"status":499')).length >= 2)
+      await held.promise
+    })
+    held.resolve()
+    await holding
+    const began = performance.now()
+    let third = await list({ after, wait: 1 })
+    while (third.status === 429) third = await list({ after, wait: 1 })
+    expect(performance.now() - began).toBeLessThan(SOON_MS)
+  })
+
+  it('refuses a key that is revoked while it waits, whatever comes', async () => {
+    const other = await api.addPartner()
+    const lead = await other.createLead()
+    await until(async () => (await newest(other)) !== '0-0-0-0')
+    const answer = list({ after: await newest(other), wait: WAIT_SECONDS }, other)
+    const row = () => api.sql.selectFrom('api_keys').select('last_used_at').where('id', '=', other.keyId)
+    await until(async () => (await row().executeTakeFirstOrThrow()).last_used_at)
+    await api.sql
+      .updateTable('api_keys')
+      .set({ revoked_at: new Date() })
+      .where('id', '=', other.keyId)
+      .execute()
+    // a key is looked up again after a second
+    await delay(2 * CACHE_MS)
+    const item = { name: 'contract_signed' as const, dedupeKey: 'contract_signed' }
+    await recordMilestones(api.sql, lead, [item], () => '{}')
+    expect(await answer).toMatchObject({ status: 401, error: { code: 'AUTH_FAILED' } })
   })
 
   it.each([-1, 26, 1.5, '5'])('refuses to wait for %j seconds', async (wait) => {

@@ -2,7 +2,7 @@ import { validatorCompiler } from '@fastify/type-provider-zod'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
-import { answerClientError, answerConnect, requireHost } from './client-errors.ts'
+import { answerClientError, answerConnect } from './client-errors.ts'
 import { readableUrl } from './paths.ts'
 import { type TlsFiles, tlsProfile } from './tls.ts'
 
@@ -70,7 +70,6 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
   app.setValidatorCompiler(validatorCompiler)
   // responses are typed by their schemas, and tests check them: validating each one again is expensive
   app.setSerializerCompiler(() => JSON.stringify)
-  app.addHook('onRequest', requireHost)
   const { server } = app
   if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
   server.on('connect', answerConnect)

@@ -1,3 +1,4 @@
+import { certificationChecks } from '../../../src/capabilities/self-service/decisions/certification.ts'
 import type { SelfServiceDependencies } from '../../../src/capabilities/self-service/routes/dependencies.ts'
 import {
   candidateOf,
@@ -20,11 +21,16 @@ export function selfServiceOf(sql: Sql, requested: string[]): SelfServiceDepende
   return { startRequest: (start) => void start(requests), allowPrivateNetwork: false, egressAddresses: [] }
 }
 
+/** A base of sinks that no worker reaches. */
+export const NOWHERE = 'http://127.0.0.1:2/'
+
 /** A sink is certified as by a worker; the API waits for that. */
 async function certifySink(sql: Sql, certificationId: number): Promise<void> {
   const candidate = await candidateOf(sql, certificationId, testKeys)
   if (!candidate?.url.includes('/sandbox/sinks/')) return
+  const reports = Object.fromEntries(certificationChecks.map((check) => [check, { result: 'passed' }]))
   const certification = sql.updateTable('certifications').where('id', '=', certificationId)
-  await certification.set({ accept_failures: true }).execute()
+  // nothing is sent there
+  if (!candidate.url.startsWith(NOWHERE)) await certification.set({ reports: reports as never }).execute()
   await endCertification(sql, certificationId, { environment: 'sandbox', encryptionKeys: testKeys })
 }

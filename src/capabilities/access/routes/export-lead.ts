@@ -111,6 +111,8 @@ export const exportLead: FastifyPluginAsyncZod<Options> = async (app, options) =
       const end = () =>
         void endExport(sql, lease).catch((err: unknown) => request.log.warn({ err }, 'export not ended'))
       reply.raw.once('close', end)
+      // it may have gone before
+      if (reply.raw.destroyed) end()
       noteRead({ leadId: lead.id, partnerId, keyId, what: 'export-lead' })
       const parts = await exportedLead(sql, lead, { viewer: 'partner', workflowId: referralId(lead.id) })
       return streamed(reply, leased(sql, lease, answerPieces(parts)))

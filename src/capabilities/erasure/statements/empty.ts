@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { RowCounts } from '../decisions/erasure.ts'
 import type { AnyCloseReason } from '../../../core/leads/decisions/reasons.ts'
 import { canceled } from '../../../core/deliveries/statements/cancel-open.ts'
-import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
+import { leadsChange } from '../../../core/leads/statements/leads-now.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** A lead's columns that hold personal data, with nothing in them. */
@@ -47,7 +47,7 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
       erased_at: raw<Date>`clock_timestamp()`,
       closed_at: raw<Date>`coalesce(closed_at, clock_timestamp())`,
       close_reason: raw<AnyCloseReason>`coalesce(close_reason, 'erased')`,
-      updated_at: leadsNow,
+      updated_at: leadsChange,
     })
     .where('id', 'in', leadIds)
     .returning('id as lead_id')

@@ -31,8 +31,8 @@ export function deliveryPage(sql: Sql, filter: DeliveryFilter): RawBuilder<Deliv
   const { partnerId, leadId, eventId, states = deliveryStates, limit } = filter
   if (partnerId === undefined || leadId !== undefined || eventId !== undefined)
     return raw`${matching(sql, filter)}`
-  // all that are held are pending
-  const wanted = states.filter((state) => state !== 'held' || !states.includes('pending'))
+  // all that are held are pending; each is read once, however often it is named
+  const wanted = [...new Set(states)].filter((state) => state !== 'held' || !states.includes('pending'))
   const newest = wanted.map((state) => newestIn(sql, filter, partnerId, state))
   return raw`(
     select event_id from (${raw.join(newest, raw` union all `)}) newest order by event_id desc limit ${limit}

@@ -26,12 +26,16 @@ declare module 'fastify' {
     keyId: number
     /** Until when requests with this key may have faults, in milliseconds; 0 if it has none. */
     faultsUntil: number
+    /** The key that was accepted, and when. */
+    acceptedKey: { key: string; hash: string; at: number } | undefined
     /** Whose key was refused, if it is known: it has expired, was revoked, or is bound to other addresses. */
     refusedOwner: KeyOwner | undefined
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
     authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    /** Refuses a request whose key was revoked meanwhile: its body came slowly, or it waited. */
+    authenticateAgain(request: FastifyRequest, reply: FastifyReply): Promise<void>
   }
 }
 
@@ -55,7 +59,7 @@ const OUR_SCHEME = 'service-key'
 const SEND = 'Send "Authorization: Service-Key <API_KEY>"'
 /** Of a key, as staff see it too. */
 const KEY_END = 4
-/** How long a key is cached: a revoked key works for at most that long. */
+/** How long a key is cached: a revoked key is accepted for at most that long, and what was accepted goes on for as long. */
 export const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
 const TOUCH_MS = MINUTE_MS
@@ -116,6 +120,7 @@ export const authentication = plugin<Options>(
     app.decorateRequest('keyId', 0)
     app.decorateRequest('faultsUntil', 0)
     app.decorateRequest('refusedOwner', undefined)
+    app.decorateRequest('acceptedKey', undefined)
     app.decorate('authenticate', async (request: FastifyRequest, reply: FastifyReply) => {
       const { authorization } = request.headers
       const asked = { request, reply }
@@ -130,11 +135,18 @@ export const authentication = plugin<Options>(
       const hash = hashOf(key)
       const find = () => lookUp(asked, hash, key)
       const owner = await (recent.has(hash) ? find() : app.limitLookups(request, reply, find))
+      request.acceptedKey = { key, hash, at: performance.now() }
       request.partnerId = owner.partnerId
       request.keyId = owner.keyId
       request.faultsUntil = owner.faultsUntil ?? 0
       touch(owner)
       await app.limitPartner(request, reply)
+    })
+    app.decorate('authenticateAgain', async (request: FastifyRequest, reply: FastifyReply) => {
+      const { acceptedKey: accepted } = request
+      if (accepted === undefined || performance.now() - accepted.at < CACHE_MS) return
+      await lookUp({ request, reply }, accepted.hash, accepted.key)
+      accepted.at = performance.now()
     })
   },
 )

@@ -4,6 +4,7 @@ import plugin from 'fastify-plugin'
 import { MINUTE_MS } from '../../values/durations.ts'
 import { retryLater } from '../errors.ts'
 import { showLimit } from '../rate-limit-headers.ts'
+import { WindowStore } from '../window-store.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -49,7 +50,7 @@ const names = { partner: 'default', address: 'address', refusals: 'refusals' }
  * for the 5,000 most recent partners or addresses. Each response shows what is left.
  */
 export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
-  await app.register(rateLimit, { global: false })
+  await app.register(rateLimit, { global: false, store: WindowStore })
   app.decorate('limitArrivals', (max, keyGenerator) => {
     const count = app.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator })
     return async (request) => refuseExceeded(await count(request))

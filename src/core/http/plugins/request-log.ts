@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { ObserveRequest } from '../../../metrics/api.ts'
 import { referralId } from '../../temporal/names.ts'
@@ -16,6 +16,9 @@ declare module 'fastify' {
   }
 }
 
+/** Nobody read a response: the status that nginx logs for it. */
+const SENDER_LEFT = 499
+
 /**
  * One log line and one measurement for each request, and its id in the response. No header, query or body is
  * logged: they hold keys and personal data.
@@ -27,10 +30,17 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
   app.decorateRequest('injected', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    const { raw } = reply
+    // of a sender that has left, Fastify tells nothing: without these, the slowest requests would be missing
+    let isSent = false
+    raw.once('finish', () => (isSent = true))
+    raw.once('close', () => isSent || told(request, reply, SENDER_LEFT))
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', async (request, reply) => told(request, reply, reply.statusCode))
+
+  function told(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const { partnerId, eventId, refusal, injected, method } = request
-    const { statusCode: status, elapsedTime: elapsedMs } = reply
+    const { elapsedTime: elapsedMs } = reply
     const { url: route } = request.routeOptions
     request.log.info(
       {
@@ -54,7 +64,7 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
       status,
       seconds: elapsedMs / 1000,
     })
-  })
+  }
 })
 
 /** The lead that a line is about, and the workflow to look at in the Web UI. */

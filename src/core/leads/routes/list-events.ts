@@ -138,6 +138,7 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       if (found.length === 0 && wait > 0) {
         if (!watch.hasRoom(keyId)) throw tooManyWaits()
         await watch.wait(keyId, place, wait * 1000, goneSignal(reply))
+        await app.authenticateAgain(request, reply)
         found = await read()
         request.waitedInVain = found.length === 0
       }
@@ -220,6 +221,8 @@ function refusedPlace(what: string, last: FeedPosition): ApiError {
 function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => gone.abort())
+  // it may have gone while the database was asked
+  if (raw.destroyed) gone.abort()
   return gone.signal
 }
 

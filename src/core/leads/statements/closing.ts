@@ -5,7 +5,7 @@ import { endOf } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import type { Sql } from '../../database/orm.ts'
 import { insertClosedWebhook } from './closed-webhook.ts'
-import { leadsEnd, leadsNow } from './leads-now.ts'
+import { leadsChange, leadsEnd, leadsNow } from './leads-now.ts'
 import type { WebhookBody } from './new-lead.ts'
 
 /** The reason of a lead that ends by itself, after mortgage_ready. */
@@ -31,7 +31,7 @@ export async function closeLead(
   await sql.transaction().execute(async (trx) => {
     const closed = await trx
       .updateTable('leads')
-      .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadsNow })
+      .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadsChange })
       .where('id', '=', leadId)
       .where('closed_at', 'is', null)
       .returning(['partner_id as partnerId', 'partner_lead_id as partnerLeadId', leadsEnd.as('closedAt')])

@@ -5,7 +5,7 @@ import { endOf } from '../decisions/score-dates.ts'
 import { leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
 import { jsonb } from '../../database/jsonb.ts'
-import { leadsNow } from './leads-now.ts'
+import { leadsChange } from './leads-now.ts'
 import { type LockedLead, lockLead } from './lock-lead.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -138,7 +138,7 @@ async function append(
       generation: lead.generation,
       anchor_at: lead.anchorAt,
       last_event_at: lead.lastEventAt,
-      updated_at: leadsNow,
+      updated_at: leadsChange,
     })
     .where('id', '=', leadId)
     .execute()

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { ChangeableField } from '../decisions/lead-fields.ts'
 import type { Sql } from '../../database/orm.ts'
-import { leadsNow } from './leads-now.ts'
+import { leadsChange } from './leads-now.ts'
 import { ownsLead } from './partner-reads.ts'
 import { sealMetadata } from './sealed-lead.ts'
 
@@ -50,7 +50,7 @@ export async function updateLead(
       cte
         .updateTable('leads')
         .from('own')
-        .set({ ...fields, metadata: merged, updated_at: leadsNow })
+        .set({ ...fields, metadata: merged, updated_at: leadsChange })
         .whereRef('leads.id', '=', 'own.id')
         .where('own.fits', '=', true),
     )

@@ -71,17 +71,19 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
           }),
         )
         startRequest((requests) => requests.certify(id))
-        await certified(endpointId)
+        const result = await certified(endpointId)
+        if (result === 'failed') request.log.error('the sink did not pass its certification: see SINK_URL')
+        if (result !== 'passed') throw unavailable()
       }
       return { success: true as const, data: await viewOf(sql, partnerId) }
     },
   })
 
   /** @throws {ApiError} if no worker certifies it in time; it may come later. */
-  async function certified(endpointId: number): Promise<void> {
+  async function certified(endpointId: number) {
     for (const end = performance.now() + WAIT_MS; performance.now() < end; await delay(POLL_MS)) {
       const latest = await latestCertification(sql, endpointId)
-      if (latest?.result) return
+      if (latest?.result) return latest.result
     }
     throw unavailable()
   }
