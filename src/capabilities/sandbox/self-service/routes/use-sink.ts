@@ -14,6 +14,7 @@ import { operation } from '../../../../core/http/openapi/operation.ts'
 import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
 import { generateSecret } from '../../../../core/deliveries/webhooks/secrets.ts'
+import { strictBody } from '../../../../core/http/schemas.ts'
 import { success } from '../../../../core/http/response-fields.ts'
 
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'> &
@@ -29,7 +30,7 @@ const schema = operation({
   summary: 'Receive webhooks at a sink of ours',
   description:
     'Makes an endpoint of ours yours, for a partner without a public address. It passes certification, verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. The response comes once webhooks go there. Calling it again has the sink answer 200 again.',
-  body: z.object({}, 'must be a JSON object').describe('Empty.'),
+  body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
   responseDescription: 'Webhooks go to the sink.',
