@@ -47,8 +47,8 @@ ${Object.entries(places)
 
 Try it in another terminal:
 
-  API=${api}
-  KEY=${demo.key}
+  export API=${api}
+  export KEY=${demo.key}
 
   # create a lead; repeated with the same Idempotency-Key, it creates no second one
   curl $API/create-lead \\

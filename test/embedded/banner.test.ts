@@ -13,7 +13,7 @@ const textFor = (webhooksTo: string, postgresData?: string) =>
 
 it('has the address and the key as lines for a shell, and calls that use them', () => {
   const text = textFor(demo.endpointUrl)
-  expect(text).toMatch(/^ {2}API=http:\/\/127\.0\.0\.1:3000\/v1\n {2}KEY=prs_test_1$/m)
+  expect(text).toMatch(/^ {2}export API=http:\/\/127\.0\.0\.1:3000\/v1\n {2}export KEY=prs_test_1$/m)
   expect(text).toContain('curl $API/create-lead')
   expect(text).toContain('-H "Authorization: Service-Key $KEY"')
 })
