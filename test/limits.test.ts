@@ -192,7 +192,7 @@ const limits: Record<string, string> = {
   'a connection without progress': seconds(connectionLimits.silenceMs),
   'an idle connection between two requests': seconds(connectionLimits.keepAliveMs),
   'a connection after an answer to what is no HTTP': seconds(LINGER_MS),
-  'a query of the API to its database': seconds(apiPatience.silenceMs ?? 0),
+  'a query of the API to its database': seconds(apiPatience.statementMs ?? 0),
   'a page of an export that nobody reads': `${EXPORT_LEASE_SECONDS} s`,
 }
 

@@ -81,17 +81,14 @@ describe('over a socket', () => {
     const other = await api.addPartner()
     const body = JSON.stringify(borrower)
     const socket = connect(port, '127.0.0.1')
-    socket.write(
-      [
-        ...['POST /v1/create-lead HTTP/1.1', 'Host: x', `Authorization: Service-Key ${other.key}`, close],
-        ...[
-          'Content-Type: application/json',
-          `Content-Length: ${Buffer.byteLength(body)}`,
-          '',
-          body.slice(0, -1),
-        ],
-      ].join('\r\n'),
-    )
+    const head = [
+      'POST /v1/create-lead HTTP/1.1',
+      'Host: x',
+      `Authorization: Service-Key ${other.key}`,
+      close,
+    ]
+    const length = `Content-Length: ${Buffer.byteLength(body)}`
+    socket.write([...head, 'Content-Type: application/json', length, '', body.slice(0, -1)].join('\r\n'))
     const isUsed = async () => {
       const row = api.sql.selectFrom('api_keys').select('last_used_at').where('id', '=', other.keyId)
       return (await row.executeTakeFirstOrThrow()).last_used_at !== null
@@ -116,16 +113,17 @@ describe('over a socket', () => {
     const row = await holdRow(api.sql, 'leads', `id = ${lead}`)
     const body = JSON.stringify({ lead_id: lead, partner_lead_id: 'X' })
     const socket = connect(port, '127.0.0.1')
-    socket.write(
-      [
-        ...['POST /v1/update-partner-info HTTP/1.1', 'Host: x', authorization()],
-        ...['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, '', body],
-      ].join('\r\n'),
-    )
+    const head = ['POST /v1/update-partner-info HTTP/1.1', 'Host: x', authorization()]
+    const length = `Content-Length: ${Buffer.byteLength(body)}`
+    socket.write([...head, 'Content-Type: application/json', length, '', body].join('\r\n'))
     await row.reached()
     socket.destroy()
     const ofIt = () => api.logged.filter((line) => line.includes('update-partner-info'))
-    await until(async () => ofIt().length > 0).finally(() => row.release())
+    try {
+      await until(async () => ofIt().length > 0)
+    } finally {
+      await row.release()
+    }
     expect(ofIt().map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([499])
   })
 

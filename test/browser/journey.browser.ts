@@ -127,6 +127,7 @@ describe('a lead in the console', () => {
     await stage.calls.post('pause-endpoint', { paused: false })
     await event.getByText('Delivered').waitFor()
     await row.waitFor({ state: 'detached' })
+    expect(tab.complaints).toEqual([])
   })
 
   it('says why a webhook fails before it is opened, and then what the endpoint answered', async () => {

@@ -139,6 +139,7 @@ describe('leads in the console', () => {
     for (const row of rows) await row.filter({ hasText: 'All delivered' }).waitFor()
     await stage.calls.post('close-lead', { lead_id: id, reason: 'withdrew' })
     for (const row of rows) await row.getByText('Closed').waitFor()
+    expect(tabs.flatMap(({ complaints }) => complaints)).toEqual([])
   })
 
   it('that came before a hidden tab was shown are there once it is', async () => {
