@@ -1,4 +1,4 @@
-import { activityInfo, heartbeat } from '@temporalio/activity'
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { addLostLead } from '../../src/core/record/statements/losses.ts'
@@ -20,6 +20,8 @@ import { describeRestore } from './restore-mail.ts'
 /** Workflows that take over at a time: below live traffic. */
 const IN_FLIGHT = 8
 const PAGE = 200
+/** A mail server that is slow takes longer than the minute after which Temporal takes the activity for dead. */
+const HEARTBEAT_MS = 10_000
 /** Before partners are mailed again whose address was refused. */
 const UNMAILED_MS = 10 * MINUTE_MS
 
@@ -36,6 +38,7 @@ interface Dependencies {
   mailer: Mailer
   staffEmail: string | undefined
   log: Logger
+  heartbeatMs?: number
 }
 
 /** Takes all leads over, and tells their partners, after the record may have gone back. */
@@ -47,6 +50,7 @@ export function restoreActivities({
   mailer,
   staffEmail,
   log,
+  heartbeatMs = HEARTBEAT_MS,
 }: Dependencies) {
   async function* leadsToTakeOver() {
     yield* leadsActiveSince(await restoredUntil(sql))
@@ -103,7 +107,13 @@ export function restoreActivities({
       const info = activityInfo()
       const { after, left, told: before } = (info.heartbeatDetails ?? NOBODY_TOLD) as Progress
       let told = before
+      let seen = after
       const waiting = new Map(left)
+      let current: [number, Set<string>] | undefined
+      const beat = () => {
+        const now = current === undefined ? [] : [[current[0], [...current[1]]] as [number, string[]]]
+        heartbeat({ after: seen, told, left: [...waiting, ...now] } satisfies Progress)
+      }
       const tell = async (partner: Told, sent: Set<string>) => {
         const losses = await lossesOf(sql, [generation], partner.id)
         const texts = describeRestore(partner, restore, losses)
@@ -112,18 +122,28 @@ export function restoreActivities({
         const mail = await mailBoth(mailer, { id, partner_id: partner.id }, to, texts, sent)
         log.warn({ notice: 'restored', partner_id: partner.id, losses: losses.length, mail }, texts.subject)
       }
-      for (const partner of await partnersToTell(sql, generation)) {
-        if (partner.id <= after && !waiting.has(partner.id)) continue
-        const sent = new Set(waiting.get(partner.id))
-        try {
-          await tell(partner, sent)
-          told += 1
+      const beating = setInterval(beat, heartbeatMs)
+      try {
+        for (const partner of await partnersToTell(sql, generation)) {
+          if (partner.id <= after && !waiting.has(partner.id)) continue
+          // another attempt has begun
+          cancellationSignal().throwIfAborted()
+          const sent = new Set(waiting.get(partner.id))
           waiting.delete(partner.id)
-        } catch (err) {
-          waiting.set(partner.id, [...sent])
-          log.error({ err, partner_id: partner.id }, 'a partner could not be told of a restore')
+          seen = Math.max(seen, partner.id)
+          current = [partner.id, sent]
+          try {
+            await tell(partner, sent)
+            told += 1
+          } catch (err) {
+            waiting.set(partner.id, [...sent])
+            log.error({ err, partner_id: partner.id }, 'a partner could not be told of a restore')
+          }
+          current = undefined
+          beat()
         }
-        heartbeat({ after: Math.max(after, partner.id), told, left: [...waiting] } satisfies Progress)
+      } finally {
+        clearInterval(beating)
       }
       if (waiting.size > 0 && Date.now() - info.scheduledTimestampMs < DAY_MS)
         throw again(`partners that could not be told by email: ${waiting.size}`, UNMAILED_MS)

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { MockActivityEnvironment } from '@temporalio/testing'
 import { createMailer } from '../../activities/mailer.ts'
 import { restoreActivities } from '../../activities/restore/restore.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
@@ -9,6 +10,7 @@ import { fillDeliveries } from '../support/deliveries.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { tryActivity } from '../support/try-activity.ts'
 import { openDatabase } from '../support/open-database.ts'
+import { until } from '../support/until.ts'
 
 const GENERATION = 2
 const STAFF = 'staff@service.example'
@@ -46,6 +48,7 @@ describe('telling partners that the record was restored', () => {
       }),
       staffEmail: STAFF,
       log: createLogger('silent', 'worker'),
+      heartbeatMs: 50,
     })
     tellPartners = async (restored) => activities.tellPartners(restored)
   })
@@ -77,6 +80,25 @@ describe('telling partners that the record was restored', () => {
     expect([...CONTACTS, STAFF].map(mailed)).toEqual([0, 1, 1, 3])
     mailServer.refusing = false
     expect(await attempt(second)).toMatchObject({ count: 3 })
+    expect([...CONTACTS, STAFF].map(mailed)).toEqual([1, 1, 1, 3])
+  })
+
+  it('says that it lives while a mail server is slow, and mails nobody once another attempt has begun', async () => {
+    const answering = Promise.withResolvers<void>()
+    mailServer.answering = answering.promise
+    const environment = new MockActivityEnvironment()
+    const said: unknown[] = []
+    environment.on('heartbeat', (details: unknown) => said.push(details))
+    const telling = environment.run(tellPartners, GENERATION).catch((error: unknown) => error)
+    await until(async () => mailed(CONTACTS[0]) === 1 && said.length > 1)
+    // whoever goes on from there mails this one again, and has told nobody
+    expect(said.at(-1)).toMatchObject({ told: 0, left: [[expect.any(Number), []]] })
+    environment.cancel()
+    answering.resolve()
+    expect(await telling).toBeInstanceOf(Error)
+    expect(CONTACTS.map(mailed)).toEqual([1, 0, 0])
+    mailServer.answering = Promise.resolve()
+    await attempt({ said: said.at(-1) })
     expect([...CONTACTS, STAFF].map(mailed)).toEqual([1, 1, 1, 3])
   })
 
