@@ -38,6 +38,9 @@ export function describeNotice(
   }
 }
 
+/** One of the two copies was late: the endpoint was resumed meanwhile. */
+const isOver = ({ state }: NoticeFacts) => state !== 'paused'
+
 function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
   const { url, reason, since, failing_since: failing, open, sample } = facts
   // the path or query of a webhook's URL may hold a password
@@ -55,10 +58,14 @@ function whatHappened(kind: NoticeKind, facts: NoticeFacts) {
       `We gave up on a webhook: ${where} accepted others, but not this one at any scheduled attempt.`,
       'The event is still recorded, and later webhooks about this borrower are sent without it.',
     ],
-    paused: [
-      `On ${formatTimestamp(since)} UTC, ${where} was paused${reason === 'partner' ? ' with POST /v1/pause-endpoint' : `: ${describeReason(reason)}`}.`,
-      `No webhook is lost: ${open === 0 ? 'those for new events are held' : `${webhooks} held, as are those for new events,`} until the endpoint is resumed.`,
-    ],
+    paused: isOver(facts)
+      ? [
+          `${where[0]?.toUpperCase()}${where.slice(1)} was paused, and takes webhooks again since ${formatTimestamp(since)} UTC.`,
+        ]
+      : [
+          `On ${formatTimestamp(since)} UTC, ${where} was paused${reason === 'partner' ? ' with POST /v1/pause-endpoint' : `: ${describeReason(reason)}`}.`,
+          `No webhook is lost: ${open === 0 ? 'those for new events are held' : `${webhooks} held, as are those for new events,`} until the endpoint is resumed.`,
+        ],
     recovered: [`Webhooks to ${where} are accepted again. ${rest}`],
   }
   return texts[kind]
@@ -88,7 +95,9 @@ const adviceForPartner = (facts: NoticeFacts, toResume: string): Record<NoticeKi
   recovered: 'No action is needed.',
 })
 
-function adviceWhenPaused({ reason, next_probe_at: probe }: NoticeFacts, toResume: string): string {
+function adviceWhenPaused(facts: NoticeFacts, toResume: string): string {
+  if (isOver(facts)) return 'No action is needed.'
+  const { reason, next_probe_at: probe } = facts
   if (reason === 'partner')
     return `What to do: to send all held webhooks in order, ${toResume}. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.`
   if (reason === 'staff')
@@ -96,11 +105,12 @@ function adviceWhenPaused({ reason, next_probe_at: probe }: NoticeFacts, toResum
   return `What to do: fix your endpoint. We probe it with the oldest held webhook ${probe === null ? 'after an hour' : `on ${formatTimestamp(probe)} UTC`}, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, ${toResume}.`
 }
 
-const adviceForStaff = (partnerId: number, { reason, sample }: NoticeFacts): Record<NoticeKind, string> => ({
+const adviceForStaff = (partnerId: number, facts: NoticeFacts): Record<NoticeKind, string> => ({
   failing: `To see the webhooks: npm run staff -- delivery list --partner ${partnerId} --state pending`,
-  given_up: `To send it again: npm run staff -- delivery resend ${sample?.event_id ?? 'EVENT'}`,
-  paused:
-    reason === 'partner'
+  given_up: `To send it again: npm run staff -- delivery resend ${facts.sample?.event_id ?? 'EVENT'}`,
+  paused: isOver(facts)
+    ? 'No action is needed.'
+    : facts.reason === 'partner'
       ? `The partner can resume it. To resume it for them: npm run staff -- endpoint resume ${partnerId}`
       : `When the endpoint works again: npm run staff -- endpoint resume ${partnerId}`,
   recovered: 'No action is needed.',

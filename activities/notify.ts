@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import {
+  dropNotice,
   markSent,
   noticeFacts,
   type UnsentNotice,
@@ -21,6 +22,9 @@ interface Dependencies {
   log: Logger
 }
 
+const idOf = (partnerId: number, { kind, owedAt }: UnsentNotice) =>
+  `notice-${partnerId}-${kind}-${owedAt.getTime()}`
+
 /**
  * Mails the notices that are owed to an endpoint's partner and to staff. A crash between sending and marking repeats a
  * mail under the same Message-ID.
@@ -30,8 +34,12 @@ interface Dependencies {
 export function notifyActivity({ sql, environment, mailer, staffEmail, log }: Dependencies) {
   const send = async (partnerId: number, notice: UnsentNotice, sent: SentMails): Promise<void> => {
     const facts = await noticeFacts(sql, partnerId, notice.eventId)
+    const isOver = notice.kind === 'paused' && facts.state !== 'paused'
+    const isTold = ['partner', 'staff'].some((who) => sent.has(`${idOf(partnerId, notice)}-${who}`))
+    // resumed before anybody was told
+    if (isOver && !isTold) return dropNotice(sql, partnerId, notice)
     const texts = describeNotice(partnerId, notice.kind, facts, environment)
-    const id = `notice-${partnerId}-${notice.kind}-${notice.owedAt.getTime()}`
+    const id = idOf(partnerId, notice)
     const mail = await mailBoth(
       mailer,
       { id, partner_id: partnerId },

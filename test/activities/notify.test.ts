@@ -181,6 +181,33 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(logged.join('')).not.toContain('lender.example')
   })
 
+  it('tells nobody of a pause that ended before its email could be sent, nor that it is over', async () => {
+    mailServer.refusing = true
+    await pauseEndpoint(sql, partnerId)
+    await expect(tell()).rejects.toThrow('could not be sent')
+    await activate()
+    mailServer.refusing = false
+    await tell()
+    await tell()
+    expect(mailServer.mails).toEqual([])
+    expect(await sql.selectFrom('notices').selectAll().execute()).toEqual([])
+  })
+
+  it('tells the other of a pause that ended meanwhile that it did', async () => {
+    mailServer.refusing = ['tech@lender.example']
+    await pauseEndpoint(sql, partnerId)
+    await review(endpointId)
+    const first = await attempt()
+    await activate()
+    mailServer.refusing = false
+    await attempt(first.said)
+    expect(subjects('staff@service.example')).toHaveLength(1)
+    const [mail] = mailServer.mails.filter(({ to }) => to === 'tech@lender.example')
+    expect(mail?.content.replaceAll(/=?\r\n/g, ' ')).toMatch(
+      /was paused, and takes webhooks again since .*No action is needed/,
+    )
+  })
+
   it('tells staff once if the partner’s address is refused, of each notice, and the partner when it no longer is', async () => {
     mailServer.refusing = ['tech@lender.example']
     await owe('failing')

@@ -82,6 +82,17 @@ export async function markSent(sql: Sql, partnerId: number, { kind, owedAt }: Un
     .execute()
 }
 
+/** Owes it no more: it is no longer true, and nobody was told. */
+export async function dropNotice(sql: Sql, partnerId: number, { kind, owedAt }: UnsentNotice): Promise<void> {
+  await sql
+    .deleteFrom('notices')
+    .where('partner_id', '=', partnerId)
+    .where('kind', '=', kind)
+    .where('owed_at', '=', owedAt)
+    .where('sent_at', 'is', null)
+    .execute()
+}
+
 /** The email owed about endpoint row `e`: that it is paused, or that it recovered after an email about a failure. */
 const told = (kinds: string) =>
   raw`(select max(sent_at) from notices where partner_id = e.partner_id and kind in (${raw.raw(kinds)}))`
