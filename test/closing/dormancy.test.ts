@@ -83,6 +83,24 @@ describe('a lead in which nothing happens', () => {
   const step = (id = lead) => stepClosing(sql, id)
   const open = (id = lead) => openClosing(sql, id)
 
+  it('is kept once its partner’s leads are not to be closed any more, unless somebody was told', async () => {
+    mails.refusing = true
+    await look().catch(() => undefined)
+    expect(await open()).toMatchObject({ reason: 'dormant', dueAt: null })
+    await setDormancy(sql, partnerId, 0)
+    mails.refusing = false
+    await look()
+    expect(await open()).toBeUndefined()
+    expect(mails.mails).toEqual([])
+    await setDormancy(sql, partnerId, AFTER_DAYS)
+    await letPass(AFTER_DAYS)
+    await look()
+    expect(await open()).toMatchObject({ dueAt: expect.any(Date) })
+    await setDormancy(sql, partnerId, 0)
+    await look()
+    expect(await open()).toMatchObject({ reason: 'dormant' })
+  })
+
   it('is closed 30 days after one email to its partner, which names all of them and no borrower', async () => {
     const other = await newLead()
     await idleFor(other, AFTER_DAYS + 100)

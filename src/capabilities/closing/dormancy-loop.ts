@@ -51,7 +51,7 @@ export async function lookNow({
   config,
   log,
 }: Pick<Options, 'sql' | 'config' | 'log'>): Promise<number> {
-  await cancelKept(sql)
+  await cancelKept(sql, config.DORMANT_AFTER_DAYS)
   let found = 0
   for (const terms of await partnersWithTerms(sql, config.DORMANT_AFTER_DAYS))
     found += await findDormant(sql, terms, { isTold: true })
@@ -66,7 +66,7 @@ export async function lookOnceAMonth({
   tellOfDormancy,
   fence,
 }: Pick<Options, 'sql' | 'config' | 'tellOfDormancy'> & { fence: Fence }): Promise<number> {
-  await cancelKept(sql)
+  await cancelKept(sql, config.DORMANT_AFTER_DAYS)
   for (const terms of await partnersToLookThrough(sql, config.DORMANT_AFTER_DAYS))
     await makeDigest(sql, terms)
   let told = 0

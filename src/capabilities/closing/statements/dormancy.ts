@@ -158,17 +158,22 @@ export async function markDigestSent(
   })
 }
 
-/** Cancels closings of leads in which something happened, so that nothing happening counts anew. */
-export async function cancelKept(sql: Sql): Promise<void> {
+/**
+ * Cancels closings of leads in which something happened, so that nothing happening counts anew; and those that nobody was
+ * told of yet whose partner's leads are not to be closed any more.
+ */
+export async function cancelKept(sql: Sql, byDefault: number): Promise<void> {
   await sql
     .updateTable('closings')
-    .from('leads')
+    .from(['leads', 'partners'])
     .set({ canceled_at: raw<Date>`clock_timestamp()` })
     .whereRef('leads.id', '=', 'closings.lead_id')
+    .whereRef('partners.id', '=', 'leads.partner_id')
     .where(canBeCanceled)
     // one without a date has no workflow that would end it with its lead
     .where(
-      raw<boolean>`(${isKept} or idle_since is not null and due_at is null and leads.closed_at is not null)`,
+      raw<boolean>`(${isKept} or idle_since is not null and due_at is null
+        and (leads.closed_at is not null or ${daysOf(byDefault)} = 0))`,
     )
     .execute()
 }
