@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common'
 import type { Logger } from 'pino'
 import type { MailRefusal } from '../src/core/leads/tables/onboarding-mail.ts'
 import { onboardingRecipient } from '../src/core/leads/statements/lifecycle.ts'
@@ -9,6 +10,7 @@ import {
 } from '../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { createTurns } from '../src/core/database/locks/turns.ts'
+import { DAY_MS } from '../src/core/values/durations.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from '../src/core/sealing/address-hash.ts'
 import { again } from './again.ts'
@@ -21,6 +23,8 @@ interface Dependencies {
   mailer: Mailer
   mailLimits: MailLimits
   letterhead?: Letterhead
+  /** How many are sent at a time: a mail server that hangs must not take all places for activities. */
+  mostAtATime?: number
   encryptionKeys: readonly Buffer[]
   log?: Pick<Logger, 'info'>
 }
@@ -42,6 +46,9 @@ const AGAIN_MS = 20_000
 /** When to look again at a mail that another sender has under way, which takes a second or two. */
 const LOOK_AGAIN_MS = 10_000
 
+/** After this long, a mail that cannot be sent is stale. */
+const STALE_MS = 7 * DAY_MS
+
 /** How long to try to write down that a mail was sent. */
 const WRITE_MS = 20_000
 
@@ -52,6 +59,8 @@ export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 /** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
 export function createOnboardingMails(dependencies: Dependencies) {
   const { sql, mailer, mailLimits, encryptionKeys, log, letterhead = {} } = dependencies
+  const { mostAtATime = Number.POSITIVE_INFINITY } = dependencies
+  let sendingNow = 0
   const inTurn = createTurns(TURN_MS)
   const underWay = new Set<Promise<unknown>>()
 
@@ -65,6 +74,8 @@ export function createOnboardingMails(dependencies: Dependencies) {
       return outcome
     }
     if (!mailer.mayMail(email)) return leaveOut('not_allowed')
+    if (sendingNow >= mostAtATime)
+      throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
     const claim = {
       leadId,
       partnerId,
@@ -83,19 +94,26 @@ export function createOnboardingMails(dependencies: Dependencies) {
         throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
       case 'leased':
     }
-    return deliver(leadId, claimed.lease, recipient)
+    return deliver(leadId, claimed, recipient)
   }
 
   const trySending = async (leadId: number, recipient: Recipient) =>
     mailer.send(welcome(leadId, recipient, letterhead))
 
   /** Sends it under the lease, and writes down what came of it. */
-  async function deliver(leadId: number, lease: string, recipient: Recipient): Promise<Outcome> {
-    const outcome = await trySending(leadId, recipient).catch(async (error: unknown) => {
-      // unless it is written, the lease runs out
-      await releaseOnboardingMail(sql, leadId, lease).catch(() => {})
-      throw error
-    })
+  async function deliver(
+    leadId: number,
+    { lease, lateMs }: { lease: string; lateMs: number },
+    recipient: Recipient,
+  ): Promise<Outcome> {
+    sendingNow += 1
+    const outcome = await trySending(leadId, recipient)
+      .catch(async (error: unknown) => {
+        // unless it is written, the lease runs out
+        await releaseOnboardingMail(sql, leadId, lease).catch(() => {})
+        throw lateMs > STALE_MS ? givenUp(error) : error
+      })
+      .finally(() => (sendingNow -= 1))
     // the server has it: nobody else may send it because PostgreSQL was away for a moment
     await retryFor(() => finishOnboardingMail(sql, leadId), WRITE_MS)
     return outcome
@@ -121,6 +139,13 @@ export function createOnboardingMails(dependencies: Dependencies) {
     },
   }
 }
+
+const givenUp = (cause: unknown) =>
+  ApplicationFailure.create({
+    message: `given up after 7 days: ${cause instanceof Error ? cause.message : 'unknown reason'}`,
+    type: 'MailRefused',
+    nonRetryable: true,
+  })
 
 async function comeBack(): Promise<never> {
   throw again('many leads of the partner are new', AGAIN_MS * (1 + Math.random()))

@@ -79,7 +79,14 @@ export function workerActivities(options: Options) {
     perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
   }
   const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
-  const onboardingMails = createOnboardingMails({ ...attempting, mailer, mailLimits, letterhead })
+  const mostAtATime = Math.max(2, Math.floor(config.WORKER_ACTIVITIES / 10))
+  const onboardingMails = createOnboardingMails({
+    ...attempting,
+    mailer,
+    mailLimits,
+    letterhead,
+    mostAtATime,
+  })
   /** The ids of a lead's workflows beside its own, by room. */
   const besideLead: ((leadId: number) => string)[] = [
     // what moves its clock

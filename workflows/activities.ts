@@ -25,7 +25,7 @@ const lastingReading = lasting<Activities>(policies.reading)
 export const { recordScoreUpdate } = lasting<Activities>({ ...policies.scores, taskQueue: SCORES_QUEUE })
 
 export const { sendOnboardingEmail } = lasting<Activities>({
-  ...policies.email,
+  ...policies.welcomeMail,
   summary: 'onboarding email to the borrower',
 })
 

@@ -34,6 +34,8 @@ export const policies = {
   call: tries(LEASE_MS, '1 second', '1 minute'),
   /** The provider may be away until the next update, which is the limit that each has. */
   scores: tries('30 seconds', '10 seconds', '1 hour'),
+  /** It may be due in weeks, where many of one partner wait; the activity itself gives it up. */
+  welcomeMail: tries('2 minutes', '10 seconds', '1 hour'),
   /** A mail server may be away for days; then the email is stale. */
   email: { ...tries('2 minutes', '10 seconds', '1 hour'), scheduleToCloseTimeout: '7 days' },
   /** Nothing takes effect before a person was told. */

@@ -66,6 +66,18 @@ describe('onboarding mails', () => {
       .set({ due_at: raw<Date>`due_at - interval '24 hours'` })
       .execute()
 
+  it('are not refused for one that was never sent, and never will be', async () => {
+    const send = startWorker()
+    const closed = await newLead()
+    mailServer.refusing = true
+    await expect(send(closed)).rejects.toThrow('could not be sent')
+    mailServer.refusing = false
+    const close = { closed_at: new Date(), close_reason: 'duplicate' as const }
+    await sql.updateTable('leads').set(close).where('id', '=', closed).execute()
+    expect(await send(await newLead())).toBe('sent')
+    expect(await send(await newLead())).toBe('repeated')
+  })
+
   it('go to a borrower once a day, however often a partner refers them and however the address is written', async () => {
     const send = startWorker()
     expect(await send(await newLead())).toBe('sent')

@@ -106,6 +106,47 @@ describe('an onboarding mail', () => {
     expect(await frozen.send(lead)).toBe('already_sent')
   })
 
+  it('is given up by the mail server’s fault seven days after it was due, however long it waited for that', async () => {
+    const lead = await newLead()
+    const nowhere = startWorker(toServer('smtp://127.0.0.1:1'))
+    const dueAgo = (days: number) =>
+      sql
+        .updateTable('onboarding_mails')
+        .set({ due_at: raw<Date>`clock_timestamp() - ${days} * interval '1 day'`, sending_until: null })
+        .where('lead_id', '=', lead)
+        .execute()
+    await expect(nowhere.send(lead)).rejects.toMatchObject({ type: 'MailRefused', nonRetryable: false })
+    await dueAgo(-8)
+    await expect(nowhere.send(lead)).rejects.toMatchObject({ category: 'BENIGN' })
+    await dueAgo(6)
+    await expect(nowhere.send(lead)).rejects.toMatchObject({ nonRetryable: false })
+    await dueAgo(8)
+    await expect(nowhere.send(lead)).rejects.toMatchObject({
+      nonRetryable: true,
+      message: expect.stringMatching(/^given up after 7 days: the mail could not be sent/),
+    })
+  })
+
+  it('takes only so many places while the mail server hangs', async () => {
+    const answering = Promise.withResolvers<void>()
+    mailServer.answering = answering.promise
+    const worker = createOnboardingMails({
+      sql,
+      encryptionKeys: testKeys,
+      mailLimits: NO_LIMITS,
+      mailer: toServer(mailServer.url),
+      mostAtATime: 2,
+    })
+    const sending = [worker.send(await newLead()), worker.send(await newLead())]
+    await until(async () => mailServer.mails.length === 2)
+    const third = await newLead()
+    await expect(worker.send(third)).rejects.toMatchObject({ category: 'BENIGN' })
+    expect(await claimsOf(third)).toEqual([])
+    answering.resolve()
+    expect(await Promise.all(sending)).toEqual(['sent', 'sent'])
+    expect(await worker.send(third)).toBe('sent')
+  })
+
   it('leaves another worker’s lease alone when its own attempt fails late', async () => {
     const lead = await newLead()
     const answering = Promise.withResolvers<void>()

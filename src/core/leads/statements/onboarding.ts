@@ -25,8 +25,8 @@ export type Claimed =
   | { kind: 'not_due'; forMs: number }
   /** Another process holds the lease. */
   | { kind: 'under_way'; forMs: number }
-  /** The lease is this caller's, for `SENDING_MS`. */
-  | { kind: 'leased'; lease: string }
+  /** The lease is this caller's, for `SENDING_MS`; the mail has been due for so long. */
+  | { kind: 'leased'; lease: string; lateMs: number }
 
 /**
  * How long only one process sends a mail. No mail takes as long: connecting has ten seconds, and each of about eight
@@ -76,9 +76,11 @@ async function insertClaim(
 ): Promise<void> {
   await raw`
     with before as (
-      select count(*) as mails, coalesce(bool_or(partner_id = ${partnerId}), false) as is_repeated
-      from onboarding_mails
+      select count(*) as mails, coalesce(bool_or(onboarding_mails.partner_id = ${partnerId}), false) as is_repeated
+      -- those that were sent, or still may be
+      from onboarding_mails join leads on leads.id = onboarding_mails.lead_id
       where address_hash = any(${addressHashes}) and due_at > clock_timestamp() - interval '24 hours'
+        and (onboarding_sent_at is not null or closed_at is null and erased_at is null)
     ), decided as (
       select case when ${perAddress}::int = 0 then null when is_repeated then 'repeated'
         when mails >= ${perAddress}::int then 'address_limit' end as refused
@@ -116,7 +118,7 @@ async function takeLease(trx: Sql, leadId: number): Promise<Claimed> {
   if (claim === undefined) return { kind: 'settled' }
   const { refused, due_in_ms: dueInMs, busy_ms: busyMs, lease } = claim
   if (refused !== null) return { kind: 'refused', refused }
-  if (lease !== null) return { kind: 'leased', lease }
+  if (lease !== null) return { kind: 'leased', lease, lateMs: Math.max(0, -dueInMs) }
   return dueInMs > 0 ? { kind: 'not_due', forMs: dueInMs } : { kind: 'under_way', forMs: Math.max(busyMs, 1) }
 }
 
