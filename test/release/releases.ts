@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it } from '@jest/globals'
@@ -74,6 +75,40 @@ export function releases(folderOfTwo: string): void {
     for (const { taken, ...reached } of counts) expect(reached).toEqual({ recorded: taken, delivered: taken })
     expect(slowest).toBeLessThan(SLOWEST_MS)
   }, 120_000)
+
+  it('changes nothing if another build is current than it was told, and does only what is left if repeated', async () => {
+    const settings = { RAMP: '30', WATCH: '1', PATIENCE: '60' }
+    const stale = await machine.release({ OLD: 'zero', NEW: 'three', ...settings }, ['ramp'])
+    expect(stale).toMatchObject({ code: 1, stdout: '' })
+    expect(stale.stderr).toMatch(/^OLD is zero and NEW is three, but Temporal has two as the current build: /)
+    const repeated = await machine.release({ OLD: 'one', NEW: 'two', ...settings })
+    expect(repeated).toMatchObject({ code: 0, stderr: '' })
+    expect(repeated.stdout).toMatch(/^build two is current already: nothing to gate\n(?:.*\n){3}== finish\n/)
+    expect(await machine.rollBack({ OLD: 'zero', NEW: 'two' })).toMatchObject({
+      code: 1,
+      stderr: 'no worker of build zero polls: start them, or correct OLD. Nothing was changed.\n',
+    })
+    expect(await machine.routing()).toEqual(['two', 0])
+    expect([...running.keys()]).toEqual(['two'])
+  }, 60_000)
+
+  it.each(['SIGHUP', 'SIGTERM', 'a reader that is gone'] as const)(
+    'is taken back at once by %s while it ramps',
+    async (ending) => {
+      const settings = { OLD: 'two', NEW: 'one', RAMP: '30', WATCH: '300' }
+      const releasing = machine.beginRelease(settings, ['ramp'])
+      const ended = once(releasing, 'exit')
+      await until(async () => (await machine.routing())[1] === 30)
+      if (ending === 'a reader that is gone') {
+        releasing.stdout.destroy()
+        releasing.stderr.destroy()
+        releasing.kill('SIGPIPE')
+      } else releasing.kill(ending)
+      await ended
+      expect(await machine.routing()).toEqual(['two', 0])
+    },
+    60_000,
+  )
 
   it('takes no sample into a folder that has histories already', async () => {
     const folder = temporaryFolder()

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,10 +50,14 @@ export async function releaseMachine(service: Service, builds: Record<string, st
         resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
       )
     })
+  const release = path.join(scripts, 'release.sh')
   return {
     /** Runs release.sh, or some of its steps, in the folder of the new build. */
     release: (settings: { OLD: string; NEW: string } & Record<string, string>, steps: string[] = []) =>
-      run('sh', [path.join(scripts, 'release.sh'), ...steps], settings, builds[settings.NEW]),
+      run('sh', [release, ...steps], settings, builds[settings.NEW]),
+    /** Begins steps of it, for something to interrupt them. */
+    beginRelease: (settings: { OLD: string; NEW: string } & Record<string, string>, steps: string[]) =>
+      spawn('sh', [release, ...steps], { cwd: builds[settings.NEW], env: { ...environment, ...settings } }),
     rollBack: (settings: { OLD: string; NEW: string }) =>
       run('sh', [path.join(scripts, 'rollback.sh')], settings),
     /** The build that is current, and how many percent ramp. */

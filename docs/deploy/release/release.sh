@@ -10,7 +10,8 @@
 #   START  a command of yours that starts the workers of a build beside the others; its last argument is the build
 #   STOP   one that stops them, in the same way
 #
-# With arguments, it takes only these steps: gate, start, ramp, current, finish.
+# With arguments, it takes only these steps: gate, start, ramp, current, finish. It can be repeated: once NEW is current, it goes
+# on with finish.
 set -eu
 : "${OLD:?is the build that is current, or unversioned}" "${NEW:?is the new build}"
 : "${START:?starts the workers of a build}" "${STOP:?stops the workers of a build}"
@@ -53,9 +54,13 @@ finish() {
   $STOP "$OLD"
 }
 
+# In the background, so that a signal is heard at once.
 watch() {
   npm run --silent staff -- workflow watch "$NEW" --seconds "$seconds" --at-least "$least" \
-    ${PROMETHEUS:+--prometheus "$PROMETHEUS"}
+    ${PROMETHEUS:+--prometheus "$PROMETHEUS"} &
+  watching=$!
+  wait "$watching"
+  watching=
 }
 
 polls() {
@@ -84,10 +89,38 @@ wait_for() {
   done
 }
 
-# A build that ramps or is current is taken back; one that has only started is stopped.
+# The build that is current, or unversioned; a deployment that does not exist yet has none.
+current_build() {
+  temporal worker deployment describe --name "$deployment" --output json 2>/dev/null |
+    jq --raw-output '.routingConfig.currentVersionBuildID // "" | if . == "" then "unversioned" else . end' 2>/dev/null ||
+    true
+}
+
+# Whether a step is still to be taken. Another current build than expected ends it, and changes nothing: another rollout may
+# be under way, and OLD may be of an earlier one.
+is_due() {
+  now=$(current_build)
+  now=${now:-unversioned}
+  if [ "$now" = "$NEW" ]; then
+    [ "$1" = finish ] && return 0
+    echo "build $NEW is current already: nothing to $1"
+    return 1
+  fi
+  if [ "$1" = finish ] || [ "$now" != "$OLD" ]; then
+    echo "OLD is $OLD and NEW is $NEW, but Temporal has $now as the current build: step $1 is not taken" >&2
+    step=none
+    exit 1
+  fi
+}
+
+# A build that ramps or is current is taken back; one that has only started is stopped. Nothing may keep it from that: not a
+# second Ctrl-C, nor a terminal that is gone.
 undo() {
   code=$?
   trap - EXIT
+  set +e
+  trap '' HUP INT TERM PIPE
+  [ -z "${watching:-}" ] || kill "$watching" 2>/dev/null
   [ "$code" -eq 0 ] && exit 0
   echo "step $step failed: build $NEW is not released" >&2
   case $step in
@@ -97,10 +130,13 @@ undo() {
   exit "$code"
 }
 trap undo EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
+trap 'exit 141' PIPE
 trap 'exit 143' TERM
 
 for step in ${*:-gate start ramp current finish}; do
+  is_due "$step" || continue
   echo "== $step"
   "$step"
 done

@@ -7,13 +7,34 @@
 set -eu
 : "${OLD:?is the build to go back to, or unversioned}" "${NEW:?is the build to take back}"
 deployment=${TEMPORAL_DEPLOYMENT_NAME:-referrals}
+
+# Temporal takes any build that it has ever seen, and would then send everything to workers that are gone. Each polls at
+# least once a minute.
+polls() {
+  temporal task-queue describe --legacy-mode --partitions-legacy 4 --task-queue referrals --output json |
+    jq --exit-status --arg build "$1" '
+      any(.pollers[];
+        (.deployment_options.build_id // .deploymentOptions.buildId) == $build and
+        ((.last_access_time // .lastAccessTime)
+          | if type == "object" then .seconds else sub("\\.[0-9]+Z$"; "Z") | fromdateiso8601 end) > now - 75)' >/dev/null
+}
+
 case $OLD in
   unversioned) set -- --unversioned ;;
-  *) set -- --build-id "$OLD" ;;
+  *)
+    polls "$OLD" || {
+      echo "no worker of build $OLD polls: start them, or correct OLD. Nothing was changed." >&2
+      exit 1
+    }
+    set -- --build-id "$OLD"
+    ;;
 esac
+failed=
 # a task queue that only the new build has is no reason to keep it: what waits there waits for a newer one
-temporal worker deployment set-current-version --yes --deployment-name "$deployment" --ignore-missing-task-queues "$@"
+temporal worker deployment set-current-version --yes --deployment-name "$deployment" --ignore-missing-task-queues "$@" ||
+  failed=1
 # it would continue to send its share to the new build
-temporal worker deployment set-ramping-version --yes --deployment-name "$deployment" --build-id "$NEW" --delete
+temporal worker deployment set-ramping-version --yes --deployment-name "$deployment" --build-id "$NEW" --delete || failed=1
+[ -z "$failed" ] || exit 1
 [ -z "${STOP:-}" ] || $STOP "$NEW"
 echo "$OLD is current again. Repair the workflows on which $NEW has worked: npm run staff -- workflow repair --build $NEW --yes"
