@@ -76,6 +76,9 @@ export const consolePage: FastifyPluginAsync = async (app) => {
   })
 }
 
+/** Of rooms that a deployment may lack; the others need not be told. */
+const canBeMissing = (path: string) => path.startsWith('/sandbox/') || path === '/close-lead'
+
 /** What the page has to know of the service, as a module: stated once, in the domain and in the OpenAPI document. */
 function describeService(paths: string[]): string {
   const table = milestoneNames.map((name) => {
@@ -84,7 +87,7 @@ function describeService(paths: string[]): string {
   })
   const facts = {
     milestones: table,
-    paths,
+    paths: paths.filter(canBeMissing),
     closeReasons: closeReasonNames,
     scorePeriodDays: SCORE_PERIOD_MS / DAY_MS,
     closesAfterDays: LATE_FACTS_MS / DAY_MS,

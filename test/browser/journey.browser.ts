@@ -124,7 +124,7 @@ describe('a lead in the console', () => {
     const live = await stage.open('#/live?states=held')
     const row = live.getByRole('row', { name: `Lead received ${id}` })
     await row.waitFor()
-    await stage.calls.post('pause-endpoint', { paused: false })
+    await stage.calls.post('resume-endpoint', {})
     await event.getByText('Delivered').waitFor()
     await row.waitFor({ state: 'detached' })
     expect(tab.complaints).toEqual([])

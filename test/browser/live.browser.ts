@@ -76,7 +76,7 @@ describe('the live view of the console', () => {
     await tab.goto(`${stage.url}#key=${stage.partner.key}`)
     await tab.getByRole('link', { name: 'Live' }).click()
     await tab.getByText('250 events since you opened the console.').waitFor()
-    await tab.getByText('Pending').first().waitFor()
+    await tab.locator('tbody').getByText('Pending').first().waitFor()
     expect(await tab.getByText('Not sent').count()).toBe(0)
   })
 

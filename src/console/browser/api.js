@@ -21,10 +21,9 @@ export class ApiFailure extends Error {
   }
 }
 
-/** @param {string} path below `/v1`, such as `/list-leads` */
+/** @param {string} path below `/v1` that a deployment may lack, such as `/sandbox/get-clock` */
 export const offers = (path) => paths.includes(path)
 
-/** Of a key that was never valid, too: what the API says of it is for programs. */
 export const KEY_NOT_ACCEPTED = 'The API does not accept this key: it may be mistyped, expired or revoked.'
 
 /** @param {string} key */

@@ -76,7 +76,7 @@ export function problemOf(delivery, isToSink = false) {
 
 const SOON_MS = 1000
 const LATEST_MS = 60_000
-/** When to look again without a time that tells: of what is held, its endpoint may take webhooks again at any time. */
+/** Of what may change at any time: an endpoint is resumed. */
 export const UNTOLD_MS = 5000
 
 /**
@@ -84,7 +84,7 @@ export const UNTOLD_MS = 5000
  *
  * @param {Delivery[]} deliveries
  * @param {number} [ahead] how far their clock is ahead
- * @param {number} [latestMs] where `ahead` is not known: their times then tell little
+ * @param {number} [latestMs] where `ahead` is not known
  */
 export function lookAgainMs(deliveries, ahead = 0, latestMs = LATEST_MS) {
   const due = deliveries.flatMap(({ state, resend_requested_at: resend, next_attempt_at: at }) => {

@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 3000
 const feed = {
   /** @type {LiveState} */ state: 'connecting',
   /** @type {FeedEvent[]} */ events: [],
-  /** How many arrived, also those that are not kept. */
+  /** Also those that are not kept. */
   arrived: 0,
   /** Counts arrivals and actions, so that views know when to look again. */
   version: 0,
@@ -67,7 +67,7 @@ async function follow(signal) {
   let failures = 0
   // no wait for what is already there; and none while other tabs have taken all the waits of the key
   let wait = 0
-  /** Whether something may have happened since views were loaded that the feed does not tell. */
+  /** Whether views may show what was before the feed began. */
   let isBlind = false
   while (!signal.aborted) {
     if (await rested(signal)) {
@@ -114,7 +114,7 @@ const retryMsOf = (error) => (error instanceof ApiFailure ? error.retryMs : 0)
 const isWaitRefused = (error, wait) =>
   error instanceof ApiFailure && error.status === 429 && wait > 0 && feed.state === 'live'
 
-/** A signal that ends a request when the tab is hidden, or when it was lost. @param {AbortSignal} signal */
+/** Ends a request when the tab is hidden. @param {AbortSignal} signal */
 function whileShown(signal) {
   const controller = new AbortController()
   const end = () => (document.hidden || signal.aborted) && controller.abort()
@@ -144,7 +144,7 @@ function arrive(events) {
   touch()
 }
 
-/** Waits while the tab is hidden; answers whether it was. @param {AbortSignal} signal */
+/** @param {AbortSignal} signal @returns whether the tab was hidden */
 async function rested(signal) {
   if (!document.hidden) return false
   become('resting')
@@ -191,8 +191,7 @@ const retryIn = (error) =>
     : Math.max(LONGEST_PAUSE_MS, retryMsOf(error))
 
 /**
- * Does one work at a time, and one more for all calls meanwhile. Begun anew at each, a view would never have loaded when
- * events come faster than it does.
+ * Does one work at a time, and one more for all calls meanwhile: events may come faster than a view loads.
  *
  * @param {AbortSignal} signal
  * @param {() => Promise<unknown>} work

@@ -10,7 +10,7 @@ export interface Milestone {
 
 /** In the order of the journey. */
 export const milestones: Milestone[]
-/** Paths below `/v1` that this deployment has, such as `/list-leads`. */
+/** Paths below `/v1` that this deployment has and another may lack, such as `/sandbox/get-clock`. */
 export const paths: string[]
 /** Why a partner may close a lead. */
 export const closeReasons: string[]
