@@ -77,7 +77,7 @@ export const consolePage: FastifyPluginAsync = async (app) => {
 }
 
 /** Of rooms that a deployment may lack; the others need not be told. */
-const canBeMissing = (path: string) => path.startsWith('/sandbox/') || path === '/close-lead'
+const canBeMissing = (call: string) => call.startsWith('/sandbox/') || call === '/close-lead'
 
 /** What the page has to know of the service, as a module: stated once, in the domain and in the OpenAPI document. */
 function describeService(paths: string[]): string {

@@ -77,7 +77,8 @@ const runTests: Check = async (folder) => {
     `--globalTeardown=${path.join(support, 'global-end.ts')}`,
     `--testPathIgnorePatterns=${beyondCore}`,
   ]
-  const jest = spawn('npm', ['test', '--', ...coreTests, '--ci', '--silent', ...setup], {
+  const test = ['test', '--', ...coreTests, '--ci', '--silent', ...setup]
+  const jest = spawn('npm', test, {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
