@@ -27,6 +27,12 @@ export function sentBefore(): SentMails {
   }
 }
 
+const idFor = (id: string, who: 'partner' | 'staff') => `${id}-${who}`
+
+/** Whether one of the two was told of it by an earlier try. */
+export const isOneTold = (id: string, sent: SentMails): boolean =>
+  sent.has(idFor(id, 'partner')) || sent.has(idFor(id, 'staff'))
+
 /**
  * Mails a partner's contact and staff about the same thing. Neither waits for the other: an address that is refused keeps
  * nobody else from the news.
@@ -44,9 +50,13 @@ export async function mailBoth(
   { subject, forPartner, forStaff }: Texts,
   sent: SentMails,
 ): Promise<Mailed> {
-  const mail = async (address: string | null | undefined, who: string, text: string): Promise<Outcome> => {
+  const mail = async (
+    address: string | null | undefined,
+    who: 'partner' | 'staff',
+    text: string,
+  ): Promise<Outcome> => {
     if (!address) return 'no_address'
-    const mailId = `${id}-${who}`
+    const mailId = idFor(id, who)
     if (sent.has(mailId)) return 'sent'
     const messageId = `<${mailId}@partner-referral-service>`
     const outcome = await mailer.send({ to: address, subject, text, messageId, about })

@@ -9,7 +9,7 @@ import {
 import type { Sql } from '../src/core/database/orm.ts'
 import { partnerOfEndpoint } from '../src/core/endpoints/statements/review.ts'
 import type { Environment } from '../src/core/values/environment.ts'
-import { mailBoth, type SentMails, sentBefore } from './mail-both.ts'
+import { isOneTold, mailBoth, type SentMails, sentBefore } from './mail-both.ts'
 import type { Mailer } from './mailer.ts'
 import { describeNotice } from './notice-mail.ts'
 
@@ -22,9 +22,6 @@ interface Dependencies {
   log: Logger
 }
 
-const idOf = (partnerId: number, { kind, owedAt }: UnsentNotice) =>
-  `notice-${partnerId}-${kind}-${owedAt.getTime()}`
-
 /**
  * Mails the notices that are owed to an endpoint's partner and to staff. A crash between sending and marking repeats a
  * mail under the same Message-ID.
@@ -33,13 +30,12 @@ const idOf = (partnerId: number, { kind, owedAt }: UnsentNotice) =>
  */
 export function notifyActivity({ sql, environment, mailer, staffEmail, log }: Dependencies) {
   const send = async (partnerId: number, notice: UnsentNotice, sent: SentMails): Promise<void> => {
+    const id = `notice-${partnerId}-${notice.kind}-${notice.owedAt.getTime()}`
     const facts = await noticeFacts(sql, partnerId, notice.eventId)
     const isOver = notice.kind === 'paused' && facts.state !== 'paused'
-    const isTold = ['partner', 'staff'].some((who) => sent.has(`${idOf(partnerId, notice)}-${who}`))
     // resumed before anybody was told
-    if (isOver && !isTold) return dropNotice(sql, partnerId, notice)
+    if (isOver && !isOneTold(id, sent)) return dropNotice(sql, partnerId, notice)
     const texts = describeNotice(partnerId, notice.kind, facts, environment)
-    const id = idOf(partnerId, notice)
     const mail = await mailBoth(
       mailer,
       { id, partner_id: partnerId },
