@@ -1,7 +1,7 @@
 import { validatorCompiler } from '@fastify/type-provider-zod'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../values/uuid.ts'
 import { answerClientError, answerConnect } from './client-errors.ts'
 import { readableUrl } from './paths.ts'
 import { type TlsFiles, tlsProfile } from './tls.ts'
@@ -56,7 +56,7 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
     keepAliveTimeout: limits.keepAliveMs,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    genReqId: () => uuidv7(),
+    genReqId: () => newUuid(),
     bodyLimit: BODY_LIMIT,
     clientErrorHandler: answerClientError,
     rewriteUrl: readableUrl,

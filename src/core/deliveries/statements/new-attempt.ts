@@ -1,5 +1,5 @@
 import { type Expression, sql as raw } from 'kysely'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../values/uuid.ts'
 import { type AttemptTrigger, LEASE_MS } from '../decisions/delivery.ts'
 import { openSecrets, type StoredSecret } from '../../endpoints/statements/secrets.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -51,7 +51,7 @@ export function newAttempt(
 ) {
   const read = openSecrets(stored, encryptionKeys)
   if ('unreadable' in read) return read
-  const attemptId = `att_${uuidv7()}`
+  const attemptId = `att_${newUuid()}`
   const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
   const row = { ...ids, trigger, endpoint_revision: revision }
   const beganAt = performance.now()

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../values/uuid.ts'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import type { PingOutcome } from '../../endpoints/decisions/endpoint.ts'
 import type { Environment } from '../../values/environment.ts'
@@ -21,7 +21,7 @@ type Send = (request: {
 /** Sends one signed request of type `endpoint.ping`. */
 export async function sendPing(to: Ping, send: Send): Promise<PingOutcome> {
   const { url, partnerId, environment, secrets } = to
-  const id = `ping_${uuidv7()}`
+  const id = `ping_${newUuid()}`
   const at = new Date()
   const body = serviceCallBody(PING_TYPE, at, { partner_id: partnerId, environment })
   const { ok, status, durationMs, errorCode, hint } = await send({

@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { type Command, InvalidArgumentError } from 'commander'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../values/uuid.ts'
 import {
   faultOfScoreGains,
   parseScoreGains,
@@ -65,7 +65,7 @@ export async function milestone(
   const { partner_id: partnerId, closed_at: closedAt } = await requireLead(context.sql, lead)
   if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed and accepts no more milestones.`)
   // a repeating milestone needs an id: sent as an update and as a signal, it counts once
-  const id = options.id ?? (milestones[name].once ? undefined : uuidv7())
+  const id = options.id ?? (milestones[name].once ? undefined : newUuid())
   const request = { name, ...(id && { id }), ...(gains && { event_payload: gains }) }
   const action = { action: 'milestone', partnerId, leadId: lead, detail: { name, id: id ?? null } }
   const { outcome, event_id: event } = await context.act(action, async () => {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely'
-import { v7 as uuidv7 } from 'uuid'
+import { epochMsOf, newUuid } from '../../values/uuid.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import type { WebhookFacts } from '../../deliveries/decisions/webhook-facts.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
@@ -18,11 +18,10 @@ const optionalColumns = raw.join(optionalFieldNames.map((name) => raw.ref(name))
 /** Makes the body of a delivery. */
 export type WebhookBody = (facts: WebhookFacts) => string
 
-export const newEventId = () => `evt_${uuidv7()}`
+export const newEventId = () => `evt_${newUuid()}`
 
 /** When the event was recorded, from the milliseconds at the beginning of its id: a lead's own clock may be ahead. */
-export const recordedAt = (eventId: string) =>
-  new Date(Number.parseInt(eventId.slice(4, 17).replace('-', ''), 16))
+export const recordedAt = (eventId: string) => new Date(epochMsOf(eventId.slice('evt_'.length)))
 
 /**
  * What a capability inserts with a new lead, in the lead's own statement: a part of its `with`, which selects from `key`.
