@@ -58,7 +58,7 @@ export async function mailBoth(
     if (!address) return 'no_address'
     const mailId = idFor(id, who)
     if (sent.has(mailId)) return 'sent'
-    const messageId = `<${mailId}@partner-referral-service>`
+    const messageId = mailer.messageId(mailId)
     const outcome = await mailer.send({ to: address, subject, text, messageId, about })
     if (outcome === 'sent') sent.add(mailId)
     return outcome

@@ -22,6 +22,8 @@ export interface MailSubject {
 }
 
 export interface Mailer {
+  /** The Message-ID of what has this id here: no other deployment uses it, though mails of both come to the same people. */
+  messageId: (id: string) => string
   /** Whether mails to an address leave this service at all. */
   mayMail: (address: string) => boolean
   /** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
@@ -30,6 +32,8 @@ export interface Mailer {
 
 interface MailSettings {
   environment: Environment
+  /** The deployment's id. */
+  deployment: string
   smtpUrl: string | undefined
   /** The server keeps every mail to itself. */
   isCatcher: boolean
@@ -38,14 +42,17 @@ interface MailSettings {
 }
 
 /** Sends over SMTP. A sandbox sends only to a catcher, or to `allowDomains` (`*` for all), never to real people. */
-export function createMailer({ environment, smtpUrl, isCatcher, from, allowDomains }: MailSettings): Mailer {
-  if (smtpUrl === undefined) return { mayMail: () => false, send: async () => 'not_allowed' }
+export function createMailer(settings: MailSettings): Mailer {
+  const { environment, deployment, smtpUrl, isCatcher, from, allowDomains } = settings
+  const messageId = (id: string) => `<${id}@${deployment}.partner-referral-service>`
+  if (smtpUrl === undefined) return { messageId, mayMail: () => false, send: async () => 'not_allowed' }
   const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 60_000 })
   const mayMail = (address: string) =>
     environment === 'production' ||
     isCatcher ||
     allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
   return {
+    messageId,
     mayMail,
     async send({ to, about: _, ...mail }) {
       if (!mayMail(to)) return 'not_allowed'

@@ -69,7 +69,7 @@ export function createOnboardingMails(dependencies: Dependencies) {
     if (recipient === undefined) return 'already_sent'
     const { partner_id: partnerId, email } = recipient
     const leaveOut = (outcome: 'not_allowed' | MailRefusal) => {
-      const mail = { messageId: messageIdOf(leadId), about: aboutOf(leadId, recipient) }
+      const mail = { messageId: mailer.messageId(idOf(leadId)), about: aboutOf(leadId, recipient) }
       log?.info(mailFields(mail, { outcome }), 'mail')
       return outcome
     }
@@ -98,7 +98,7 @@ export function createOnboardingMails(dependencies: Dependencies) {
   }
 
   const trySending = async (leadId: number, recipient: Recipient) =>
-    mailer.send(welcome(leadId, recipient, letterhead))
+    mailer.send({ ...welcome(leadId, recipient, letterhead), messageId: mailer.messageId(idOf(leadId)) })
 
   /** Sends it under the lease, and writes down what came of it. */
   async function deliver(
@@ -159,18 +159,21 @@ interface Recipient {
   request_id: string | null
 }
 
-const messageIdOf = (leadId: number) => `<onboarding-${leadId}@partner-referral-service>`
+const idOf = (leadId: number) => `onboarding-${leadId}`
 
 /** Whom the log names. */
 function aboutOf(leadId: number, { partner_id, request_id }: Recipient): MailSubject {
   return { partner_id, lead_id: leadId, ...(request_id !== null && { request_id }) }
 }
 
-function welcome(leadId: number, recipient: Recipient, { replyTo, footer }: Letterhead): Mail {
+function welcome(
+  leadId: number,
+  recipient: Recipient,
+  { replyTo, footer }: Letterhead,
+): Omit<Mail, 'messageId'> {
   return {
     to: recipient.email,
     subject: 'Your path to a mortgage starts here',
-    messageId: messageIdOf(leadId),
     about: aboutOf(leadId, recipient),
     ...(replyTo !== undefined && { replyTo }),
     text: [

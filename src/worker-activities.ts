@@ -9,6 +9,7 @@ import {
   createScoreActivities,
   createWaitingActivities,
 } from '../activities/index.ts'
+import type { Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
 import {
@@ -30,7 +31,6 @@ import { erasingMembers } from './capabilities/sandbox/erasure/worker.ts'
 import { forSandbox, populationGains } from './capabilities/sandbox/worker.ts'
 import { forRehearsals } from './capabilities/self-service/worker.ts'
 import type { Config } from './config.ts'
-import { mailerOf } from './worker-mailer.ts'
 import type { Sql } from './core/database/orm.ts'
 import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
 import { createDeliveryGate } from './core/deliveries/statements/gate.ts'
@@ -51,6 +51,7 @@ interface Options {
   referrals: Referrals
   startEndpoint: StartEndpoint
   sender: Sender
+  mailer: Mailer
   observe: WorkerObserver
   registry: Registry
 }
@@ -61,7 +62,7 @@ interface Options {
  * @returns `settled`, which resolves once nothing is under way that an activity began and did not wait for.
  */
 export function workerActivities(options: Options) {
-  const { config, log, sql, client, referrals, startEndpoint, observe } = options
+  const { config, log, sql, client, referrals, startEndpoint, mailer, observe } = options
   const { ENVIRONMENT: environment } = config
   const attempting = {
     sql,
@@ -73,7 +74,6 @@ export function workerActivities(options: Options) {
     log,
   }
   const firstAttempts = createFirstAttempts(attempting)
-  const mailer = mailerOf(config, { observe, log })
   const mailLimits = {
     perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
     perPartner: config.ONBOARDING_MAILS_PER_PARTNER,

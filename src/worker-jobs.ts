@@ -1,4 +1,5 @@
 import { dormancyTeller } from '../activities/closing/dormancy-mail.ts'
+import type { Mailer } from '../activities/mailer.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -29,7 +30,6 @@ import { sweep } from './core/temporal/sweep.ts'
 import { watchLoops, type WatchLoop } from './metrics/loops.ts'
 import type { WorkerObserver } from './metrics/worker.ts'
 import { retained } from './retained.ts'
-import { mailerOf } from './worker-mailer.ts'
 
 interface Options {
   config: Config<'worker'>
@@ -38,6 +38,7 @@ interface Options {
   client: Client
   referrals: Referrals
   startEndpoint: StartEndpoint
+  mailer: Mailer
   observe: WorkerObserver
   registry: Registry
   /** This worker's, and the tasks that fail on it. */
@@ -48,9 +49,9 @@ interface Options {
 
 /** What runs beside the workflows, until `signal` aborts. */
 export async function runJobs(given: Options): Promise<void> {
-  const { config, log, observe, registry } = given
+  const { config, log, registry } = given
   const options = { ...given, watchLoop: watchLoops(registry) }
-  const mailing = { mailer: mailerOf(config, { observe, log }), staffEmail: config.STAFF_EMAIL, log }
+  const mailing = { mailer: given.mailer, staffEmail: config.STAFF_EMAIL, log }
   const jobs: Promise<void>[] = [
     keepSwept(options),
     keepReconciled(options),

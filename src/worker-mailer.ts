@@ -7,10 +7,12 @@ import type { WorkerObserver } from './metrics/worker.ts'
 /** What a worker sends emails with. */
 export function mailerOf(
   config: Config<'worker'>,
+  deployment: string,
   told: { observe: Pick<WorkerObserver, 'mailed'>; log: Logger },
 ): Mailer {
   const mailer = createMailer({
     environment: config.ENVIRONMENT,
+    deployment,
     smtpUrl: config.SMTP_URL,
     isCatcher: config.SMTP_CATCHER,
     from: config.MAIL_FROM,

@@ -51,6 +51,7 @@ import { registerReadiness } from './metrics/readiness.ts'
 import { sdkLines } from './sdk-log.ts'
 import { type TemporalOutage, watchOutage } from './temporal-outage.ts'
 import { workerActivities } from './worker-activities.ts'
+import { mailerOf } from './worker-mailer.ts'
 import { runJobs } from './worker-jobs.ts'
 import { workerReadiness } from './worker-readiness.ts'
 import {
@@ -151,13 +152,14 @@ async function connectToServers({ config, temporal, log }: Settings) {
   ])
   const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
   await requireNamespace(client, guard)
-  return { connection, orm, poolUse, sql, client, guard }
+  return { connection, orm, poolUse, sql, client, guard, deploymentId }
 }
 
 type Servers = Awaited<ReturnType<typeof connectToServers>>
 
 /** What both activities and jobs use. */
-function createTools({ config, temporal, build, log }: Settings, { sql, client, poolUse }: Servers) {
+function createTools({ config, temporal, build, log }: Settings, servers: Servers) {
+  const { sql, client, poolUse, deploymentId } = servers
   const onCutOff = (facts: Record<string, unknown>) =>
     log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
   const { registry, observe } = createWorkerMetrics(log)
@@ -182,6 +184,7 @@ function createTools({ config, temporal, build, log }: Settings, { sql, client, 
       environment: config.ENVIRONMENT,
       allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
     }),
+    mailer: mailerOf(config, deploymentId, { observe, log }),
     registry,
     observe,
   }

@@ -45,6 +45,7 @@ describe('onboarding mails', () => {
       mailLimits: { perAddress: 3, perPartner: 1000, ...limits },
       mailer: createMailer({
         environment: 'sandbox',
+        deployment: 'test',
         smtpUrl: mailServer.url,
         isCatcher: true,
         from: 'us@example.com',

@@ -36,6 +36,7 @@ describe('telling a partner and staff of an endpoint', () => {
     mailServer = await startMailServer()
     const mailer = createMailer({
       environment: 'production',
+      deployment: 'test',
       isCatcher: false,
       smtpUrl: mailServer.url,
       from: 'service@service.example',

@@ -32,6 +32,7 @@ describe('an onboarding mail', () => {
   const toServer = (smtpUrl: string | undefined) =>
     createMailer({
       environment: 'sandbox',
+      deployment: 'test',
       smtpUrl,
       isCatcher: true,
       from: 'us@example.com',
@@ -86,7 +87,7 @@ describe('an onboarding mail', () => {
     await expect(worker.send(lead)).rejects.toMatchObject({ nextRetryDelay: 10_000 })
     await leasesEnd()
     expect(await worker.send(lead)).toBe('sent')
-    expect(messageIds()).toEqual([`<onboarding-${lead}@partner-referral-service>`])
+    expect(messageIds()).toEqual([`<onboarding-${lead}@test.partner-referral-service>`])
   })
 
   it('keeps its Message-ID if a worker that was thought dead has sent it too, and the lease of the other ends', async () => {
@@ -151,7 +152,7 @@ describe('an onboarding mail', () => {
     const lead = await newLead()
     const answering = Promise.withResolvers<void>()
     const send = async () => answering.promise.then(() => 'sent' as const)
-    const failing = startWorker({ mayMail: () => true, send })
+    const failing = startWorker({ messageId: String, mayMail: () => true, send })
     const first = failing.send(lead)
     first.catch(() => {})
     await until(async () => (await claimsOf(lead)).length === 1)

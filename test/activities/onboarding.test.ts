@@ -15,6 +15,7 @@ import { makeCertificate } from '../webhooks/certificate.ts'
 const MAIL = { to: 'bea@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
 const settings = {
   environment: 'sandbox',
+  deployment: 'test',
   from: 'us@example.com',
   isCatcher: false,
   allowDomains: [],
@@ -49,7 +50,10 @@ describe('the onboarding email', () => {
     mailServer.refusing = false
     expect([await send()(leadId), await send()(leadId)]).toEqual(['sent', 'already_sent'])
     expect(mailServer.mails).toEqual([
-      { to: LEAD.email, content: expect.stringContaining(`<onboarding-${leadId}@partner-referral-service>`) },
+      {
+        to: LEAD.email,
+        content: expect.stringContaining(`<onboarding-${leadId}@test.partner-referral-service>`),
+      },
     ])
   })
 

@@ -41,6 +41,7 @@ describe('telling partners that the record was restored', () => {
       onceRestored: [],
       mailer: createMailer({
         environment: 'production',
+        deployment: 'test',
         smtpUrl: mailServer.url,
         isCatcher: false,
         from: 'service@service.example',

@@ -28,6 +28,7 @@ describe('a lead’s welcome', () => {
     const { welcome, deliver, settled } = on.startProcess({ places: 1, waitMs })
     const mailer = createMailer({
       environment: 'sandbox',
+      deployment: 'test',
       smtpUrl: mailServer.url,
       isCatcher: true,
       from: 'service@service.example',

@@ -58,6 +58,7 @@ describe('a lead in which nothing happens', () => {
       tellOfDormancy: dormancyTeller({
         mailer: createMailer({
           environment: 'production',
+          deployment: 'test',
           smtpUrl: mails.url,
           isCatcher: false,
           from: 'us@example.com',

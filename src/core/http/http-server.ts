@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { validatorCompiler } from '@fastify/type-provider-zod'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
+import { withoutPort } from '../values/networks.ts'
 import { newUuid } from '../values/uuid.ts'
 import { answerClientError, answerConnect } from './client-errors.ts'
 import { readableUrl } from './paths.ts'
@@ -59,7 +61,11 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
     genReqId: () => newUuid(),
     bodyLimit: BODY_LIMIT,
     clientErrorHandler: answerClientError,
-    rewriteUrl: readableUrl,
+    rewriteUrl(request: IncomingMessage) {
+      // what Fastify calls first: by an address with its port, each connection would be somebody else
+      forgetPorts(request.headers)
+      return readableUrl(request)
+    },
     return503OnClosing: false,
     trustProxy: isProxy,
   }
@@ -76,4 +82,13 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
   // ignore an unknown Expect, as HTTP allows; Node would respond with an empty 417
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   return app
+}
+
+function forgetPorts(headers: IncomingHttpHeaders): void {
+  const forwarded = headers['x-forwarded-for']
+  if (typeof forwarded === 'string' && forwarded.includes(':'))
+    headers['x-forwarded-for'] = forwarded
+      .split(',')
+      .map((address) => withoutPort(address.trim()))
+      .join(', ')
 }

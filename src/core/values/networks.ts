@@ -28,6 +28,12 @@ export function networkOf(text: string): string {
   return network[1] === BITS[network[0].kind()] ? first : `${first}/${network[1]}`
 }
 
+/** An address without the port that some proxies add to it in X-Forwarded-For, as Azure’s Application Gateway does. */
+export function withoutPort(address: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+)|\[([\da-f:.]+)\]):\d+$/i.exec(address) ?? []
+  return ipv4 ?? ipv6 ?? address
+}
+
 const NEITHER = 'is neither an IP address nor a network such as 203.0.113.0/24'
 
 /**
