@@ -20,7 +20,7 @@ const NO_KEY =
 
 /** Staff may be the first to have a key that the processes lack, which could not read what it seals. */
 export const notYetInUse = (key: string) =>
-  `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See docs/operations.md, "Replace the encryption key".`
+  `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See docs/operations/keys.md, "Replace the encryption key".`
 
 /** Of a command; most use one. */
 const CONNECTIONS = 4

@@ -74,7 +74,8 @@ const idempotency = `# Idempotency
 
 Send an \`Idempotency-Key\` with ${listOf(keyedCalls.map((call) => `\`${call}\``))}, unique to each request. If you get no response, repeat the request with the same \
 key: within 24 hours you get the first response again, with the header \`Idempotent-Replayed\`, and nothing is done twice: no second lead is created, nor does the borrower get a second email. \
-The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`. Each call has keys of its own, and refusals are not remembered.
+The same key with another body gets 422 \`IDEMPOTENCY_CONFLICT\`. Each call has keys of its own, and refusals are not remembered. \
+In a sandbox, \`simulate-event\` takes a key, too: a repeated request records nothing twice.
 
 The response to a repeat has the same signing secret, unless it was replaced since: then you get 409 \`SECRET_REPLACED\`. Send the request with a new key.
 
@@ -190,8 +191,8 @@ ${endpointLimits.actions.everyMinutes} minutes, and as often certify a new URL. 
 \`RateLimit-Policy\` and \`RateLimit\` show the limits that a request counted against, as \
 [draft-ietf-httpapi-ratelimit-headers-10](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/10/) defines: \
 \`q\` times in \`w\` seconds, of which \`r\` are left, with more in \`t\` seconds. \`default\` is the rate of your requests, which each \
-process of the service counts for itself. \`erasures\`, \`endpoint-actions\`, \`endpoint-certifications\` and \`endpoint-changes\` are counted for all \
-of them.`
+process of the service counts for itself. \`erasures\`, \`closings\`, \`endpoint-actions\`, \`endpoint-certifications\` and \`endpoint-changes\`, and in a \
+sandbox \`resets\` and \`endpoint-rehearsals\`, are counted for all of them.`
 
 const changes = `# Versions
 
