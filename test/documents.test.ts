@@ -124,7 +124,7 @@ describe('docs/operations', () => {
     const [, section = ''] = sourceOf('docs/operations/bad-days.md').split('\n## Fix a worker\n')
     const [table = ''] = section.split('\n## ')
     const quoted = Array.from(table.matchAll(/^\| `([^`/]+)`/gm), ([, message = '']) => message)
-    expect(quoted).toHaveLength(12)
+    expect(quoted).toHaveLength(15)
     const parts = quoted.flatMap((message) => message.split('…').map((part) => part.trim())).filter(Boolean)
     expect(parts.filter((part) => !code.some((source) => source.includes(part)))).toEqual([])
   })

@@ -26,10 +26,10 @@ export const onboardingInbox: InboxSource = {
   find: async ({ sql }, limit) => {
     const unsent = await unsentOnboardingMails(sql, CLAIMS)
     const items = unsent.map(({ partner_id: partner, leads, since, example }) => ({
-      what: `Onboarding emails of partner ${partner} are not sent, that of lead ${example} for example: the mail server is away, or does not take the address. Read its log; for an address that does not exist, ask the partner, and close the lead if nobody can be reached.`,
+      what: `Onboarding emails of partner ${partner} are not sent, that of lead ${example} for example: the mail server is away, or does not take the address. Its log says which. Mails that it will take wait until then. For an address that does not exist, ask the partner; if nobody can be reached: ${command(`lead close ${example} --reason unreachable`)}, which cannot be undone.`,
       since,
       touches: { leads },
-      mend: command(`lead close ${example} --reason unreachable`),
+      mend: 'read the log of the mail server',
     }))
     return firstOf(items, limit)
   },

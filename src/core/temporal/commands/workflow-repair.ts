@@ -48,7 +48,7 @@ export async function preview({ client, sql, requireOwnNamespace }: StaffContext
 }
 
 const BUILD_HINT =
-  'Workflows on which the bad version has worked may fail at their next task only. To reset all of them: --build ID. A worker logs its build when it starts.'
+  'Workflows on which the bad version has worked may fail at their next task only. To reset all of them: --build ID. It is temporal_build in the worker’s line “worker is polling”.'
 
 /** Resets them. */
 export async function carryOut(context: StaffContext, { build }: Options = {}) {
