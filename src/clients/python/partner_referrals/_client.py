@@ -36,7 +36,8 @@ class Referrals:
         """
         `base_url` is for example `https://api.example.com/v1`. `webhook_secrets` is for `webhooks`: the endpoint's
         secret, and while it is rotated, the previous one too. `timeout` is for one attempt and `deadline` for a call
-        with all its attempts, both in seconds. `ssl_context` is for authorities that Python does not know.
+        with all its attempts, both in seconds; what a call waits for comes on top. `ssl_context` is for authorities that
+        Python does not know.
         """
         self.webhooks = Webhooks(secrets=webhook_secrets)
         self._use(Transport(api_key, base_url, timeout, deadline, ssl_context))

@@ -37,7 +37,7 @@ class Connections:
     def __init__(self, url: SplitResult, ssl_context: ssl.SSLContext | None) -> None:
         self._url = url
         self._ssl_context = ssl_context
-        # the last that was used is the first to be used again; append and pop are safe between threads
+        # the last that was used is the first to be used again; append, insert and pop are safe between threads
         self._free: list[Open] = []
         self._process = os.getpid()
 
@@ -72,15 +72,23 @@ class Connections:
             # a fork must not use the connections of its parent; to close them here leaves them open there
             self.close()
             self._process = os.getpid()
-        while (one := self._pop()) is not None:
+        one = self._pop_quiet(-1)
+        # the service ends first what was used longest ago, which may never be the next one to be used
+        if (oldest := self._pop_quiet(0)) is not None:
+            self._free.insert(0, oldest)
+        return one
+
+    def _pop_quiet(self, index: int) -> Open | None:
+        """Closes those before it, which the service has ended."""
+        while (one := self._pop(index)) is not None:
             if one.timed.is_quiet():
                 return one
             one.connection.close()
         return None
 
-    def _pop(self) -> Open | None:
+    def _pop(self, index: int = -1) -> Open | None:
         try:
-            return self._free.pop()
+            return self._free.pop(index)
         except IndexError:
             return None
 

@@ -38,6 +38,8 @@ class ReferralsError(Exception):
         """In seconds."""
         self.fields = fields
         """For `INVALID_PAYLOAD`: which fields were wrong."""
+        self.maybe_done = False
+        """An earlier attempt of this call got no clear answer, and may have been carried out."""
 
 
 class NoAnswerError(ReferralsError):

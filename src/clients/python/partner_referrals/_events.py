@@ -30,13 +30,11 @@ class Events:
         webhooks: bool | None = None,
     ) -> ListEventsResponse:
         """
-        One page of the feed, for those who keep their own loop. `wait` is in seconds. With `webhooks`, events have their
-        `webhook_body`, and `lead.closed` is among them.
+        One page of the feed, for those who keep their own loop. `wait` is in seconds, and comes on top of the timeout
+        and the deadline. With `webhooks`, events have their `webhook_body`, and `lead.closed` is among them.
         """
-        # the answer may take as long as it waits, and then as long as any
-        timeout = (wait or 0) + 10
         request = given(after=after, limit=limit, wait=wait, webhooks=webhooks)
-        return self._transport.call(LIST_EVENTS, request, timeout=timeout)
+        return self._transport.call(LIST_EVENTS, request, wait=wait or 0)
 
     def follow(self, *, after: str | None = None, stop: threading.Event | None = None) -> Iterator[FeedEvent]:
         """
@@ -44,15 +42,18 @@ class Events:
         the service and failures of the network. Store `event.place` after you have handled an event, and begin there
         again with `after`; `now` skips what there is.
 
-        `stop` ends it, within 25 seconds. What cannot pass by itself is raised: a refused key, and a `CursorLostError` if
-        the service lost the place; its `place` is where to go on.
+        Once `stop` is set, no event comes any more, and it ends: with the answer that it waits for, within 25 seconds, or
+        the client's `timeout` later if none comes. What cannot pass by itself is raised: a refused key, and a
+        `CursorLostError` if the service lost the place; its `place` is where to go on.
         """
         stop = stop or threading.Event()
         place = after
         attempt = 1
         while not stop.is_set():
             try:
-                page = self.page(after=place, limit=LIMIT, wait=WAIT)
+                # repeated here, where a stop ends the pause
+                request = given(after=place, limit=LIMIT, wait=WAIT)
+                page = self._transport.call(LIST_EVENTS, request, wait=WAIT, repeat=False)
             except ReferralsError as error:
                 # an outage ends some time, and the feed goes on where it was
                 if not is_worth_repeating(error, True):
@@ -63,5 +64,8 @@ class Events:
                 attempt += 1
                 continue
             attempt = 1
-            yield from page.data
+            for event in page.data:
+                if stop.is_set():
+                    return
+                yield event
             place = page.next

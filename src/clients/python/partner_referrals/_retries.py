@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ._errors import ReferralsError
 
+SHORTEST_WAIT = 0.1
+"""So that a `Retry-After` of 0 brings no hundreds of attempts a second."""
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 8.0
 
@@ -23,13 +25,19 @@ def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
     return error.status in (TEMPORARY if may_repeat else NOT_BEGUN)
 
 
+def leaves_open(error: ReferralsError) -> bool:
+    """Whether the request may have been carried out, though it was not answered so."""
+    return error.status is None or error.status == 408 or error.status >= 500
+
+
 def wait_of(attempt: int, error: ReferralsError, random: float) -> float:
     """
-    In seconds: what the API asks for; else twice the wait before, of which a random half is left out, so that many
-    clients don't come back at the same time. `attempt` is 1 after the first, `random` from 0 to 1.
+    In seconds: what the API asks for, but no less than `SHORTEST_WAIT`; else twice the wait before, of which a random
+    half is left out, so that many clients don't come back at the same time. `attempt` is 1 after the first, `random` from
+    0 to 1.
     """
     if error.retry_after is not None:
-        return error.retry_after
+        return max(SHORTEST_WAIT, error.retry_after)
     # the power of a long outage would be too large for a float
     longest = LONGEST_WAIT if attempt > 10 else min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
     return longest * (1 - random / 2)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ._calls import ADVANCE_CLOCK, RUN_SCENARIO, TEST_ENDPOINT
 from ._connections import Connections, Request
 from ._errors import NoAnswerError, ReferralsError, error_of
-from ._retries import is_worth_repeating, wait_of
+from ._retries import is_worth_repeating, leaves_open, wait_of
 from ._shapes import Call
 from ._wire import decode
 
@@ -56,24 +56,32 @@ class Transport:
         body: Mapping[str, object] | None = None,
         *,
         idempotency_key: str | None = None,
-        timeout: float | None = None,
+        wait: float = 0,
+        repeat: bool = True,
     ) -> Answer:
         """
+        `wait`: how long the API may wait before it answers, in seconds, beside what an answer may take. `repeat`: whether
+        an attempt that failed is made again; a caller that sees to it says no.
+
         Raises a `ReferralsError` if the API refused the call or failed until the deadline, and a `NoAnswerError` if no
         answer came until then.
         """
         request = self._request(call, body, idempotency_key)
-        ends = time.monotonic() + self.deadline
+        ends = time.monotonic() + self.deadline + wait
+        maybe_done = False
         attempt = 1
         while True:
-            limit = min(self._timeout if timeout is None else timeout, ends - time.monotonic())
+            limit = min(self._timeout + wait, ends - time.monotonic())
             try:
                 return self._attempt(call, request, max(0.001, limit))
             except ReferralsError as error:
-                wait = wait_of(attempt, error, random())
-                if not is_worth_repeating(error, call not in ONCE) or time.monotonic() + wait > ends:
+                error.maybe_done = maybe_done
+                pause = wait_of(attempt, error, random())
+                may_pass = repeat and is_worth_repeating(error, call not in ONCE)
+                if not may_pass or time.monotonic() + pause > ends:
                     raise
-            time.sleep(wait)
+                maybe_done = maybe_done or leaves_open(error)
+            time.sleep(pause)
             attempt += 1
 
     def _request(self, call: Call[Answer], body: Mapping[str, object] | None, key: str | None) -> Request:

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from unittest import TestCase
+from unittest import TestCase, mock
 
 from partner_referrals import (
     API_VERSION,
@@ -24,7 +24,7 @@ from partner_referrals import (
 )
 from partner_referrals.types import CreateLeadRequest
 
-from .scripted_api import ScriptedApi, answers, drips, dropped, failure
+from .scripted_api import ScriptedApi, Step, answers, drips, dropped, failure
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))
@@ -114,6 +114,29 @@ class Calls(TestCase):
         self.assertEqual((raised.exception.code, raised.exception.status), ("NO_ENDPOINT", 409))
         self.assertEqual(len(stays.requests), 1)
 
+    def test_see_that_a_certification_whose_answer_was_lost_has_ended_already(self) -> None:
+        none = answers(409, failure("NO_CANDIDATE"))
+        for open_end in (dropped, answers(408, failure("A_NEW_CODE"), NOW), answers(502, "Bad Gateway", NOW)):
+            # what is refused afterwards does not close it
+            lost = ScriptedApi(self, open_end, answers(429, failure("RATE_LIMITED"), NOW), none, certification("passed"))
+            found = lost.client().endpoint.certify(wait=True).certification
+            assert found is not None
+            self.assertEqual(found.state, "passed")
+            self.assertEqual([made.path for made in lost.requests[-2:]], ["/v1/certify-endpoint", "/v1/get-endpoint"])
+        # refused, so nothing was begun
+        refused = ScriptedApi(self, answers(429, failure("RATE_LIMITED"), NOW), none, certification("passed"))
+        with self.assertRaises(ReferralsError) as raised:
+            refused.client().endpoint.certify()
+        self.assertEqual((raised.exception.code, raised.exception.maybe_done), ("NO_CANDIDATE", False))
+
+    def test_wait_for_a_certification_within_one_deadline(self) -> None:
+        api = ScriptedApi(self, certification("running"), drips)
+        with mock.patch("partner_referrals._endpoint.PAUSE", 0.1):
+            # what is left of the deadline of 1 s
+            with self.assertRaisesRegex(NoAnswerError, r"^/get-endpoint: no answer within 0\.\d+ s$"):
+                api.client(deadline=1).endpoint.certify(wait=True)
+        self.assertEqual([made.path for made in api.requests], ["/v1/certify-endpoint", "/v1/get-endpoint"])
+
     def test_raise_errors_with_all_that_the_api_said(self) -> None:
         fields = [{"field": "email", "problem": "must be a valid email address"}]
         api = ScriptedApi(
@@ -160,6 +183,13 @@ class Calls(TestCase):
         self.assertLess(monotonic() - begun, 5)
         self.assertEqual(len(api.requests), 1)
 
+    def test_wait_for_events_beyond_what_an_attempt_may_take(self) -> None:
+        client = ScriptedApi(self, drips).client(timeout=0.03, deadline=0.03)
+        with self.assertRaisesRegex(NoAnswerError, r"within 0\.0\d* s$"):
+            client.events.page()
+        with self.assertRaisesRegex(NoAnswerError, r"within (1|0\.[5-9])"):
+            client.events.page(wait=1)
+
     def test_say_at_once_what_is_wrong_with_a_key_or_an_address(self) -> None:
         for key in ("sk_live_1", "prs_test_1\n", "prs_test_"):
             with self.assertRaisesRegex(ValueError, "^api_key must begin with prs_test_ or prs_live_"):
@@ -190,6 +220,10 @@ class Calls(TestCase):
         project = (ROOT / "src/clients/python/pyproject.toml").read_text("utf-8")
         self.assertEqual(API_VERSION, DOCUMENT["info"]["version"])
         self.assertIn(f'\nversion = "{API_VERSION}"\n', project)
+
+
+def certification(state: str) -> Step:
+    return answers(200, {"success": True, "data": {"certification": {"state": state}}})
 
 
 def call_with_everything(method: Any) -> None:

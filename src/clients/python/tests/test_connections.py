@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import threading
 import unittest
@@ -41,6 +42,33 @@ class Connections(TestCase):
             client.ping()
             self.assertTrue(ended.wait(10))
             ended.clear()
+
+    def test_that_the_service_has_ended_are_closed_though_another_one_is_used(self) -> None:
+        all_at_once = threading.Barrier(3)
+        opened: dict[tuple[str, int], socket.socket] = {}
+
+        def keeps(handler: BaseHTTPRequestHandler) -> None:
+            if handler.client_address not in opened:
+                # the handler closes its own
+                opened[handler.client_address] = handler.connection.dup()
+                self.addCleanup(opened[handler.client_address].close)
+                all_at_once.wait(10)
+            PONG(handler)
+
+        api = ScriptedApi(self, keeps)
+        client = api.client()
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(lambda _: client.ping(), range(3)))
+        client.ping()
+        used = api.requests[-1].connection
+        unused = [each for address, each in opened.items() if address != used]
+        for each in unused:
+            each.shutdown(socket.SHUT_WR)
+        client.ping()
+        for each in unused:
+            self.assertEqual(select.select([each], [], [], 10)[0], [each], "the client has not closed it")
+        client.ping()
+        self.assertEqual([made.connection for made in api.requests[3:]], [used] * 3)
 
     def test_are_new_for_what_must_not_be_repeated(self) -> None:
         api = ScriptedApi(self, PONG, CLOCK)

@@ -9,9 +9,7 @@ from partner_referrals import AuthFailedError, CursorLostError
 
 from .scripted_api import ScriptedApi, answers, failure
 
-DEADLINE = 0.9
-outage = answers(503, failure("SERVICE_UNAVAILABLE"), {"retry-after": "1"})
-"""Longer than the deadline of a call."""
+outage = answers(503, failure("SERVICE_UNAVAILABLE"), {"retry-after": "0"})
 
 
 def event(number: int, name: str = "contract_signed") -> dict[str, Any]:
@@ -40,7 +38,7 @@ class Follow(TestCase):
             outage,
             page(event(3, "home_bought")),
         )
-        events = api.client(deadline=DEADLINE).events.follow(after="c0")
+        events = api.client().events.follow(after="c0")
         with self.assertLogs("partner_referrals", "WARNING") as logs:
             got = [next(events) for _ in range(3)]
         self.assertEqual([each.place for each in got], ["c1", "c2", "c3"])
@@ -48,18 +46,42 @@ class Follow(TestCase):
         self.assertEqual([made.body["after"] for made in api.requests], ["c0", "c2", "c2"])
         self.assertEqual(len(logs.output), 1)
 
-    def test_ends_when_it_is_told_to(self) -> None:
+    def test_does_not_take_a_quiet_feed_for_an_outage(self) -> None:
+        def quiet_first(handler: BaseHTTPRequestHandler) -> None:
+            threading.Event().wait(0.4)
+            page(event(1))(handler)
+
+        api = ScriptedApi(self, quiet_first, page(event(2)))
+        with self.assertNoLogs("partner_referrals", "WARNING"):
+            # less than the feed is quiet
+            got = next(api.client(timeout=0.1, deadline=0.1).events.follow())
+        self.assertEqual(got.place, "c1")
+        self.assertEqual(len(api.requests), 1)
+
+    def test_ends_between_two_attempts_when_it_is_told_to(self) -> None:
         stop = threading.Event()
 
         def stops(handler: BaseHTTPRequestHandler) -> None:
             stop.set()
             outage(handler)
 
-        api = ScriptedApi(self, page(event(1)), stops)
+        # without a stop there would be more
+        api = ScriptedApi(self, page(event(1)), stops, page(event(2)))
         with self.assertLogs("partner_referrals", "WARNING"):
-            got = list(api.client(deadline=DEADLINE).events.follow(stop=stop))
+            got = list(api.client().events.follow(stop=stop))
         self.assertEqual(len(got), 1)
         self.assertEqual(len(api.requests), 2)
+
+    def test_ends_within_a_page_when_it_is_told_to(self) -> None:
+        stop = threading.Event()
+        api = ScriptedApi(self, page(event(1), event(2), event(3)))
+        places = []
+        for each in api.client().events.follow(stop=stop):
+            places.append(each.place)
+            if len(places) == 2:
+                stop.set()
+        self.assertEqual(places, ["c1", "c2"])
+        self.assertEqual(len(api.requests), 1)
 
     def test_raises_what_cannot_pass(self) -> None:
         refused = ScriptedApi(self, answers(401, failure("AUTH_FAILED")))

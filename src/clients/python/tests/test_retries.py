@@ -43,6 +43,10 @@ class Retries(TestCase):
         self.assertEqual(wait_of(3, error(503), 1), 1)
         self.assertEqual(wait_of(3, error(429, 900), 1), 900)
 
+    def test_wait_a_little_if_they_need_not_wait(self) -> None:
+        for attempt in (1, 2, 10_000):
+            self.assertEqual(wait_of(attempt, error(503, 0), 1), 0.1)
+
     def test_read_seconds_and_nothing_else(self) -> None:
         for header, seconds in {"0": 0, " 7 ": 7, "-1": None, "1.5": None, "٣": None, "9" * 10: None, "": None}.items():
             self.assertEqual(read_retry_after(header), seconds)
