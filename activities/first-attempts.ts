@@ -49,7 +49,10 @@ export function createFirstAttempts(
           )
           return {}
         })
-        .finally(() => underWay.delete(key))
+        .finally(() => {
+          // a later attempt may have begun, once this one's lease was over
+          if (underWay.get(key) === making) underWay.delete(key)
+        })
       underWay.set(key, making)
       return inTime(making, {})
     },

@@ -5,10 +5,8 @@ import {
 } from '../src/core/deliveries/statements/replays.ts'
 import { requestAttempt } from '../src/core/deliveries/statements/resend.ts'
 import { resendPage } from '../src/core/deliveries/statements/resend-marks.ts'
-import { finishDraining } from '../src/core/endpoints/statements/draining.ts'
 import { reviewEndpoint, setNextProbe } from '../src/core/endpoints/statements/review.ts'
 import { clockActivities } from './sandbox/advance-clock.ts'
-import { again } from './again.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { closingActivities } from './closing/closings.ts'
@@ -20,6 +18,7 @@ import { notifyActivity } from './notify.ts'
 import { dateActivities } from './sandbox/pass-dates.ts'
 import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
+import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { populationActivities } from './sandbox/population.ts'
 import { rehearsalActivities } from './self-service/rehearse.ts'
@@ -116,9 +115,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
     setNextProbe: async (endpointId: number, since: string, atMs: number) =>
       setNextProbe(sql, endpointId, since, new Date(atMs)),
-    async finishDraining(endpointId: number, since: string) {
-      if (!(await finishDraining(sql, endpointId, since))) throw again('webhooks from before are still due')
-    },
+    finishDraining: finishDrainingActivity(dependencies),
 
     listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
     listResends: async (partnerId: number) => resendPage(sql, partnerId, PAGE),

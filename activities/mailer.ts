@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { createTransport } from 'nodemailer'
+import { again } from './again.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 
 export interface Mail {
@@ -61,6 +62,28 @@ export function createMailer(settings: MailSettings): Mailer {
     },
   }
 }
+
+/**
+ * Sends at most so many mails at a time, and has the rest tried again: a mail server that takes connections and does not
+ * answer leaves places to everything else.
+ */
+export function fewAtATime(mailer: Mailer, most: number): Mailer {
+  let under = 0
+  return {
+    ...mailer,
+    async send(mail) {
+      if (under >= most) throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
+      under += 1
+      try {
+        return await mailer.send(mail)
+      } finally {
+        under -= 1
+      }
+    },
+  }
+}
+
+const AGAIN_MS = 20_000
 
 interface SmtpError extends Error {
   responseCode?: number

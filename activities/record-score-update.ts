@@ -1,5 +1,6 @@
 import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
 import type { KnownRecord, Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
+import { isClosed } from '../src/core/leads/statements/closing.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */
@@ -27,7 +28,9 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
     leadId: number,
     { period, dedupeKey, settled, known }: ScoreUpdate,
   ): Promise<Recording | null> => {
-    const gains = await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled, known)
+    // one that waits for its webhooks takes no more: nobody is to be asked about it
+    const isOver = await isClosed(recording.sql, leadId)
+    const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
+    return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled, known)
   }
 }

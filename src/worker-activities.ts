@@ -9,7 +9,7 @@ import {
   createScoreActivities,
   createWaitingActivities,
 } from '../activities/index.ts'
-import type { Mailer } from '../activities/mailer.ts'
+import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
 import {
@@ -116,7 +116,8 @@ export function workerActivities(options: Options) {
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
     scoreProvider,
-    mailer,
+    // those to borrowers have places of their own
+    mailer: fewAtATime(mailer, mostAtATime),
     onboardingMails,
     onceRestored,
     // by room

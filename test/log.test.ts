@@ -168,7 +168,9 @@ describe('the log of the API and the worker', () => {
         outcome: 'sent',
       },
     })
-    expect(mail.mails.map(({ content }) => content).join('')).toContain(`<${byName.get('mail')?.message_id}>`)
+    expect(mail.mails.map(({ content }) => content).join('')).toContain(
+      `<${String(byName.get('mail')?.message_id)}>`,
+    )
   })
 
   it('has the id of simulate-event in the lines of the milestones that it records, and of their attempts', async () => {

@@ -44,6 +44,8 @@ interface Memory extends Carried {
   looks: number
   probeNow: boolean
   mailing: boolean
+  /** Emails came to be sent while others were. */
+  mailAgain: boolean
 }
 
 /**
@@ -55,7 +57,15 @@ export async function endpoint(
   pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
   carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { since: '', leadId: 0 } },
 ): Promise<void> {
-  const memory = setup({ ...carried, endpointId, pace, looks: 0, probeNow: false, mailing: false })
+  const memory = setup({
+    ...carried,
+    endpointId,
+    pace,
+    looks: 0,
+    probeNow: false,
+    mailing: false,
+    mailAgain: false,
+  })
   for (;;) {
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
@@ -139,8 +149,10 @@ async function drain(memory: Memory): Promise<void> {
  */
 async function wakeAll(memory: Memory): Promise<boolean> {
   for (let full = 0; !workflowInfo().continueAsNewSuggested;) {
-    const leads = await wakeLeads(memory.endpointId, memory.woken)
+    const leads = await wakeLeads(memory.endpointId, memory.woken, full)
     if (leads === null) return false
+    // the rounds wait for the draining, which may take hours
+    if (leads.unsent > 0) void mail(memory)
     const { since, leadId, count, isLast } = leads
     memory.woken = { since, leadId }
     if (isLast) return true
@@ -152,10 +164,15 @@ async function wakeAll(memory: Memory): Promise<boolean> {
 
 /** Sends emails concurrently: a mail server that is down delays no webhook. */
 async function mail(memory: Memory): Promise<void> {
-  if (memory.mailing) return
-  memory.mailing = true
+  if (memory.mailing) {
+    memory.mailAgain = true
+    return
+  }
+  Object.assign(memory, { mailing: true, mailAgain: false })
   try {
     await notify(memory.endpointId)
+    // another round finds them
+    if (memory.mailAgain) memory.looks += 1
   } catch {
     // stale by now; the record shows that it was not sent
   } finally {

@@ -24,6 +24,8 @@ export interface Carried {
   names: Record<number, WebhookName>
   /** An operator wants the open webhook to be tried now. */
   asked: boolean
+  /** Read the record again: it was changed there. */
+  recordChanged: boolean
 }
 
 /** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
@@ -31,8 +33,6 @@ export interface Journey extends Carried {
   /** Whether it is closing is a phase: see `stateOf`. */
   state: Omit<ReferralState, 'closing'>
   phases: Phases
-  /** Read the record again: it was changed there. */
-  recordChanged: boolean
   wakes: number
   /** Messages of this run, against the server's limits for one run. */
   messages: number
@@ -59,11 +59,11 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     notes: [],
     names: state.next === 1 ? { 1: 'lead_received' } : {},
     asked: false,
+    recordChanged: false,
     ...carried,
     // started by a version that did not know of it
     state: { ...state, failure: state.failure ?? null },
     phases: beginPhases({ closing }),
-    recordChanged: false,
     wakes: 0,
     messages: 0,
     awaited: new Map(),
@@ -74,8 +74,9 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
 }
 
 export function carriedOf(journey: Journey): Carried {
-  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked } = journey
-  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked }
+  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked, recordChanged } =
+    journey
+  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked, recordChanged }
 }
 
 /** The state as the next run, activities and queries know it. */

@@ -177,7 +177,7 @@ describe('delivering a webhook', () => {
       .updateTable('endpoints')
       .set({ failing_since: raw<Date>`now() - interval '72 hours'` })
       .execute()
-    await sql.updateTable('deliveries').set({ failures: 1 }).where('lead_id', '=', leadId).execute()
+    await sql.updateTable('deliveries').set({ failures: 3 }).where('lead_id', '=', leadId).execute()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
     expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
   })
@@ -211,6 +211,19 @@ describe('delivering a webhook', () => {
       generation: 1,
     })
     expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
+  })
+
+  it('goes on when the endpoint began to fail with the last attempt but one, and has taken nothing since', async () => {
+    answering(500)
+    for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
+      // it took another webhook just before
+      if (failure === RETRY_DELAYS_MS.length - 1)
+        await sql.updateTable('endpoints').set({ failing_since: null }).execute()
+      await refusal()
+      await makeDue()
+    }
+    expect((await refusal()).message).toBe(`failure ${RETRY_DELAYS_MS.length}: the endpoint answered 500`)
+    expect((await delivery()).state).toBe('pending')
   })
 
   it('gives up, one attempt later, what was already beyond the schedule when a shorter one was deployed', async () => {

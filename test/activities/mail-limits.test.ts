@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { addressHashes } from '../../src/core/sealing/address-hash.ts'
-import { createMailer } from '../../activities/mailer.ts'
+import { createMailer, fewAtATime } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import type { MailLimits } from '../../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
@@ -14,6 +14,20 @@ import { openDatabase } from '../support/open-database.ts'
 
 const KEY = Buffer.alloc(32, 7)
 const HOUR_MS = 3_600_000
+
+describe('other mails', () => {
+  it('are a few at a time, and the rest are tried again', async () => {
+    const answered = Promise.withResolvers<'sent'>()
+    const server = { messageId: String, mayMail: () => true, send: async () => answered.promise }
+    const mailer = fewAtATime(server, 2)
+    const mail = { to: 'staff@example.com', subject: 'One', text: 'One', messageId: 'one' }
+    const sending = [mailer.send(mail), mailer.send(mail)]
+    await expect(mailer.send(mail)).rejects.toMatchObject({ type: 'Again' })
+    answered.resolve('sent')
+    expect(await Promise.all(sending)).toEqual(['sent', 'sent'])
+    expect(await mailer.send(mail)).toBe('sent')
+  })
+})
 
 describe('onboarding mails', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>

@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
+import { sql as raw } from 'kysely'
+import { finishDrainingActivity } from '../../activities/finish-draining.ts'
 import { wakeLeadsActivity } from '../../activities/wake-leads.ts'
 import { findDraining } from '../../src/core/endpoints/statements/draining.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import type { WakeProgress } from '../../src/core/endpoints/decisions/draining.ts'
+import { oweNotice } from '../../src/core/endpoints/statements/notices.ts'
+import { createLogger } from '../../src/logger.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 const LEADS = 8
@@ -15,6 +19,8 @@ describe('waking the leads of an endpoint that works again', () => {
   let sql: Sql
   const leadIds: number[] = []
   const woken: number[] = []
+  const logged: string[] = []
+  let refused: number | undefined
 
   let on: Awaited<ReturnType<typeof prepareDelivering>>
 
@@ -31,15 +37,17 @@ describe('waking the leads of an endpoint that works again', () => {
     endpointId = row.id
     since = (await findDraining(sql, endpointId))?.since ?? ''
     const signal = async (leadId: number) => {
+      if (leadId === refused) throw new Error('its history is full')
       woken.push(leadId)
       return true
     }
-    wakeLeads = wakeLeadsActivity({ sql, wakeLead: signal })
+    const log = createLogger('info', 'worker', { destination: { write: (line) => void logged.push(line) } })
+    wakeLeads = wakeLeadsActivity({ sql, wakeLead: signal, log })
   })
 
-  const run = async (progress: WakeProgress) => {
+  const run = async (progress: WakeProgress, full = 0) => {
     woken.length = 0
-    return new MockActivityEnvironment().run(wakeLeads, endpointId, progress)
+    return new MockActivityEnvironment().run(wakeLeads, endpointId, progress, full)
   }
 
   it('wakes as many as there is room for, in the order of their ids', async () => {
@@ -48,14 +56,23 @@ describe('waking the leads of an endpoint that works again', () => {
       leadId: leadIds[4],
       count: 5,
       isLast: false,
+      unsent: 0,
     })
     expect(woken).toEqual(leadIds.slice(0, 5))
   })
 
   it('goes on where it was, and says when none is left', async () => {
-    const last = { since, leadId: leadIds.at(-1), count: LEADS - 5, isLast: true }
+    const last = { since, leadId: leadIds.at(-1), count: LEADS - 5, isLast: true, unsent: 0 }
     expect(await run({ since, leadId: leadIds[4]! })).toEqual(last)
     expect(woken).toEqual(leadIds.slice(5))
+  })
+
+  it('wakes the others though one cannot be woken, and says which', async () => {
+    refused = leadIds[1]
+    expect(await run({ since: '', leadId: 0 })).toMatchObject({ leadId: leadIds[4], count: 5 })
+    refused = undefined
+    expect(woken).toEqual(leadIds.slice(0, 5).filter((id) => id !== leadIds[1]))
+    expect(logged).toEqual([expect.stringContaining(`"lead_id":${leadIds[1]}`)])
   })
 
   it('begins anew when the endpoint was resumed again since', async () => {
@@ -111,8 +128,31 @@ describe('waking the leads of an endpoint that works again', () => {
   it('wakes none while the endpoint has half of its requests in flight, and does not wait for them', async () => {
     const lease = { lease: 'one', leased_until: new Date(Date.now() + 60_000) }
     await sql.updateTable('deliveries').set(lease).where('lead_id', 'in', leadIds.slice(0, 5)).execute()
-    const none = { since, leadId: leadIds[2], count: 0, isLast: false }
+    const none = { since, leadId: leadIds[2], count: 0, isLast: false, unsent: 0 }
     expect(await run({ since, leadId: leadIds[2]! })).toEqual(none)
+    expect(await run({ since, leadId: leadIds[2]! }, 5)).toEqual(none)
     expect(woken).toEqual([])
+  })
+
+  it('wakes one all the same once there was no room for long: live traffic may take it for ever', async () => {
+    expect(await run({ since, leadId: leadIds[2]! }, 6)).toMatchObject({ leadId: leadIds[3], count: 1 })
+    expect(woken).toEqual([leadIds[3]])
+  })
+
+  it('says that there are emails to be sent', async () => {
+    await sql.transaction().execute((trx) => oweNotice(trx, on.partnerId, 'failing'))
+    expect(await run({ since: '', leadId: 0 })).toMatchObject({ unsent: 1 })
+    // so that all of them are from before
+    const row = await sql
+      .updateTable('endpoints')
+      .set({ since: raw<Date>`now() + interval '1 hour'` })
+      .returning(raw<string>`since::text`.as('since'))
+      .executeTakeFirstOrThrow()
+    const finish = (attempt: number) =>
+      new MockActivityEnvironment({ attempt }).run(finishDrainingActivity({ sql }), endpointId, row.since)
+    await expect(finish(13)).rejects.toMatchObject({ type: 'Again' })
+    expect(await finish(14)).toBeUndefined()
+    await sql.deleteFrom('notices').execute()
+    await expect(finish(14)).rejects.toMatchObject({ type: 'Again' })
   })
 })

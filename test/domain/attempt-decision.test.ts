@@ -151,6 +151,18 @@ describe('the next attempt of a delivery', () => {
       { delivery: EARLY, endpoint: { pacedUntil: seconds(0.5) } },
       { kind: 'wait', why: 'busy', forMs: 1000 },
     ],
+    [
+      'does not wait for a clock that was ahead when the endpoint was left alone',
+      'scheduled',
+      { endpoint: { blockedUntil: seconds(86_400) } },
+      SEND,
+    ],
+    [
+      'does not wait for a clock that was ahead when the endpoint was paced',
+      'scheduled',
+      { endpoint: { pacedUntil: seconds(86_400) } },
+      SEND,
+    ],
     ['has its second at a paced endpoint', 'scheduled', { endpoint: { pacedUntil: seconds(0) } }, SEND],
     ['is the tenth in flight', 'scheduled', { endpoint: { inFlight: 9 } }, SEND],
     [

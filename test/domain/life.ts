@@ -143,7 +143,7 @@ export class Life {
       Object.assign(delivery, {
         failures,
         nextAttemptAt,
-        ...(isMade && { lastButOneAt: delivery.lastButOneAt ?? attempt.startedAt }),
+        ...(isMade && { lastButOneAt: delivery.lastButOneAt ?? this.now }),
       })
       if (isGivenUp) this.settle(delivery, 'given_up')
     }

@@ -117,7 +117,7 @@ describe('a failed attempt', () => {
     ['410 at the first failure', { request: { status: 410 } }, 'gone'],
     [
       '72 hours without a success',
-      { attempt: { failures: 1 }, endpoint: { failingSince: hoursAgo(72) } },
+      { attempt: { failures: 3 }, endpoint: { failingSince: hoursAgo(72) } },
       'failing',
     ],
     [
@@ -137,12 +137,16 @@ describe('a failed attempt', () => {
 
   test('a minute before 72 hours does not pause', () => {
     const failing = { failingSince: hoursAgo(72 - 1 / 60) }
-    expect(decide({ attempt: { failures: 1 }, endpoint: failing }).end).toBe('failed')
+    expect(decide({ attempt: { failures: 3 }, endpoint: failing }).end).toBe('failed')
   })
 
-  test('that is a webhook’s first does not pause: what failed before may be gone, and nothing tried since', () => {
-    expect(decide({ endpoint: { failingSince: hoursAgo(200) } }).end).toBe('failed')
-  })
+  test.each([0, 1, 2])(
+    'of a webhook that failed %i times does not pause: what failed before may be gone, and nothing tried since',
+    (failures) => {
+      const failing = { failingSince: hoursAgo(200) }
+      expect(decide({ attempt: { failures }, endpoint: failing }).end).toBe('failed')
+    },
+  )
 
   test.each<[string, Change, string]>([
     ['the last, of an endpoint that works', { attempt: last }, 'given_up'],
@@ -166,6 +170,11 @@ describe('a failed attempt', () => {
     [
       'the last goes on when nothing got through since',
       { attempt: last, endpoint: { failingSince: hoursAgo(25) } },
+      'failed',
+    ],
+    [
+      'the last goes on when nothing got through since the last but one, with which the endpoint began to fail',
+      { attempt: last, endpoint: { failingSince: last.lastButOneAt } },
       'failed',
     ],
     [

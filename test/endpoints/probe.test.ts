@@ -153,6 +153,54 @@ describe('a paused endpoint', () => {
     expect(await until(async () => (await waits(own)).find((wait) => wait > LONGEST_MS))).toBe(HOUR_MS)
   })
 
+  it('is told of while another email is being sent, once that is', async () => {
+    const taken = Promise.withResolvers<void>()
+    mailServer.answering = taken.promise
+    const other = await service.addPartner()
+    const partners = service.sql.updateTable('partners').where('id', '=', other.id)
+    await partners.set({ contact_email: 'busy@example.com' }).execute()
+    const own = endpointOf(service, other)
+    const subjects = () =>
+      mailServer.mails
+        .filter(({ to }) => to === 'busy@example.com')
+        .map(({ content }) => /^Subject: Webhook endpoint (is \w+)/m.exec(content)?.[1])
+    await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
+    await createEndpointStarter(service.client)((await own.row()).id)
+    await until(async () => subjects().length === 1)
+    await pauseEndpoint(service.sql, other.id)
+    await createEndpointStarter(service.client)((await own.row()).id)
+    // it has looked
+    const { sql } = service
+    const owed = () => sql.selectFrom('notices').select('kind').where('partner_id', '=', other.id).execute()
+    await until(async () => (await owed()).length === 2)
+    taken.resolve()
+    await until(async () => subjects().length === 2)
+    expect(subjects()).toEqual(['is failing', 'is paused'])
+  })
+
+  it('is told of while it drains', async () => {
+    const other = await service.addPartner()
+    const partners = service.sql.updateTable('partners').where('id', '=', other.id)
+    await partners.set({ contact_email: 'draining@example.com' }).execute()
+    const own = endpointOf(service, other)
+    // as many requests are in flight as leave no room
+    for (let count = 0; count < 5; count += 1) {
+      const lead = await leadsOf(service, other).commit()
+      const lease = { lease: `att_${lead}`, leased_until: new Date(Date.now() + HOUR_MS) }
+      await service.sql.updateTable('deliveries').set(lease).where('lead_id', '=', lead).execute()
+    }
+    await service.sql
+      .updateTable('endpoints')
+      .set({ state: 'draining', paused_by: null, reason: null })
+      .where('partner_id', '=', other.id)
+      .execute()
+    await createEndpointStarter(service.client)((await own.row()).id)
+    await until(async () => (await (await own.workflow()).describe()).historyLength > 12)
+    await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
+    await until(async () => mailServer.mails.some(({ to }) => to === 'draining@example.com'))
+    expect((await own.row()).state).toBe('draining')
+  })
+
   it('is not probed when staff paused it', async () => {
     await pauseEndpoint(service.sql, partner.id)
     const before = await endpoint.probes()

@@ -3,6 +3,7 @@ import { createFirstAttempts } from '../../activities/first-attempts.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
+import { recordScoreUpdateActivity, type ScoreProvider } from '../../activities/record-score-update.ts'
 import { welcomeActivities } from '../../activities/welcome.ts'
 import { createDeliveryGate } from '../../src/core/deliveries/statements/gate.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
@@ -63,6 +64,14 @@ export async function prepareDelivering() {
         environment: 'sandbox',
         firstAttempts,
       }),
+      score: (scoreProvider: ScoreProvider) =>
+        recordScoreUpdateActivity({
+          ...attempting,
+          webhookBody: toBody,
+          environment: 'sandbox',
+          firstAttempts,
+          scoreProvider,
+        }),
       welcome: (mailer: Mailer) => {
         const mailLimits = { perAddress: 0, perPartner: 0 }
         const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer, mailLimits })

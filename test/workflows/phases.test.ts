@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from '@jest/globals'
+import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
+import { beginJourney, carriedOf } from '../../workflows/journey.ts'
 import { beginPhases, enter, type Phases } from '../../workflows/phases.ts'
 
 // any part will do for the compiler
@@ -52,4 +54,32 @@ describe('the phases of a lead’s workflow', () => {
     const others = { record: 'known', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
     expect(beginPhases({ closing })).toEqual({ lead, ...others })
   })
+})
+
+describe('a lead’s next run', () => {
+  const STATE: ReferralState = {
+    leadId: 1,
+    partnerId: 1,
+    generation: 1,
+    seen: ['lead_received'],
+    lastEvent: 'lead_received',
+    lastEventAt: 0,
+    anchor: null,
+    period: 1,
+    offset: 0,
+    next: 2,
+    last: 1,
+    endsAt: null,
+    failure: null,
+    closing: false,
+  }
+
+  it.each([true, false])(
+    'reads the record again if this one was told to and has not: %p',
+    (recordChanged) => {
+      const journey = beginJourney(STATE)
+      journey.recordChanged = recordChanged
+      expect(beginJourney(STATE, carriedOf(journey)).recordChanged).toBe(recordChanged)
+    },
+  )
 })

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import type { ReferralView } from '../../workflows/messages.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { reconcile, refreshOverdue, restartEnded } from '../../src/core/leads/workflows/reconcile.ts'
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { breakLead } from '../support/broken-lead.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -156,6 +158,19 @@ describe('the record, against the workflows that run', () => {
     await arrived(leadId, 3)
     expect((await reconcile(service)).refreshed).toContain(young)
     await arrived(young, 3)
+  })
+
+  it('sends what is overdue though its workflow waits for a resume that it was told of before', async () => {
+    const { sql } = service
+    const leadId = await started()
+    await putEndpoints(sql, 'paused')
+    await service.referrals.signal(leadId, 'contract_signed')
+    await until(async () => (await handleOf(leadId).query<ReferralView>('state')).held)
+    await putEndpoints(sql, 'active')
+    const overdue = { next_attempt_at: raw<Date>`now() - interval '3 minutes'` }
+    await sql.updateTable('deliveries').set(overdue).where('lead_id', '=', leadId).execute()
+    expect(await refreshOverdue(service)).toEqual([leadId])
+    await arrived(leadId, 2)
   })
 
   it('starts every other lead though one cannot be started, and says which', async () => {

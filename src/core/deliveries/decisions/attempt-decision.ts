@@ -8,7 +8,7 @@ import {
   REQUEST_LIMIT_MS,
 } from './delivery.ts'
 import type { EndpointPauser } from '../../endpoints/decisions/endpoint.ts'
-import { attemptDelayMs, withJitter } from './retry-schedule.ts'
+import { attemptDelayMs, BREAK_MS, withJitter } from './retry-schedule.ts'
 
 const SECOND_MS = 1000
 const LONGEST_STAND_BACK_MS = 5 * 60 * SECOND_MS
@@ -83,8 +83,7 @@ export function decideAttempt(
   const forMs = delivery.nextAttemptAt.getTime() - now.getTime()
   const isAsked = isScheduled && forMs > 0 && delivery.resendRequestedAt !== null
   if (isScheduled && forMs > 0 && !isAsked) return { kind: 'wait', why: 'not_due', forMs }
-  if (isAhead(endpoint.pacedUntil, now))
-    return { kind: 'wait', why: 'busy', forMs: pacedMs(endpoint, random) }
+  if (isPaced(endpoint, now)) return { kind: 'wait', why: 'busy', forMs: pacedMs(endpoint, random) }
   const called = isAsked ? { ...endpoint, blockedUntil: null } : endpoint
   if (isBusy(called, now)) return { kind: 'wait', why: 'busy', forMs: standBackMs(endpoint, now, random) }
   if (countsAsFailure(delivery)) {
@@ -114,20 +113,29 @@ function isHeld({ pausedBy }: EndpointFacts, trigger: AttemptTrigger): boolean {
 }
 
 /** The circuit breaker is open, or as many requests are in flight as the cap allows. */
-function isBusy({ blockedUntil, inFlight }: EndpointFacts, now: Date): boolean {
-  return isAhead(blockedUntil, now) || inFlight >= ENDPOINT_CAP
+function isBusy(endpoint: EndpointFacts, now: Date): boolean {
+  return isBroken(endpoint, now) || endpoint.inFlight >= ENDPOINT_CAP
+}
+
+const isBroken = ({ blockedUntil }: EndpointFacts, now: Date) => isSoon(blockedUntil, now, BREAK_MS)
+
+const isPaced = ({ pacedUntil }: EndpointFacts, now: Date) => isSoon(pacedUntil, now, PACE_MS)
+
+/**
+ * Whether a date is ahead, and not further than twice the longest wait: then PostgreSQL's clock was ahead when it was
+ * written, and the endpoint would get nothing for as long as that.
+ */
+function isSoon(date: Date | null, now: Date, longestMs: number): boolean {
+  return isAhead(date, now) && (date?.getTime() ?? 0) - now.getTime() <= 2 * longestMs
 }
 
 /**
  * How long until a delivery may try again, so that ten do in the time that a request takes now. The oldest request in
  * flight shows that time: milliseconds, or 15 s if the endpoint hangs.
  */
-function standBackMs(
-  { blockedUntil, oldestLeaseEndsAt, due }: EndpointFacts,
-  now: Date,
-  random: () => number,
-): number {
-  const isUnknown = isAhead(blockedUntil, now) || oldestLeaseEndsAt === null
+function standBackMs(endpoint: EndpointFacts, now: Date, random: () => number): number {
+  const { oldestLeaseEndsAt, due } = endpoint
+  const isUnknown = isBroken(endpoint, now) || oldestLeaseEndsAt === null
   const tookMs = isUnknown ? REQUEST_LIMIT_MS : now.getTime() - (oldestLeaseEndsAt.getTime() - LEASE_MS)
   const turnMs = (due / ENDPOINT_CAP) * Math.min(tookMs, REQUEST_LIMIT_MS)
   const waitMs = Math.min(Math.max(turnMs, SECOND_MS), LONGEST_STAND_BACK_MS)

@@ -18,7 +18,7 @@ export interface FailedAttemptFacts {
   holdsLease: boolean
   /** The delivery's failed attempts before this one, in a row since its schedule began. */
   failures: number
-  /** When the schedule's last attempt but one was made; `null` before it. */
+  /** When the schedule's last attempt but one had failed; `null` before it. */
   lastButOneAt: Date | null
 }
 
@@ -38,7 +38,7 @@ export interface DeliveryChange {
   failures: number
   nextAttemptAt: Date
   isGivenUp: boolean
-  /** Store the attempt's date as `lastButOneAt`, unless one is stored already. */
+  /** Store the present as `lastButOneAt`, unless one is stored already. */
   isLastButOneMade: boolean
 }
 
@@ -71,7 +71,7 @@ export interface FailureDecision {
  * | the lease is gone                                        | –                      | –                     |
  * | a `resend`, `replay` or `probe`                           | –                      | –                     |
  * | the endpoint changed since (URL, pause, resume)           | failure, by schedule   | –                     |
- * | 410, or a repeat after `PAUSE_AFTER_HOURS` without a success | failure             | paused                |
+ * | 410, or a webhook's `FAILING_AFTER`th failure or later one, `PAUSE_AFTER_HOURS` without a success | failure | paused |
  * | the last, and it accepted others since the last but one, in this schedule | given up | failing              |
  * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
  *
@@ -125,9 +125,9 @@ function judge(
 ): Verdict {
   if (!isCurrent) return 'retry'
   if (status === 410) return 'pause'
-  // what failed before may have been erased or left out since, so that nothing was tried any more
-  const isRepeated = failures > 0
-  if (isRepeated && failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS)
+  // what failed before may have been erased, given up or left out since, so that nothing was tried any more
+  const isFailing = failures + 1 >= FAILING_AFTER
+  if (isFailing && failingSince !== null && now.getTime() - failingSince.getTime() >= PAUSE_AFTER_MS)
     return 'pause'
   // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
   const lastSuccessAt = failingSince ?? now

@@ -82,7 +82,7 @@ export function nextAttemptAt({ failures, retryAfter, now, random }: FailedAttem
 
 /** The circuit breaker: how long an endpoint must have failed, and how long it then gets no requests. */
 export const BREAK_AFTER_MS = MINUTE
-const BREAK_MS = 30 * SECOND
+export const BREAK_MS = 30 * SECOND
 /** Responses of an overloaded endpoint, or of the proxy in front of it. */
 const OVERLOADED = [429, 502, 503, 504]
 

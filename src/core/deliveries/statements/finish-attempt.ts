@@ -97,11 +97,12 @@ async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<vo
 
 async function failDelivery(
   trx: Sql,
-  { eventId, attemptId }: EndedAttempt,
+  { eventId }: EndedAttempt,
   now: Date,
   { failures, nextAttemptAt, isGivenUp, isLastButOneMade }: DeliveryChange,
 ): Promise<void> {
-  const lastButOneAt = raw<Date>`coalesce(last_but_one_at, (select started_at from attempts where id = ${attemptId}))`
+  // not when it began: an endpoint that fails since this attempt has taken nothing after it
+  const lastButOneAt = raw<Date>`coalesce(last_but_one_at, ${now}::timestamptz)`
   await trx
     .updateTable('deliveries')
     .set({

@@ -5,6 +5,12 @@ export const DRAINING_IN_FLIGHT = 5
 /** How long an endpoint that has as many in flight is left alone: first, and at most. */
 const FULL_MS = { first: 250, longest: 5000 }
 
+/** So many looks without room take about ten seconds. */
+const CROWDED_OUT = 6
+
+/** Whether live traffic has left no room for so long that one lead is woken all the same: it must not wait for ever. */
+export const isCrowdedOut = (full: number): boolean => full >= CROWDED_OUT
+
 /** How far the leads of a draining endpoint are woken. */
 export interface WakeProgress {
   /** The draining, by its beginning; empty before the first. */

@@ -15,6 +15,16 @@ const SKEW_MS = 60_000
 /** In the audit, of what was asked for in Temporal itself. */
 const TEMPORAL = 'temporal'
 
+/** Whether a lead takes no more milestones: it is closed or erased. */
+export async function isClosed(sql: Sql, leadId: number): Promise<boolean> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  return lead?.isClosed === true
+}
+
 /**
  * Closes a lead: no more milestones, no more score updates; open deliveries still go out, and so does the webhook that tells
  * a partner who asked for it.

@@ -24,6 +24,6 @@ export async function overdueLeads(sql: Sql): Promise<number[]> {
       order by d.next_attempt_at
       limit ${MOST_OF_A_PARTNER}
     ) overdue
-    where e.state = 'active'`.execute(sql)
+    where e.state <> 'paused'`.execute(sql)
   return rows.map(({ leadId }) => leadId)
 }

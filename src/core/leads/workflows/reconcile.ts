@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { readRecordSignal } from '../../../../workflows/messages.ts'
+import { readRecordSignal, wakeSignal } from '../../../../workflows/messages.ts'
 import { type OpenLead, openAmong, openLeads } from '../statements/open-leads.ts'
 import { overdueLeads } from '../statements/overdue-leads.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -56,14 +56,17 @@ export async function restartEnded(dependencies: Dependencies, sinceMs: number):
 }
 
 /**
- * Tells the workflows whose webhook is overdue to read the record again, or starts them. A workflow that Temporal was put
+ * Tells the workflows whose webhook is overdue to read the record again and to send it, or starts them. A workflow that Temporal was put
  * back to may have been up to date when all were compared, and have lost what it knew by then.
  */
 export async function refreshOverdue(dependencies: Dependencies): Promise<number[]> {
   const { sql, referrals, signal, onFailure } = dependencies
   const refreshed: number[] = []
   const refresh = async (id: number) => {
-    if (await referrals.signal(id, readRecordSignal)) refreshed.push(id)
+    if (!(await referrals.signal(id, readRecordSignal))) return
+    // it may wait for a resume that it was told of before Temporal was put back
+    await referrals.signal(id, wakeSignal)
+    refreshed.push(id)
   }
   const failed = await forEachInFlight(await overdueLeads(sql), refresh, { signal })
   for (const { item, error } of failed) onFailure?.(error, item)
