@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { getEventListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import * as prettier from 'prettier'
 import { calls } from '../../src/clients/typescript/src/api.ts'
@@ -15,6 +16,8 @@ import {
 import type { Document } from '../../src/clients/document.ts'
 import { emit } from '../../src/clients/typescript/emit.ts'
 import { methods } from '../../src/clients/typescript/methods.ts'
+import { waitOf } from '../../src/clients/typescript/src/retries.ts'
+import { pause } from '../../src/clients/typescript/src/transport.ts'
 import { answers, dropped, failure, scriptedApi, silent } from './scripted-api.ts'
 
 const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document & {
@@ -35,8 +38,23 @@ describe('the TypeScript client', () => {
     const api = await scriptedApi(answers(200, CREATED))
     const missing = { timeoutMs: undefined, deadlineMs: undefined, fetch: undefined } as object
     const baseUrl = `http://127.0.0.1:${api.port}/v1`
-    await new Referrals({ apiKey: 'prs_test_1', baseUrl, ...missing }).leads.create(LEAD)
+    const client = new Referrals({ apiKey: 'prs_test_1', baseUrl, ...missing })
+    await client.leads.create(LEAD)
     expect(api.requests).toHaveLength(1)
+    const state = (of: string) => answers(200, { success: true, data: { certification: { state: of } } })
+    const certifying = await scriptedApi(state('running'), state('passed'))
+    const none = { deadlineMs: undefined, signal: undefined } as object
+    await expect(certifying.client().endpoint.certify({ wait: true }, none)).resolves.toEqual({
+      certification: { state: 'passed' },
+    })
+  })
+
+  it('takes times that are not whole', async () => {
+    const api = await scriptedApi(answers(200, CREATED))
+    const client = api.client({ timeoutMs: 20_000 / 3, deadlineMs: 50_000 / 3 })
+    await expect(client.leads.create(LEAD)).resolves.toMatchObject({ leadId: 7 })
+    const options = { deadlineMs: 10_000 / 3 }
+    await expect(client.leads.create(LEAD, options)).resolves.toMatchObject({ leadId: 7 })
   })
 
   it('has a class for each code of an error', () => {
@@ -103,6 +121,27 @@ describe('the TypeScript client', () => {
     ])
   })
 
+  it('sends the names that no custom field may have as the API refuses them, and names them as its caller did', async () => {
+    const names = ['first_name', 'created_at']
+    const problem = 'cannot be changed here'
+    const fields = names.map((field) => ({ field, problem }))
+    const api = await scriptedApi(answers(400, failure('INVALID_PAYLOAD', { fields })))
+    // @ts-expect-error the types have no such names either
+    const updated = api.client().leads.update(7, { firstName: 'Adele', createdAt: 'x', my_field: 'x' })
+    await expect(updated).rejects.toMatchObject({
+      fields: [
+        { field: 'firstName', wireField: 'first_name', problem },
+        { field: 'createdAt', wireField: 'created_at', problem },
+      ],
+    })
+    expect(api.requests.map(({ body }) => body)).toEqual([
+      { lead_id: 7, first_name: 'Adele', created_at: 'x', my_field: 'x' },
+    ])
+    // names that are known only when it runs
+    const custom: Record<string, unknown> = { branch: 'Oakland' }
+    await expect(api.client().leads.update(7, custom)).rejects.toThrow(InvalidPayloadError)
+  })
+
   it('repeats a call whose answer is lost, refused for now or none, each time with the same Idempotency-Key', async () => {
     const api = await scriptedApi(
       dropped,
@@ -122,6 +161,11 @@ describe('the TypeScript client', () => {
     expect(api.requests[0]?.key).toMatch(/^[\da-f-]{36}$/)
     await api.client().leads.create(LEAD, { idempotencyKey: 'loan-118' })
     expect(api.requests.at(-1)?.key).toBe('loan-118')
+  })
+
+  it('comes back when the API asks it to, but never without a pause', () => {
+    const waits = [0, 3].map((retryAfter) => waitOf(1, { status: 503, retryAfter }, 0.5))
+    expect(waits).toEqual([100, 3000])
   })
 
   it('does not repeat what would be done twice', async () => {
@@ -292,6 +336,14 @@ describe('the TypeScript client', () => {
     await expect(asked).rejects.toThrow('no longer wanted')
     await expect(api.client().leads.get(7, { signal: abort.signal })).rejects.toThrow('no longer wanted')
     expect(api.requests).toHaveLength(2)
+  })
+
+  it('waits on one signal in many calls without a listener for each, of which Node 20 would warn', async () => {
+    const abort = new AbortController()
+    const waiting = Array.from({ length: 20 }, () => pause(60_000, abort.signal))
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+    abort.abort(new Error('no longer wanted'))
+    for (const wait of waiting) await expect(wait).rejects.toThrow('no longer wanted')
   })
 
   it('says at once what is wrong with a key or an address', () => {

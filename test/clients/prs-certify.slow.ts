@@ -293,6 +293,10 @@ describe('prs certify', () => {
     expect(first.code).toBe(1)
     expect((await prs.run(['certify', url])).stdout).toContain(made)
     expect(statSync(path.join(prs.state, 'certify.json')).mode & 0o777).toBe(0o600)
+    // beside what programs read
+    const { stdout, stderr } = await prs.run(['certify', url, '--json', '--check', 'rotation'])
+    expect(stderr).toContain(`Signing secret: ${made}.`)
+    expect(JSON.parse(stdout)).toMatchObject({ suite: 'rehearsal', check: 'rotation' })
     const good = await receiver({ verify: (body, headers) => void new Webhook(made).verify(body, headers) })
     expect((await prs.run(['certify', good.url])).code).toBe(0)
   })

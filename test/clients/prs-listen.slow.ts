@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { sandboxPartner, type SandboxPartner } from '../sandbox/partner.ts'
@@ -405,9 +405,17 @@ describe('prs listen', () => {
           `prs: ${stateFile()} is damaged: delete it. A new signing secret is made then.\n`,
         ])
       }
-      mkdirSync(path.join(folder, 'other'), { mode: 0o755 })
-      await (await listen('--state', path.join(folder, 'other'))).end()
-      expect(statSync(path.join(folder, 'other')).mode & 0o777).toBe(0o700)
+    })
+
+    it('makes folders for its owner alone, and leaves one to others that was theirs before', async () => {
+      const shared = temporaryFolder()
+      chmodSync(shared, 0o755)
+      const made = path.join(shared, 'made/state')
+      for (const folder of [shared, made]) await (await listen('--state', folder)).end()
+      const modes = [shared, path.dirname(made), made].map((folder) => statSync(folder).mode & 0o777)
+      expect(modes).toEqual([0o755, 0o700, 0o700])
+      const files = readdirSync(shared).filter((name) => name.endsWith('.json'))
+      expect(files.map((name) => statSync(path.join(shared, name)).mode & 0o777)).toEqual([0o600])
     })
   })
 })

@@ -138,6 +138,16 @@ const frameworks: Record<string, Serve> = {
     app.post('/webhooks', webhooks.express(options))
     return listen(createServer(app))
   },
+  'Express 4 after a parser of other types': (options) => {
+    const app = express()
+    // as the body-parser of Express 4 does before it looks at the type
+    app.use((request: express.Request, _response: unknown, next: () => void) => {
+      request.body = {}
+      next()
+    })
+    app.post('/webhooks', webhooks.express(options))
+    return listen(createServer(app))
+  },
   Fastify: async (options) => {
     const app = Fastify()
     await app.register(webhooks.fastify('/webhooks', options))

@@ -4,6 +4,11 @@ import { type Call, callsOf, type Document, isAnyString, isTime, refName, type S
 import { renaming } from './descriptions.ts'
 import { camelCase } from './src/wire.ts'
 
+/** Beside what document.ts has: names that a request’s own fields must not have. */
+interface WithNames extends Schema {
+  propertyNames?: { not?: { enum: string[] } }
+}
+
 /** These are classes of errors.ts, or of no use to a caller. */
 const LEFT_OUT = ['Failure', 'FieldProblem', 'Timestamp']
 const HEAD = `// Generated from docs/openapi.json by npm run clients. Do not edit.
@@ -65,9 +70,19 @@ function objectType(schema: Schema, indent: string): string {
     const doc = comment(each.description, inner)
     return `${doc}${inner}${property(camelCase(name))}${required.includes(name) ? '' : '?'}: ${typeOf(each, inner)}`
   })
+  for (const name of refusedNames(schema)) lines.push(`${inner}${property(camelCase(name))}?: never`)
   // a partner’s own fields
   if (schema.additionalProperties === true) lines.push(`${inner}[field: string]: unknown`)
   return `{\n${lines.join('\n')}\n${indent}}`
+}
+
+/**
+ * Names that the API refuses beside the partner’s own fields. In the client’s notation they would be such fields, and be
+ * stored: so they are known, and sent as the API refuses them.
+ */
+function refusedNames({ propertyNames }: WithNames): string[] {
+  // this one is the same in both notations, and no name for a type
+  return propertyNames?.not?.enum.filter((name) => name !== '__proto__') ?? []
 }
 
 function typeOf(schema: Schema, indent: string): string {
@@ -126,7 +141,8 @@ function shapeOf(schema: Schema): string {
     const fields = Object.entries(schema.properties).map(
       ([name, each]) => `${property(name)}: ${shapeOf(each)}`,
     )
-    return `{ fields: { ${fields.join(', ')} } }`
+    const refused = refusedNames(schema).map((name) => `${property(name)}: 0`)
+    return `{ fields: { ${[...fields, ...refused].join(', ')} } }`
   }
   return typeof schema.additionalProperties === 'object'
     ? listOf('map', shapeOf(schema.additionalProperties))

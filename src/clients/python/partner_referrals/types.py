@@ -572,7 +572,7 @@ class ExportedLead:
     score_updates: ExportedLeadScoreUpdates
     """The date from which score updates are counted, every 45 days."""
     closing: ExportedLeadClosing
-    """When the lead was closed, 30 days after mortgage_ready or by staff, and why."""
+    """When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits."""
     workflow: ExportedLeadWorkflow
     """The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number."""
     idempotency_keys: list[ExportedIdempotencyKey]
@@ -584,7 +584,7 @@ class ExportedLead:
     reads: list[ExportedRead]
     """Each time that somebody got the borrower’s personal data, oldest first. Those of the last second may be missing."""
     actions: list[ExportedAction]
-    """What staff did with the lead, oldest first."""
+    """What the partner’s keys and staff did with the lead, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -596,7 +596,7 @@ class ExportedLeadClock:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportedLeadClosing:
-    """When the lead was closed, 30 days after mortgage_ready or by staff, and why."""
+    """When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits."""
     closed_at: datetime | None
     reason: str | None
     """Such as `withdrew` or `mortgage_ready`; new ones may be added. `None` while the lead is open."""

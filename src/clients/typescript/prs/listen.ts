@@ -63,9 +63,12 @@ export const listen: Command = {
     const how = 'prs listen --forward-to http://localhost:3000/webhooks'
     const url = receiverUrl(values['forward-to'], how)
     const progress = await openProgress(stateFolder(values.state, terminal.environment), key)
-    // an error ends it, as Ctrl-C does
-    const failed = new AbortController()
-    const signal = AbortSignal.any([terminal.signal, failed.signal])
+    // an error ends it, as Ctrl-C does: the reason is what comes first, which AbortSignal.any of Node 24 does not promise
+    const ended = new AbortController()
+    const { signal } = ended
+    const end = () => ended.abort(terminal.signal.reason)
+    terminal.signal.addEventListener('abort', end, { once: true })
+    if (terminal.signal.aborted) end()
     try {
       let isReady = false
       const client = new Referrals({ ...key, fetch: watchedFetch((line) => isReady && terminal.note(line)) })
@@ -75,7 +78,7 @@ export const listen: Command = {
       isReady = true
       show(terminal, values.json === true, { url, progress, start })
       const print = printer(terminal, values.json === true)
-      const fail = (error: unknown) => failed.abort(error)
+      const fail = (error: unknown) => ended.abort(error)
       await follow({ feed, start, progress, url, print, signal, fail, terminal })
       // what came first: Ctrl-C after a failure does not hide it
       if (signal.reason !== terminal.signal.reason) throw signal.reason

@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Refusal, USAGE } from './refusal.ts'
@@ -30,11 +21,10 @@ export function stateFolder(
   return path.join(homedir(), '.local', 'state', NAME)
 }
 
-/** Makes the folder, for its owner only. */
+/** Makes the folder, for its owner only. One that was there stays as it is: others may need it, and files are private. */
 export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    chmodSync(folder, 0o700)
   } catch (error) {
     throw notWritable(folder, error)
   }

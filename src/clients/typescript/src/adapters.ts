@@ -90,8 +90,10 @@ async function handle(
 /** @returns undefined if it was parsed, and its bytes are gone. */
 async function bodyOf(request: NodeRequest): Promise<RawBody | undefined> {
   const { body, readableDidRead } = request
-  if (body === undefined) return readableDidRead ? undefined : rawBody(request)
-  return isRaw(body) ? body : undefined
+  if (isRaw(body)) return body
+  // parsers of Express 4 set an empty body also where they leave the request to others
+  const wasRead = readableDidRead ?? body !== undefined
+  return wasRead ? undefined : rawBody(request)
 }
 
 const isRaw = (body: unknown): body is RawBody => typeof body === 'string' || ArrayBuffer.isView(body)

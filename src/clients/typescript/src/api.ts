@@ -639,7 +639,7 @@ export interface ExportedLead {
   scoreUpdates: {
     since: Date | null
   }
-  /** When the lead was closed, 30 days after mortgage_ready or by staff, and why. */
+  /** When the lead was closed, 30 days after mortgage_ready or by whom, and why. `leads.get` has a closing that waits. */
   closing: {
     closedAt: Date | null
     /** Such as `withdrew` or `mortgage_ready`; new ones may be added. `null` while the lead is open. */
@@ -659,7 +659,7 @@ export interface ExportedLead {
   deliveries: ExportedDelivery[]
   /** Each time that somebody got the borrower’s personal data, oldest first. Those of the last second may be missing. */
   reads: ExportedRead[]
-  /** What staff did with the lead, oldest first. */
+  /** What the partner’s keys and staff did with the lead, oldest first. */
   actions: ExportedAction[]
 }
 
@@ -2009,6 +2009,16 @@ export interface UpdatePartnerInfoRequest {
   ficoRange?: string | null
   /** The loan officer who handles the borrower. `null` and the empty string remove it. */
   loanOfficerId?: string | null
+  id?: never
+  partnerId?: never
+  firstName?: never
+  lastName?: never
+  email?: never
+  phone?: never
+  status?: never
+  metadata?: never
+  createdAt?: never
+  updatedAt?: never
   [field: string]: unknown
 }
 
@@ -3151,6 +3161,16 @@ export const shapes: Shapes = {
       partner_lead_id: 0,
       fico_range: 0,
       loan_officer_id: 0,
+      id: 0,
+      partner_id: 0,
+      first_name: 0,
+      last_name: 0,
+      email: 0,
+      phone: 0,
+      status: 0,
+      metadata: 0,
+      created_at: 0,
+      updated_at: 0,
     },
   },
   UpdatePartnerInfoResponse: { fields: { success: 0, message: 0 } },

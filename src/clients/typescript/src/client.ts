@@ -38,7 +38,10 @@ export interface ReferralsOptions extends TransportOptions {
 /** `wait`: for the result. */
 export type CertifyRequest = Request<'certifyEndpoint'> & { wait?: boolean }
 
-type Without<Body, Field extends keyof Body> = Omit<Body, Field>
+/** Omit would forget all that is named beside a partner’s own fields. */
+type Without<Body, Field extends keyof Body> = {
+  [Name in keyof Body as Exclude<Name, Field>]: Body[Name]
+}
 
 /**
  * The Partner Referral Service for a lender’s systems. One instance for a process is enough.
@@ -128,7 +131,8 @@ class Leads {
   }
 
   /**
-   * Fields that are not named stay, and null removes one. A name that the API does not know is a custom field of yours.
+   * Fields that are not named stay, and null removes one. A name that the API does not know is a custom field of yours;
+   * what the service owns or what identifies the borrower, such as `firstName`, is refused.
    *
    * @example
    * await referrals.leads.update(leadId, { loanOfficerId: 'LO-9', branch: 'Oakland' })
@@ -291,7 +295,9 @@ class EndpointCalls {
     const get = (left?: CallOptions) => this.get(left)
     const begin = (left?: CallOptions) => this.#certify(request, left)
     if (!wait) return begin(options)
-    return certified(begin, get, { deadlineMs: this.#transport.deadlineMs, ...options })
+    // an option may be there and undefined
+    const deadlineMs = options?.deadlineMs ?? this.#transport.deadlineMs
+    return certified(begin, get, { ...options, deadlineMs })
   }
 
   async #certify(request: Request<'certifyEndpoint'>, options?: CallOptions): Promise<Endpoint> {

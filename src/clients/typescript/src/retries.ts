@@ -2,6 +2,8 @@
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8_000
+/** Whatever was asked for: without a pause, a client that is told to come back at once keeps a service busy. */
+const SHORTEST_WAIT_MS = 100
 const SECOND_MS = 1000
 
 export interface Answer {
@@ -39,7 +41,7 @@ export function leavesOpen(answer: Answer | undefined): boolean {
  * @param random from 0 to 1.
  */
 export function waitOf(attempt: number, answer: Answer | undefined, random: number): number {
-  if (answer?.retryAfter !== undefined) return answer.retryAfter * SECOND_MS
+  if (answer?.retryAfter !== undefined) return Math.max(SHORTEST_WAIT_MS, answer.retryAfter * SECOND_MS)
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1))
   return longest * (1 - random / 2)
 }

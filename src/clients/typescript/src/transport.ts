@@ -84,7 +84,8 @@ export class Transport {
     let maybeDone = false
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted()
-      const limitMs = Math.max(1, Math.min(timeoutMs, ends - Date.now()))
+      // AbortSignal.timeout takes no fractions
+      const limitMs = Math.ceil(Math.max(1, Math.min(timeoutMs, ends - Date.now())))
       const made = await this.#attempt(name, body, { key, signal, limitMs, maybeDone })
       if (!('error' in made)) return decode(shapes, response, made.body) as Response<Call>
       const { error, answer } = made
@@ -133,7 +134,9 @@ function messageOf(error: unknown): string {
 }
 
 /** @throws the signal’s reason once it is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, given: AbortSignal | undefined): Promise<void> {
+  // one of its own: Node 20 takes many listeners of one signal for a leak, and warns
+  const signal = given && AbortSignal.any([given])
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer)

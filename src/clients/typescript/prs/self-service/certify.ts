@@ -20,7 +20,7 @@ receiver is called. Your receiver gets events of leads that it does not know; us
 
   URL             your receiver, such as http://localhost:3000/webhooks
   --secret SECRET what your receiver verifies with, whsec_…; by default $WEBHOOK_SECRET, and otherwise one that is made
-                  for this machine, kept and printed
+                  for this machine, kept and printed; with --json, on standard error
   --check NAME    only this check of the rehearsal, without the certification; can be repeated:
                   ${rehearsalChecks.slice(0, 5).join(', ')},
                   ${rehearsalChecks.slice(5).join(', ')}
@@ -53,12 +53,13 @@ export const certify: Command = {
     const url = receiverUrl(positionals[0], how)
     const { secret, isMade } = secretOf(values, terminal)
     const only = values.check && checksOf(values.check)
-    const { write } = terminal
+    const { write, note } = terminal
     const isJson = values.json === true
     // at once, and not after all checks
     if (values.junit !== undefined) writeReport(values.junit, [])
-    if (isMade && !isJson)
-      write(`Signing secret: ${secret}. Start your receiver with it, or give its own as --secret.`)
+    // programs read reports alone
+    const tell = isJson ? note : write
+    if (isMade) tell(`Signing secret: ${secret}. Start your receiver with it, or give its own as --secret.`)
     const reports: { suite: Suite; report: Report }[] = []
     await runChecks({ url, secret, signal: terminal.signal }, only, (suite, report) => {
       reports.push({ suite, report })
