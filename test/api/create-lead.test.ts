@@ -97,6 +97,7 @@ describe('POST /create-lead', () => {
 
   const accepted: [string, Record<string, unknown>][] = [
     ['names of 100 characters', { first_name: 'é'.repeat(100), last_name: '😀'.repeat(100) }],
+    ['names that are a sign', { first_name: '.', last_name: '-' }],
     ['names in any script', { first_name: 'Søren', last_name: '李 Ó’Brien-Núñez' }],
     ['an email address with tags and dots', { email: 'a.b+c_d-e@mail.example.co.uk' }],
     ['an apostrophe in an email address', { email: 'o’brien@example.com'.replace('’', "'") }],
@@ -126,6 +127,7 @@ describe('POST /create-lead', () => {
     ['a name of blanks', { last_name: ' \u00a0 ' }],
     ['a name with a control character', { first_name: 'A\u0000da' }],
     ['a name with a line break in it', { first_name: 'A\nda' }],
+    ['a name that nobody can see', { first_name: '\u200B\u3164\u202E' }],
     ['half a character', { last_name: 'a\ud800' }],
     ...[
       'ada',

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it, test } from '@jest/globals'
+import { readableUrl } from '../../src/core/http/paths.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 let api: Api
@@ -116,6 +117,16 @@ describe('an unknown path', () => {
       expect(codeOf(await partner.send({ method, url }))).toEqual([404, 'NOT_FOUND'])
     }
   })
+})
+
+test.each([
+  '/v1/%zz',
+  'http://%zz/v1/ping',
+  // the router takes no scheme in capitals off
+  'HTTP://%zz/v1/ping',
+  'HTTP://example.com/%zz',
+])('the target %j, which cannot be decoded, is one that does not exist', (url) => {
+  expect(readableUrl({ url })).toBe('/%25')
 })
 
 describe('another method', () => {

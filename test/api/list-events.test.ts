@@ -118,7 +118,7 @@ describe('list-events', () => {
     ])('from the beginning, %s', async (_, cursorOf) => {
       const { status, error } = await refusalOf(cursorOf(await generationOf()))
       expect([status, error.code, error.next]).toEqual([400, 'INVALID_PAYLOAD', '0-0-0-0'])
-      expect(error.message).toContain('from another deployment')
+      expect(error.message).toContain('from another account or deployment')
     })
 
     it.each([
@@ -130,6 +130,16 @@ describe('list-events', () => {
       expect((await page({ after: error.next })).data.map(({ lead_id: id }) => id)).toEqual(await feed())
     })
 
+    it('from the beginning, of another account', async () => {
+      const stranger = await api.addPartner()
+      await stranger.createLead()
+      const { body } = await stranger.post('list-events', {})
+      // so that there is something after it
+      leads.push(await partner.createLead())
+      const { status, error } = await refusalOf(body.next)
+      expect([status, error.next]).toEqual([400, '0-0-0-0'])
+    })
+
     it('from the last event, ahead of the feed', async () => {
       const { next: last } = await page({ limit: 100 })
       const [generation, , leadId] = last.split('-')
@@ -138,10 +148,10 @@ describe('list-events', () => {
     })
   })
 
-  it('goes on after an event of another lead that is not there, between others', async () => {
+  it('goes on after an event of a lead that is not there, between others', async () => {
     const { next } = await page({ limit: 3 })
-    const [generation, txid] = next.split('-')
-    const { data } = await page({ after: `${generation}-${txid}-2147483647-1` })
+    const [generation, txid, lead] = next.split('-')
+    const { data } = await page({ after: `${generation}-${txid}-${lead}-1000` })
     expect(data.map(({ lead_id: id }) => id)).toEqual(leads.slice(3))
   })
 

@@ -126,6 +126,7 @@ describe('a sink', () => {
       return made?.response_body ?? undefined
     })
     expect(JSON.parse(answer)).toEqual({
+      success: false,
       verified: true,
       answer: 'Refused with 503, as set-sink or a population told this sink.',
     })
@@ -204,11 +205,13 @@ describe('a sink', () => {
   it('is nobody else’s, and none before it was made', async () => {
     expect((await post('get-sink', {})).status).toBe(409)
     expect((await post('set-sink', { status: 500 })).status).toBe(409)
-    const unknown = await fetch(`http://127.0.0.1:${port}/v1/sandbox/sinks/none`, {
-      method: 'POST',
-      body: '{}',
-    })
-    expect(unknown.status).toBe(404)
+    for (const token of ['none', '0'.repeat(32), '%00', 'x'.repeat(101), 'x'.repeat(10_000)]) {
+      const url = `http://127.0.0.1:${port}/v1/sandbox/sinks/${token}`
+      const unknown = await fetch(url, { method: 'POST', body: '{}' })
+      expect(unknown.status).toBe(404)
+      expect(await unknown.json()).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } })
+      expect(unknown.headers.get('x-request-id')).toEqual(expect.any(String))
+    }
   })
 
   it.each([

@@ -83,6 +83,10 @@ describe('the keys of a partner', () => {
     Date.now = () => now() - 2 * HOUR_MS
     const rotated = await key.rotate(context, id, { overlap: HOUR_MS }).finally(() => (Date.now = now))
     await expect(owner(first)).resolves.toMatchObject({ partnerId: id })
+    // the API's host is ahead
+    Date.now = () => now() + 2 * HOUR_MS
+    const judged = await owner(first).finally(() => (Date.now = now))
+    expect(judged).toMatchObject({ partnerId: id })
     expect(rotated.json.others_expire_at.getTime() - now()).toBeCloseTo(HOUR_MS, -5)
   })
 

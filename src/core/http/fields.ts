@@ -50,7 +50,10 @@ export function oneOf(names: readonly string[]) {
   }
 }
 
-export const name = text({ max: 100, trimmed: true })
+export const name = text({ max: 100, trimmed: true }).refine(
+  (value) => /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(value),
+  'must have a visible character',
+)
 
 /** An address that a mail server accepts: no quotes, no comments, and a domain with a dot. */
 const EMAIL =

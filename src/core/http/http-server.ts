@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, maxHeaderSize } from 'node:http'
 import { validatorCompiler } from '@fastify/type-provider-zod'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -67,6 +67,8 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
       return readableUrl(request)
     },
     return503OnClosing: false,
+    // Fastify would answer a longer one by itself; what is longer than Node's limit for headers does not come here
+    routerOptions: { maxParamLength: maxHeaderSize },
     trustProxy: isProxy,
   }
   const https = { ...http, ...tlsProfile, ...tls, handshakeTimeout: limits.handshakeMs }

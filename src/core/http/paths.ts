@@ -4,11 +4,14 @@ export function pathOf(target: string): string {
   return decodeURI(path)
 }
 
-/** Replaces a path that cannot be decoded by an unknown one: Fastify would respond to it without running our hooks. */
+/**
+ * Replaces a target that cannot be decoded by an unknown path: Fastify would respond to it without running our hooks. The
+ * whole target, because the router and `pathOf` may differ in where the path begins.
+ */
 export function readableUrl({ url = '/' }: { url?: string }): string {
   if (!url.includes('%')) return url
   try {
-    pathOf(url)
+    decodeURI(url.split(/[?#]/, 1)[0] ?? '')
     return url
   } catch {
     return '/%25'

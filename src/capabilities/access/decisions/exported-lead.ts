@@ -4,7 +4,8 @@ export const exportedParts = {
   onboarding_email: 'The email that welcomes the borrower, and why it was not sent if it was not.',
   clock: 'In a sandbox, by how many seconds the lead’s clock was advanced.',
   score_updates: 'The date from which score updates are counted, every 45 days.',
-  closing: 'When the lead was closed, 30 days after mortgage_ready or by staff, and why.',
+  closing:
+    'When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits.',
   workflow:
     'The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.',
   idempotency_keys: 'The Idempotency-Key of the request that created the lead, kept for 24 hours.',
@@ -13,7 +14,7 @@ export const exportedParts = {
     'The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.',
   reads:
     'Each time that somebody got the borrower’s personal data, oldest first. Those of the last second may be missing.',
-  actions: 'What staff did with the lead, oldest first.',
+  actions: 'What the partner’s keys and staff did with the lead, oldest first.',
 } as const
 
 export type ExportedPart = keyof typeof exportedParts

@@ -5,6 +5,7 @@ import { answerBadly } from '../faults/routes/bad-answers.ts'
 import {
   type About,
   findSinkByToken,
+  isToken,
   keepArrival,
   SINK_PATH,
   takeAnswer,
@@ -44,8 +45,10 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
     // not in the reference: it is the worker that calls it
     schema: { hide: true, 'x-operation': {} },
     handler: async (request, reply) => {
-      await limitArrivals(request)
-      const found = await findSinkByToken(sql, request.params.token, encryptionKeys)
+      const { token } = request.params
+      const isOne = isToken(token)
+      if (isOne) await limitArrivals(request)
+      const found = isOne ? await findSinkByToken(sql, token, encryptionKeys) : undefined
       if (found === undefined) {
         await app.limitAddress(request, reply)
         throw new ApiError('NOT_FOUND')
@@ -60,7 +63,8 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
         problem === null ? await takeAnswer(sql, found.partnerId, aboutOf(bytes)) : REFUSAL
       await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
-      const body = { verified: problem === null, answer: explain(problem, answer.status) }
+      const isTaken = problem === null && answer.status < 300
+      const body = { success: isTaken, verified: problem === null, answer: explain(problem, answer.status) }
       if (answer.fault !== null) return answerBadly(reply, answer.fault, answer.status, body)
       if (answer.retryAfter !== null) reply.header('retry-after', String(answer.retryAfter))
       return reply.code(answer.status).send(body)

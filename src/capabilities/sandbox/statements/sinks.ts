@@ -91,6 +91,9 @@ export async function findSink(sql: Sql, partnerId: number) {
     .executeTakeFirst()
 }
 
+/** Whether a path's end can be a token of a sink, without asking the database. */
+export const isToken = (text: string): boolean => /^[\da-f]{32}$/.test(text)
+
 /**
  * Whose sink has this token, and the secrets that its webhooks may be signed with.
  *

@@ -13,6 +13,13 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .select(waitsFor.as('waits_for'))
     .select((eb) =>
       eb
+        .selectFrom('lead_events')
+        .select('event_name')
+        .whereRef('id', '=', 'deliveries.event_id')
+        .as('event_name'),
+    )
+    .select((eb) =>
+      eb
         .selectFrom('attempts')
         .select('number')
         .whereRef('attempts.event_id', '=', 'deliveries.event_id')

@@ -34,7 +34,7 @@ const introduction = `Refer borrowers who were declined for credit reasons, and 
 You create a **lead** for each borrower. At each milestone, the service records an **event** and sends it to your endpoint \
 as a signed **webhook**. You can also read a lead and its history at any time.
 
-Requests are \`POST\` with a JSON body, except for a few that read what is the same for everybody. Responses are JSON, with a boolean \`success\`.
+Requests are \`POST\` with a JSON body, except for a few that read what is the same for everybody. Responses are JSON, with a boolean \`success\`, but for this reference as an OpenAPI document.
 
 The interface specification has \`ping\`, \`create-lead\`, \`get-lead\`, \`get-events\` and \`update-partner-info\`. All other \
 operations extend it, and refuse fields that they do not know.`

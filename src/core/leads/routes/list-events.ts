@@ -209,7 +209,7 @@ function lostPlace(last: FeedPosition): ApiError {
 }
 
 const foreignPlace = (last: FeedPosition) =>
-  refusedPlace('is from another deployment, or from a database that this one replaced', last)
+  refusedPlace('is from another account or deployment, or from a database that this one replaced', last)
 
 function refusedPlace(what: string, last: FeedPosition): ApiError {
   const next = writeFeedCursor(last)

@@ -99,8 +99,8 @@ export async function lastEvent(
 /**
  * What is wrong with a place that a partner continues from:
  *
- * - `foreign`: it is of a generation that begins later than the record's. It is from another record, so that nothing of the
- *   feed is known after it.
+ * - `foreign`: it is of a generation that begins later than the record's, or of a lead that the partner does not have. It is
+ *   from another record or account, so that nothing of the feed is known after it.
  * - `lost`: it is of an earlier generation, and the record has no event there any more.
  * - `ahead`: it is of this generation, and after all events: the record went back, and nobody has noticed yet.
  *
@@ -122,6 +122,7 @@ export async function faultOfPlace(
       when ${generation}::int < ${currentGeneration} then 'lost'
       when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)} and ${isInHistory})
         then 'ahead'
+      when not exists (select from leads where id = ${leadId}::bigint and partner_id = ${partnerId}) then 'foreign'
     end as fault`.execute(sql)
   return rows[0]?.fault ?? undefined
 }

@@ -80,13 +80,12 @@ export async function findKeyOwner(
 ): Promise<KeyOwner | RefusedKey> {
   const row = await sql
     .selectFrom('api_keys')
-    .select(['id', 'partner_id', 'expires_at', 'revoked_at', 'networks'])
+    .select(['id', 'partner_id', 'networks', keyState.as('state')])
     .select(until.as('faults_until'))
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return { refusal: 'unknown', owner: undefined }
-  const state = stateOf(row)
-  const { id: keyId, partner_id: partnerId, networks, faults_until: faultsUntil } = row
+  const { id: keyId, partner_id: partnerId, networks, state, faults_until: faultsUntil } = row
   const owner = {
     keyId,
     partnerId,
@@ -104,6 +103,10 @@ export async function findKey(sql: Sql, keyId: number) {
 export async function touchKey(sql: Sql, keyId: number): Promise<void> {
   await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
 }
+
+/** What a row of `api_keys` is by now: by PostgreSQL's clock, which sets its end. */
+const keyState = raw<'valid' | 'expired' | 'revoked'>`case
+  when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end`
 
 /** Whether a row of `api_keys` works now. */
 export const isValidKey = raw<boolean>`(revoked_at is null and (expires_at is null or expires_at > now()))`
@@ -174,16 +177,11 @@ export async function revokeKey(sql: Sql, key: number | string) {
 
 /** A partner's keys, oldest first, by their last four characters: the keys themselves are not stored. */
 export async function listKeys(sql: Sql, partnerId: number) {
-  const keys = await sql
+  return sql
     .selectFrom('api_keys')
     .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'networks'])
+    .select(keyState.as('state'))
     .where('partner_id', '=', partnerId)
     .orderBy('id')
     .execute()
-  return keys.map((key) => ({ ...key, state: stateOf(key) }))
-}
-
-function stateOf(key: { revoked_at: Date | null; expires_at: Date | null }) {
-  if (key.revoked_at !== null) return 'revoked'
-  return key.expires_at !== null && key.expires_at <= new Date() ? 'expired' : 'valid'
 }
