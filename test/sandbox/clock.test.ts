@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { DAY_MS } from '../../src/core/values/durations.ts'
 import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
+import { endpointOf } from '../support/endpoint-states.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { type Happened, type SandboxPartner, sandboxPartner } from './partner.ts'
@@ -151,6 +152,28 @@ describe('a lead’s clock', () => {
     const works = await partner.advance(lead, { days: 60 })
     expect(works.data.stopped).toBeUndefined()
     expect(works.data.status).toBe('score_update')
+  })
+
+  it('does not stop for the age of an event, if the endpoint accepted another webhook since', async () => {
+    const lead = await partner.createLead()
+    await partner.endpoint.until(() => partner.arrivals(lead).length === 1)
+    const refuse = (sequence: number) => {
+      partner.endpoint.answer = ({ event }, response) =>
+        void response.writeHead(event.data.sequence === sequence ? 500 : 200).end()
+    }
+    refuse(2)
+    await partner.simulate(lead, {
+      events: [{ event_name: 'contract_signed' }, { event_name: 'escrow_funded' }],
+    })
+    await partner.advance(lead, { days: 3 })
+    refuse(3)
+    const first = await partner.advance(lead, { to: 'next_retry' })
+    expect(webhooks(first.data.happened).at(-1)).toMatchObject({ sequence: 3, attempt: 1, status: 500 })
+    await partner.createLead()
+    await until(async () => (await endpointOf(service, partner).row()).failing_since === null)
+    const second = await partner.advance(lead, { to: 'next_retry' })
+    expect(webhooks(second.data.happened).at(-1)).toMatchObject({ sequence: 3, attempt: 2, status: 500 })
+    expect(second.data.stopped).toBeUndefined()
   })
 
   it('answers while an endpoint hangs, and goes on by itself', async () => {

@@ -12,7 +12,10 @@ import type { Sql } from '../../../core/database/orm.ts'
 export async function failingForMs(sql: Sql, leadId: number): Promise<number> {
   const { rows } = await raw<{ ms: number | null }>`
     select (1000 * extract(epoch from least(
-      sum(attempts.next_attempt_at - attempts.finished_at) filter (where attempts.number < latest.number),
+      coalesce(
+        sum(attempts.next_attempt_at - attempts.finished_at) filter (where attempts.number < latest.number),
+        interval '0'
+      ),
       max(${leadsNow} - lead_events.created_at)
     )))::float8 as ms
     from leads
