@@ -58,7 +58,7 @@ export function signedBy(signing: Signing, own: readonly string[], other: string
 const PIECES = 5
 /** Between two pieces, and before a body is cut off. */
 const PIECE_MS = 500
-/** As long as the last bytes take to leave. */
+/** As long as the last bytes take to leave and to be read: many a receiver drops what it has not read when we close. */
 const LEAVES_MS = 20
 
 /**

@@ -29,7 +29,9 @@ export function createRehearsalSender(send: Sender['send']) {
     }
     const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) }
     const outcome = await send({ ...request, headers, body: Readable.from(inParts()) }, closing.signal)
-    return closing.signal.aborted ? { ...outcome, ...UNREAD } : outcome
+    // an answer may come while the last bytes leave
+    const isUnread = closing.signal.aborted || (sending === 'unanswered' && outcome.status !== null)
+    return isUnread ? { ...outcome, ...UNREAD } : outcome
   }
 }
 
