@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { MOST_AHEAD_MS } from '../../src/core/leads/decisions/clock.ts'
+import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import {
   type ScenarioName,
   scenarioId,
@@ -122,6 +123,26 @@ describe('a scenario', () => {
       .executeTakeFirstOrThrow()
     expect(offset).toBeLessThanOrEqual(furthest)
   })
+
+  it.each(['terminate', 'cancel'] as const)(
+    'is over, and frees its place, once an operator ends its advance: %s',
+    async (end) => {
+      const held = Promise.withResolvers<void>()
+      partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
+      const leadId = await calls.createLead()
+      const played = run({ scenario: 'stalled_before_escrow', lead_id: leadId })
+      const advance = service.client.workflow.getHandle(advanceId(leadId))
+      await until(() => advance.describe().catch(() => undefined))
+      await advance[end]()
+      const { status, data } = await played
+      expect([status, data.state]).toEqual([200, 'closed'])
+      expect(await endOf(leadId)).toBe('closed')
+      const runs = service.sql.selectFrom('sandbox_runs').select('kind').where('lead_id', '=', leadId)
+      expect(await runs.execute()).toEqual([])
+      held.resolve()
+    },
+    30_000,
+  )
 
   it('goes on with a lead that is there', async () => {
     const leadId = await calls.createLead()

@@ -8,7 +8,12 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow'
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
+import {
+  CancelledFailure,
+  ChildWorkflowFailure,
+  TerminatedFailure,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/common'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import {
   type ScenarioName,
@@ -21,7 +26,10 @@ import type { advance } from './advance.ts'
 import { isRecord } from '../arguments.ts'
 import { type Played, playedSignal, type SimulateRequest } from '../messages.ts'
 
-/** `stopped`: the endpoint refuses for so long that production would pause it. `closed`: the lead was closed. */
+/**
+ * `stopped`: the endpoint refuses for so long that production would pause it, or the clock can be moved no further. `closed`:
+ * the lead was closed, or an operator ended the advance that the scenario waited for.
+ */
 export type ScenarioEnd = 'done' | 'stopped' | 'closed'
 
 /** How long a scenario waits for its lead's answer before it sends the milestones again: first, and at most. */
@@ -131,9 +139,16 @@ async function advanceBy(leadId: number, days: number): Promise<Taken> {
       })
       return stopped === undefined ? 'done' : 'stopped'
     } catch (error) {
+      if (wasEnded(error)) return 'closed'
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
       await sleep('1 second')
     }
   }
   return 'again'
+}
+
+/** Whether an operator terminated or canceled the advance: then its scenario goes on no more. */
+function wasEnded(error: unknown): boolean {
+  if (!(error instanceof ChildWorkflowFailure)) return false
+  return error.cause instanceof TerminatedFailure || error.cause instanceof CancelledFailure
 }
