@@ -69,8 +69,8 @@ export const playSignal = defineSignal<[unknown?]>('play')
 /** What became of milestones that a scenario sent. */
 export interface Played {
   key: string
-  /** `closed`: the lead takes no more milestones. */
-  end: 'recorded' | 'closed'
+  /** `closed`: the lead takes no more milestones. `full`: it has as many events as a sandbox records. */
+  end: 'recorded' | 'closed' | 'full'
 }
 
 /** To a scenario, from its lead's workflow; argument `Played`. */

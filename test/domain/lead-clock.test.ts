@@ -17,6 +17,7 @@ const clock: LeadClock = {
   offsetSeconds: 0,
   isClosed: false,
   isErased: false,
+  isFull: false,
   isHeld: false,
   anchor: null,
   lastPeriod: 0,

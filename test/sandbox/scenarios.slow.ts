@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { MOST_AHEAD_MS } from '../../src/core/leads/decisions/clock.ts'
+import { MOST_EVENTS } from '../../src/core/leads/decisions/recording-decision.ts'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import {
   type ScenarioName,
@@ -122,6 +123,30 @@ describe('a scenario', () => {
       .where('id', '=', leadId)
       .executeTakeFirstOrThrow()
     expect(offset).toBeLessThanOrEqual(furthest)
+  })
+
+  const fill = (leadId: number, nextPosition: number) =>
+    service.sql.updateTable('leads').set({ next_position: nextPosition }).where('id', '=', leadId).execute()
+
+  it('stops where the lead has as many events as it can', async () => {
+    const leadId = await calls.createLead()
+    await fill(leadId, MOST_EVENTS)
+    await run({ scenario: 'stalled_before_escrow', lead_id: leadId })
+    expect(await endOf(leadId)).toBe('stopped')
+    expect(await namesOf(leadId)).toEqual(['lead_received', 'client_account_created'])
+  })
+
+  it('is not begun with a lead that is full', async () => {
+    const leadId = await calls.createLead()
+    await fill(leadId, MOST_EVENTS + 1)
+    const body = { scenario: 'stalled_before_escrow', lead_id: leadId }
+    expect(await calls.post('sandbox/run-scenario', body)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'LEAD_FULL' } },
+    })
+    await expect(service.client.workflow.getHandle(scenarioId(leadId)).describe()).rejects.toThrow(
+      'not found',
+    )
   })
 
   it.each(['terminate', 'cancel'] as const)(

@@ -27,8 +27,8 @@ import { isRecord } from '../arguments.ts'
 import { type Played, playedSignal, type SimulateRequest } from '../messages.ts'
 
 /**
- * `stopped`: the endpoint refuses for so long that production would pause it, or the clock can be moved no further. `closed`:
- * the lead was closed, or an operator ended the advance that the scenario waited for.
+ * `stopped`: the endpoint refuses for so long that production would pause it, the clock can be moved no further, or the lead
+ * is full. `closed`: the lead was closed, or an operator ended the advance that the scenario waited for.
  */
 export type ScenarioEnd = 'done' | 'stopped' | 'closed'
 
@@ -80,7 +80,8 @@ function setup(leadId: number, id: number): Memory {
   setDefaultSignalHandler(() => {})
   setHandler(playedSignal, (answer) => {
     const { key, end } = isRecord(answer) ? answer : {}
-    if (typeof key === 'string' && (end === 'recorded' || end === 'closed')) answers.set(key, end)
+    if (typeof key === 'string' && (end === 'recorded' || end === 'closed' || end === 'full'))
+      answers.set(key, end)
   })
   return { leadId, id, answers }
 }
@@ -105,6 +106,12 @@ async function take(memory: Memory, step: Step, index: number): Promise<Taken> {
   return play(memory, summary, { key: `${id}:${index}`, events })
 }
 
+/** What becomes of a scenario by the answer of its lead. */
+const ends = { recorded: 'done', closed: 'closed', full: 'stopped' } as const satisfies Record<
+  Played['end'],
+  ScenarioEnd
+>
+
 /**
  * Sends milestones to the lead, and waits until its workflow says that they are recorded. An answer may never come: the
  * lead's workflow may be terminated, or start again from the record. So they are sent again, and count once by their key.
@@ -119,7 +126,8 @@ async function play(
     const sent = await sendMilestones.executeWithOptions({ summary }, [leadId, milestones])
     if (sent === 'closed') return 'closed'
     await condition(() => answers.has(key), waitMs, { summary: `the lead records ${summary}` })
-    if (answers.has(key)) return answers.get(key) === 'closed' ? 'closed' : 'done'
+    const answer = answers.get(key)
+    if (answer !== undefined) return ends[answer]
     if (workflowInfo().continueAsNewSuggested) return 'again'
   }
 }

@@ -66,7 +66,9 @@ async function play(journey: Journey, request: unknown): Promise<void> {
 async function endOf(journey: Journey, request: SimulateRequest): Promise<Played['end']> {
   if (journey.phases.lead !== 'open') return 'closed'
   const answers = await simulate(journey, request)
-  return answers.some(({ outcome }) => outcome === 'closed') ? 'closed' : 'recorded'
+  const outcomes = answers.map(({ outcome }) => outcome)
+  if (outcomes.includes('closed')) return 'closed'
+  return outcomes.includes('full') ? 'full' : 'recorded'
 }
 
 async function tellScenario(leadId: number, played: Played): Promise<void> {

@@ -34,6 +34,8 @@ export interface LeadClock {
   /** Also if it is erased. */
   isClosed: boolean
   isErased: boolean
+  /** It has as many events as a sandbox records. */
+  isFull: boolean
   /** A webhook waits because the endpoint is paused: it is not `open`. */
   isHeld: boolean
   /** `escrow_funded`; `null` before it. */

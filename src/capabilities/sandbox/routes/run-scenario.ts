@@ -66,7 +66,7 @@ const schema = operation({
         state: z
           .enum(['done', 'running', 'stopped', 'closed'])
           .describe(
-            '`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way, or our staff ended the scenario.',
+            '`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario.',
           ),
         status: leadStatus,
         webhooks: z
@@ -98,6 +98,7 @@ const schema = operation({
     invalidRequest({ field: 'scenario', problem: 'is required' }),
     unknownLead(),
     leadClosed(),
+    new ApiError('LEAD_FULL'),
     new ApiError('CLOCK_MOVING'),
     tooManyScenarios(),
   ],
@@ -131,7 +132,9 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
   /** Has a lead that is there play it. @throws {ApiError} */
   async function ask(partnerId: number, lead: number, scenario: ScenarioName): Promise<void> {
     if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-    if ((await readLeadClock(sql, lead))?.isClosed) throw leadClosed()
+    const clock = await readLeadClock(sql, lead)
+    if (clock?.isClosed) throw leadClosed()
+    if (clock?.isFull) throw new ApiError('LEAD_FULL')
     const asked = await withRoom(sql, partnerId, 'scenario', (trx) =>
       requestScenario(trx, partnerId, lead, scenario),
     )

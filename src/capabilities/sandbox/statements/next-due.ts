@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import { lastLeftOut } from '../faults/statements/left-out-scores.ts'
 import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
+import { MOST_EVENTS } from '../../../core/leads/decisions/recording-decision.ts'
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
@@ -26,6 +27,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     .select(['endpoint_state', 'is_leased'])
     .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('is_closed'))
     .select(raw<boolean>`erased_at is not null`.as('is_erased'))
+    .select(raw<boolean>`next_position > ${MOST_EVENTS}`.as('is_full'))
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .select((eb) => [
       eb
@@ -53,6 +55,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     offsetSeconds: row.clock_offset,
     isClosed: row.is_closed,
     isErased: row.is_erased,
+    isFull: row.is_full,
     isHeld,
     anchor: row.anchor_at?.getTime() ?? null,
     lastPeriod: Math.max(row.last_period ?? 0, row.left_out_period ?? 0),

@@ -1462,7 +1462,7 @@ class ScenarioRun:
     """The lead: its `lead_id` in requests."""
     scenario: ScenarioName
     state: Literal["done", "running", "stopped", "closed"]
-    """`running`: it continues on its own. `stopped`: your endpoint refuses webhooks for so long that production would pause it. `closed`: the lead was closed on the way, or our staff ended the scenario."""
+    """`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario."""
     status: LeadStatus
     webhooks: list[EventName] | None = None
     """The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again."""
