@@ -1465,7 +1465,7 @@ class ScenarioRun:
     """`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario."""
     status: LeadStatus
     webhooks: list[EventName] | None = None
-    """The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again."""
+    """The webhooks to expect, in their order; with `notify` of set-endpoint, `lead.closed` comes last where the scenario closes the lead. Absent if you named a lead: what it has already does not happen again."""
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
 
