@@ -103,7 +103,7 @@ const limits: Record<string, string> = {
   'requests from an address whose keys are refused, or missing where one is needed': perMinute,
   '`erase-lead`, by partner': `${MOST_ERASURES_A_DAY} in 24 hours`,
   '`close-lead`, by partner': `${MOST_CLOSINGS_A_DAY} in 24 hours; canceling is not limited`,
-  '`set-endpoint`, `rotate-endpoint-secret`, `pause-endpoint`, `resume-endpoint` and `test-endpoint` together, by partner':
+  '`set-endpoint`, `rotate-endpoint-secret`, `pause-endpoint`, `resume-endpoint`, `test-endpoint` and `use-sink` together, by partner':
     often(endpointLimits.actions),
   '`certify-endpoint`, by partner': often(endpointLimits.certifications),
   '`rehearse-endpoint`, by partner': often(endpointLimits.rehearsals),

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { requestPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
 import { FIRST_MADE_UP_LEAD } from '../../src/core/leads/decisions/made-up-leads.ts'
+import { pauseEndpoint } from '../support/endpoint-states.ts'
 import { sandboxOf } from '../support/sandbox/api.ts'
 import { NOWHERE } from '../support/self-service/api.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
@@ -110,6 +111,31 @@ describe('what arrives at a sink', () => {
       body: { error: { code: 'SERVICE_UNAVAILABLE' } },
     })
     expect(broken.logged.join('\n')).toContain('the sink did not pass its certification: see SINK_URL')
+  })
+
+  it('comes after a call that counts among the actions at an endpoint, unless it changes nothing', async () => {
+    const other = await api.addPartner()
+    const first = await other.post('sandbox/use-sink', {})
+    expect(first.headers['ratelimit']).toMatch(/^"endpoint-actions";r=29;/)
+    const again = await other.post('sandbox/use-sink', {})
+    expect([again.status, again.headers['ratelimit']]).toEqual([200, undefined])
+  })
+
+  it('comes no more while staff paused the endpoint: asking for the sink again changes nothing', async () => {
+    const changes = () =>
+      api.sql
+        .selectFrom('endpoint_changes')
+        .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
+        .select('endpoint_changes.id')
+        .where('partner_id', '=', partner.id)
+        .execute()
+    const before = await changes()
+    await pauseEndpoint(api.sql, partner.id)
+    expect(await partner.post('sandbox/use-sink', {})).toMatchObject({
+      status: 409,
+      body: { error: { code: 'PAUSED_BY_STAFF' } },
+    })
+    expect(await changes()).toEqual(before)
   })
 
   it('is the last hundred webhooks', async () => {

@@ -20,15 +20,14 @@ type Metered = keyof typeof endpointLimits
 const actions = {
   set: { name: 'endpoint.propose', limit: 'actions' },
   notify: { name: 'endpoint.notify', limit: 'actions' },
-  // our own sink, which only takes the place of what was set before
-  sink: { name: 'endpoint.propose', limit: null },
+  sink: { name: 'endpoint.propose', limit: 'actions' },
   certify: { name: 'endpoint.certify', limit: 'certifications' },
   rehearse: { name: 'endpoint.rehearse', limit: 'rehearsals' },
   rotate: { name: 'endpoint.rotate_secret', limit: 'actions' },
   test: { name: 'endpoint.ping', limit: 'actions' },
   pause: { name: 'endpoint.pause', limit: 'actions' },
   resume: { name: 'endpoint.resume', limit: 'actions' },
-} as const satisfies Record<string, { name: string; limit: Metered | null }>
+} as const satisfies Record<string, { name: string; limit: Metered }>
 
 export type SelfServiceAction = keyof typeof actions
 
@@ -85,10 +84,10 @@ export async function actOnOwnEndpoint<Result extends { audit: Record<string, un
     const result = await work(trx, endpoint, auditName(keyId))
     if (result.audit === null) return result
     const { name, limit } = actions[action]
-    const used = limit === null ? undefined : await useQuota(trx, partnerId, limit)
+    const used = await useQuota(trx, partnerId, limit)
     const row = { action: name, partnerId, detail: { key_id: keyId, ...result.audit } }
     await recordAudit(trx, auditName(keyId), { ...row, outcome: 'done' })
-    return { ...result, ...(used && { used }) }
+    return { ...result, used }
   })
 }
 

@@ -29,7 +29,7 @@ export const MOST_CHANGES_A_DAY = 20
  * partner that repairs its receiver waits for minutes, not for a day.
  */
 export const endpointLimits = {
-  /** Set, rotate, pause, resume and test. */
+  /** Set, rotate, pause, resume, test, and in a sandbox use the sink. */
   actions: { inARow: 30, everyMinutes: 2 },
   certifications: { inARow: 30, everyMinutes: 2 },
   /** In a sandbox. */

@@ -184,7 +184,7 @@ const limits = `# Limits
 
 In production, each partner has 600 requests a minute, unless we have agreed on more, and at most ${MOST_CHANGES_A_DAY} changes \
 of its endpoint’s URL or secret can be announced within 24 hours; a sandbox has no such limits. In both, a partner can set, pause, \
-resume and test its endpoint and give it a new secret ${endpointLimits.actions.inARow} times in a row, and then once every \
+resume and test its endpoint, give it a new secret and in a sandbox use the sink ${endpointLimits.actions.inARow} times in a row, and then once every \
 ${endpointLimits.actions.everyMinutes} minutes, and as often certify a new URL. Beyond that, requests get 429 \`RATE_LIMITED\` with \
 \`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has at most 64 KiB.
 

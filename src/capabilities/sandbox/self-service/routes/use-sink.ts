@@ -3,15 +3,15 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { latestCertification, requestCertification } from '../../../self-service/statements/certifications.ts'
 import { openChange } from '../../../../core/endpoints/statements/changes.ts'
-import { actOnOwnEndpoint } from '../../../self-service/statements/self-service.ts'
+import { actOnOwnEndpoint, SelfServiceRefusal } from '../../../self-service/statements/self-service.ts'
 import { sealing } from '../../../../core/sealing/seal.ts'
 import { provideSink } from '../../statements/sinks.ts'
 import { type InSandbox, sandboxOf } from '../../routes/dependencies.ts'
 import type { SelfServiceRouteDependencies } from '../../../self-service/routes/dependencies.ts'
 import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
-import { noObject, unavailable } from '../../../../core/http/errors.ts'
+import { ApiError, noObject, unavailable } from '../../../../core/http/errors.ts'
 import { operation } from '../../../../core/http/openapi/operation.ts'
-import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
+import { actorOf, orRefusal, tooManyActions } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
 import { generateSecret } from '../../../../core/deliveries/webhooks/secrets.ts'
 import { strictBody } from '../../../../core/http/schemas.ts'
@@ -29,7 +29,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Receive webhooks at a sink of ours',
   description:
-    'Makes an endpoint of ours yours, for a partner without a public address. It passes certification, verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. The response comes once webhooks go there. Calling it again has the sink answer 200 again.',
+    'Makes an endpoint of ours yours, for a partner without a public address. It passes certification, verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. The response comes once webhooks go there. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
@@ -45,7 +45,7 @@ const schema = operation({
       },
     },
   },
-  errors: [noObject()],
+  errors: [noObject(), new ApiError('PAUSED_BY_STAFF'), tooManyActions()],
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
@@ -64,6 +64,9 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
         const { endpointId, id } = await orRefusal(
           reply,
           actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
+            // certified once more, it would stay paused
+            if (endpoint.url === url && endpoint.pausedBy === 'staff')
+              throw new SelfServiceRefusal('paused_by_staff')
             const secret = sealing(generateSecret(), encryptionKeys)
             const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
             const changeId = await openChange(trx, endpoint.id, change)
