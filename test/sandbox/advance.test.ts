@@ -155,6 +155,18 @@ describe('an advance in the lead’s own workflow', () => {
     expect(Math.round(offset / 86_400)).toBe(174)
   }, 60_000)
 
+  it('takes no place where a scenario moves the clock', async () => {
+    const held = Promise.withResolvers<number>()
+    answer((arrival) => (arrival === 3 ? held.promise : 200))
+    const played = partner.post('sandbox/run-scenario', { scenario: 'stalled_before_escrow', lead_id: lead })
+    const moving = service.client.workflow.getHandle(advanceId(lead))
+    await until(() => moving.describe().catch(() => undefined))
+    expect((await partner.advance(lead, { days: 1 })).error?.code).toBe('CLOCK_MOVING')
+    expect(await runs()).toEqual([{ kind: 'scenario' }])
+    held.resolve(200)
+    expect((await played).status).toBe(200)
+  }, 30_000)
+
   it('goes on when the API is killed', async () => {
     const api = await service.startApi()
     const other = await sandboxPartner({ ...service, addPartner: async () => partner }, api.port)

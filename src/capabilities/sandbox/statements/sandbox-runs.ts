@@ -146,18 +146,25 @@ export async function partnersWithScenarios(sql: Sql, limit: number): Promise<nu
   return rows.map((row) => row.partner_id)
 }
 
+/** The place of an advance. */
+export interface AdvancePlace {
+  /** Whether the lead's workflow is to move the clock: nothing else does before it leaves that to a workflow of its own. */
+  isPassing: boolean
+  /** The run that got this place; absent if the place was there already. */
+  run?: Run
+}
+
 /**
  * Gives an advance of a lead's clock its place. One that is there already keeps it: Temporal knows whether that is under way.
  *
  * @param mayPass whether the lead's workflow may move it.
- * @returns `passing` if it is to do so: nothing else moves the clock before it leaves that to a workflow of its own.
- *   `undefined` if there is no such lead.
+ * @returns `undefined` if there is no such lead.
  */
 export async function admitAdvance(
   sql: Sql,
   leadId: number,
   mayPass: boolean,
-): Promise<'passing' | 'admitted' | 'moving' | 'too_many' | undefined> {
+): Promise<AdvancePlace | 'moving' | 'too_many' | undefined> {
   const lead = await sql
     .selectFrom('leads')
     .leftJoin('sandbox_runs', 'lead_id', 'leads.id')
@@ -169,21 +176,22 @@ export async function admitAdvance(
   if (lead === undefined) return undefined
   if (lead.runs.includes('advance')) return (await isPassing(sql, leadId)) ? 'moving' : keepPlace(sql, leadId)
   // a scenario moves the clock, too
-  const admitted = mayPass && !lead.runs.includes('scenario') ? 'passing' : 'admitted'
+  const passes = mayPass && !lead.runs.includes('scenario')
   const place = { lead_id: leadId, partner_id: lead.partner_id, kind: 'advance' as const, admitted_at: now }
   return withRoom(sql, lead.partner_id, 'advance', async (trx) => {
-    const { numInsertedOrUpdatedRows: inserted = 0n } = await trx
+    const run = await trx
       .insertInto('sandbox_runs')
-      .values({ ...place, ...(admitted === 'passing' && { begun_at: now }) })
+      .values({ ...place, ...(passes && { begun_at: now }) })
       .onConflict((conflict) => conflict.columns(['lead_id', 'kind']).doNothing())
-      .executeTakeFirstOrThrow()
-    return inserted > 0n ? admitted : 'moving'
+      .returning(['id', raw<string>`admitted_at::text`.as('admittedAt')])
+      .executeTakeFirst()
+    return run === undefined ? 'moving' : { isPassing: passes, run }
   })
 }
 
-async function keepPlace(sql: Sql, leadId: number): Promise<'admitted'> {
+async function keepPlace(sql: Sql, leadId: number): Promise<AdvancePlace> {
   await advanceOf(sql, leadId).set({ admitted_at: now }).execute()
-  return 'admitted'
+  return { isPassing: false }
 }
 
 const advanceOf = (sql: Sql, leadId: number) =>
@@ -229,11 +237,15 @@ export async function findRun(sql: Sql, id: number) {
     .executeTakeFirst()
 }
 
-/** Frees the place of a run that has no workflow any more, unless another one took it meanwhile. */
-export async function forgetRun(
-  sql: Sql,
-  { id, admittedAt }: { id: number; admittedAt: string },
-): Promise<void> {
+/** A run as it was admitted. */
+interface Run {
+  id: number
+  /** PostgreSQL's time, to the microsecond. */
+  admittedAt: string
+}
+
+/** Frees the place of a run that has no workflow, unless another one took it meanwhile. */
+export async function forgetRun(sql: Sql, { id, admittedAt }: Run): Promise<void> {
   await sql
     .deleteFrom('sandbox_runs')
     .where('id', '=', id)

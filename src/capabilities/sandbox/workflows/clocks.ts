@@ -9,7 +9,7 @@ import type { AdvanceAnswer } from '../../../../workflows/sandbox/advancing.ts'
 import { clockStart, happenedSince } from '../statements/move-clock.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { admitAdvance, endAdvance, isPassing } from '../statements/sandbox-runs.ts'
+import { admitAdvance, endAdvance, forgetRun, isPassing } from '../statements/sandbox-runs.ts'
 import {
   ADVANCE_UPDATE,
   type Advance,
@@ -100,19 +100,23 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   ): Promise<'moving' | 'too_many' | 'begun' | 'another' | 'over'> {
     // what waits for a retry has to be waited for
     const mayPass = target !== 'next_retry' && (open === null || open.failures === 0)
-    const admitted = await admitAdvance(sql, leadId, mayPass)
-    if (admitted === 'too_many' || admitted === 'moving') return admitted
+    const place = await admitAdvance(sql, leadId, mayPass)
+    if (place === 'too_many' || place === 'moving') return place
     try {
-      if (admitted === 'passing' && target !== 'next_retry') {
+      if (place?.isPassing && target !== 'next_retry') {
         const asked = await ask(leadId, { target, since })
         if (asked !== undefined) return asked.hasArrived ? 'over' : 'begun'
       }
       await client.withDeadline(end, () => start(leadId, target, since))
       return 'begun'
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError)
+      if (error instanceof WorkflowExecutionAlreadyStartedError) {
         // by the lead's workflow, whose answer came too late, for this advance or for the one before
-        return admitted === 'passing' ? 'another' : 'moving'
+        if (place?.isPassing) return 'another'
+        // a scenario's, or one that is ending: for the place of this one, nothing runs
+        if (place?.run) await forgetRun(sql, place.run)
+        return 'moving'
+      }
       // one whose start was not answered, and that runs, is not counted
       await endAdvance(sql, leadId).catch(() => undefined)
       throw error
