@@ -5,6 +5,7 @@ import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { prepareApi } from '../api/api.ts'
 import { LEAD } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { holdRow } from '../support/row-lock.ts'
 import { until } from '../support/until.ts'
 
 const BORROWER = { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
@@ -151,6 +152,28 @@ describe('an injected fault', () => {
     await post('sandbox/clear-faults', {})
     expect((await post('create-lead', LEAD)).status).toBe(200)
   }, 20_000)
+
+  it('hangs a call also while others of the key are under way, which take no place of its', async () => {
+    await inject('internal_error', 'list-leads', { times: 2 })
+    await inject('hangs', 'get-lead')
+    const where = `partner_id = ${partner.id} and call = 'list-leads'`
+    const held = await holdRow(service.sql, 'faults', where)
+    const others = Promise.allSettled([post('list-leads', {}), post('list-leads', {})])
+    const waiting = raw`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(async () => (await waiting.execute(service.sql)).rows.length === 2)
+    const patience = new AbortController()
+    const sent = send('get-lead', { lead_id: 1 }, { signal: patience.signal })
+    const answered = sent.then(
+      () => 'answered',
+      () => 'given up',
+    )
+    const isTaken = async () => (await list()).some(({ fault, left }) => fault === 'hangs' && left === 0)
+    expect(await Promise.race([answered, until(isTaken).then(() => 'hangs')])).toBe('hangs')
+    await held.release()
+    expect(await others).toMatchObject([{ value: { status: 500 } }, { value: { status: 500 } }])
+    patience.abort()
+    expect(await answered).toBe('given up')
+  })
 
   it('happens as often as it says at all processes together, from the answer on', async () => {
     await post('create-lead', LEAD)

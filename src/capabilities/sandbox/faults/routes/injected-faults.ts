@@ -9,7 +9,7 @@ import { idempotencyKeyOf } from '../../../../core/idempotency/routes/idempotenc
 import type { RouteDependencies } from '../../../../core/http/dependencies.ts'
 import { type InSandbox, sandboxOf } from '../../routes/dependencies.ts'
 import { type CallFault, HANGS_MS, MOST_HANGING } from '../decisions/fault.ts'
-import { expireKey, takeFault } from '../statements/faults.ts'
+import { expireKey, hasHangs, takeFault } from '../statements/faults.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -98,8 +98,8 @@ export const injectedFaults = plugin<Options>(async (app, { sql, rateLimit, ...o
 
   async function happen(request: FastifyRequest, reply: FastifyReply, call: string): Promise<unknown> {
     const { keyId, partnerId, id: requestId } = request
-    // before anything is awaited: a hundred calls at once would all find a place
-    const mayHang = takePlace(partnerId)
+    // a place is taken before the fault is: a hundred calls at once would all find one free
+    const mayHang = (await hasHangs(sql, keyId, call)) && takePlace(partnerId)
     const kinds = [...AT_ONCE, ...(mayHang ? (['hangs'] as const) : [])]
     let taken: Awaited<ReturnType<typeof takeFault>>
     try {

@@ -96,6 +96,20 @@ export const endFaults: Clear = async (trx, partnerId) => {
     .execute()
 }
 
+/** Whether a key's call may hang. */
+export async function hasHangs(sql: Sql, keyId: number, call: string): Promise<boolean> {
+  const found = await sql
+    .selectFrom('faults')
+    .select('fault')
+    .where('key_id', '=', keyId)
+    .where('fault', '=', 'hangs')
+    .where('call', '=', call)
+    .where('times_left', '>', 0)
+    .where(isLive)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /**
  * Takes the fault that happens to a call, if there is one, the oldest first: exactly as many calls as it says get it,
  * whichever process they come to.
