@@ -146,6 +146,15 @@ describe('what arrives at a sink', () => {
     )
   })
 
+  it('keeps its number when the one before it is forgotten', async () => {
+    await signed('{}', 'evt_own')
+    for (let index = 0; index < 99; index += 1) await signed('{}')
+    await signed('{}', 'evt_own')
+    const arrived = await kept()
+    expect(arrived).toHaveLength(100)
+    expect(arrived.filter(({ webhook_id: id }) => id === 'evt_own')).toMatchObject([{ attempt: 2 }])
+  })
+
   it('is refused by chance while a population is played, unless it is about no lead', async () => {
     await requestPopulation(api.sql, {
       partnerId: partner.id,

@@ -11,7 +11,7 @@ import { operation } from '../../../core/http/openapi/operation.ts'
 import { stringMap, strictBody } from '../../../core/http/schemas.ts'
 import { noSink } from './set-sink.ts'
 import { sinkPath } from './sink.ts'
-import { attemptNumber, success } from '../../../core/http/response-fields.ts'
+import { success } from '../../../core/http/response-fields.ts'
 
 const sinkFault = z.enum(sinkFaultNames).nullable()
 
@@ -19,7 +19,9 @@ const webhook = z
   .object({
     webhook_id: z.string().describe('The header `webhook-id`: the event’s id.'),
     received_at: timestamp,
-    attempt: attemptNumber,
+    attempt: z
+      .int()
+      .describe('Counts the requests with this `webhook-id` from 1, and anew once none of them is kept.'),
     verified: z.boolean().describe('Whether its signature is valid.'),
     problem: z.string().nullable().describe('Why it is not valid.'),
     status: z.int().describe('What the sink answered.'),

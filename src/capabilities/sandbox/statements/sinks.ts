@@ -178,11 +178,16 @@ export async function keepArrival(sql: Sql, partnerId: number, arrival: Arrival)
   const { problem, status, delayMs, fault = null } = arrival
   const { headers, body } = problem === null ? arrival : beginningOf(arrival)
   const isUnsigned = problem !== null
+  const webhookId = headers['webhook-id'] ?? ''
   const { id } = await sql
     .insertInto('sink_webhooks')
     .values({
       partner_id: partnerId,
-      webhook_id: headers['webhook-id'] ?? '',
+      webhook_id: webhookId,
+      attempt: raw<number>`(
+        select coalesce(max(attempt), 0) + 1 from sink_webhooks
+        where partner_id = ${partnerId} and webhook_id = ${webhookId} and (problem is not null) = ${isUnsigned}
+      )`,
       headers: raw<Record<string, string>>`${JSON.stringify(headers)}::jsonb`,
       body,
       problem,
@@ -220,16 +225,12 @@ function beginningOf({ headers, body }: Arrival) {
   return { headers: Object.fromEntries(kept) as Record<string, string>, body: short(body) }
 }
 
-/** What a partner's sink has kept, newest first; `attempt` counts webhooks with the same id. */
+/** What a partner's sink has kept, newest first. */
 export async function readArrivals(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('sink_webhooks')
-    .select(['received_at', 'webhook_id', 'headers', 'body', 'problem', 'status', 'delay_ms', 'fault'])
-    .select(
-      raw<number>`(row_number() over (partition by webhook_id, problem is null order by id))::int`.as(
-        'attempt',
-      ),
-    )
+    .select(['received_at', 'webhook_id', 'attempt', 'headers', 'body', 'problem', 'status'])
+    .select(['delay_ms', 'fault'])
     .where('partner_id', '=', partnerId)
     .orderBy('id', 'desc')
     .limit(KEPT.signed + KEPT.unsigned)

@@ -12,6 +12,8 @@ export const SinkWebhook = defineEntity({
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
     receivedAt: instant().defaultRaw('clock_timestamp()'),
     webhookId: p.text(),
+    /** Counts those with the same id, whose earlier ones may be forgotten by now. */
+    attempt: p.integer(),
     headers: p.json<Record<string, string>>(),
     body: p.text(),
     /** Why its signature is not valid; null if it is. */

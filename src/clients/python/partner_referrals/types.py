@@ -1627,7 +1627,7 @@ class SinkWebhook:
     """The header `webhook-id`: the event’s id."""
     received_at: datetime
     attempt: int
-    """Counts the requests with this `webhook-id` from 1."""
+    """Counts the requests with this `webhook-id` from 1, and anew once none of them is kept."""
     verified: bool
     """Whether its signature is valid."""
     problem: str | None

@@ -1922,7 +1922,7 @@ export interface SinkWebhook {
   /** The header `webhook-id`: the event’s id. */
   webhookId: string
   receivedAt: Date
-  /** Counts the requests with this `webhook-id` from 1. */
+  /** Counts the requests with this `webhook-id` from 1, and anew once none of them is kept. */
   attempt: number
   /** Whether its signature is valid. */
   verified: boolean
