@@ -138,6 +138,18 @@ describe('what arrives at a sink', () => {
     expect(await changes()).toEqual(before)
   })
 
+  it('is nothing in a sandbox without a sink, which says so to a population with faults', async () => {
+    const without = await prepareApi({ sandbox: (sql) => ({ ...sandboxOf(sql), sinkBase: undefined }) })
+    const other = await without.addPartner()
+    expect((await other.post('sandbox/use-sink', {})).status).toBe(404)
+    expect(await other.post('sandbox/run-population', { size: 1, faults: { one_in: 2 } })).toMatchObject({
+      status: 400,
+      body: {
+        error: { message: 'Invalid request: faults must be absent: this sandbox has no sink.' },
+      },
+    })
+  })
+
   it('is the last hundred webhooks', async () => {
     for (let index = 0; index < 105; index += 1) await signed(JSON.stringify({ index }))
     const arrived = await kept()

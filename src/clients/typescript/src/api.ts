@@ -1654,7 +1654,7 @@ export interface RunPopulationRequest {
   seed?: number
   /** How often each kind of journey is drawn, in proportion to the others; a kind that you leave out is not drawn. By default: `steadyClimb` (30): mortgage ready after a year of score updates. `steepClimb` (15): mortgage ready after two or three score updates. `slowClimb` (15): scores go up and down, and a year is not enough. `stalled` (12): stops before a step of the onboarding, without a word. `closed` (10): closed at a step of the onboarding, for any reason. `chatty` (6): many chats, which are events and no webhooks. `lateMilestones` (5): two milestones arrive in the wrong order. `repeatedMilestones` (5): each milestone is reported twice, which counts once. `erased` (2): erased at a step of the onboarding. */
   mix?: PopulationMix
-  /** How often the sink refuses webhooks meanwhile, where it would answer 200. By default never. */
+  /** How often the sink refuses webhooks meanwhile, where it would answer 200. By default never. A sandbox without a sink has none. */
   faults?: PopulationFaults
 }
 

@@ -24,12 +24,13 @@ import {
   viewOf,
 } from './population-view.ts'
 
-type Options = Pick<SandboxRouteDependencies, 'sql' | 'startPopulation'>
+type Options = Pick<SandboxRouteDependencies, 'sql' | 'startPopulation' | 'sinkBase'>
 
 const NEEDS_SINK = 'needs the sink as your endpoint: make it so with POST /v1/sandbox/use-sink'
+const HAS_NO_SINK = 'must be absent: this sandbox has no sink'
 
-const notAtYours = () =>
-  invalidPayload(`Invalid request: faults ${NEEDS_SINK}.`, [{ field: 'faults', problem: NEEDS_SINK }])
+const noFaults = (problem: string) =>
+  invalidPayload(`Invalid request: faults ${problem}.`, [{ field: 'faults', problem }])
 
 const isRunning = (id: number) =>
   retryLater(
@@ -50,7 +51,7 @@ const body = strictBody(
     faults: faults
       .optional()
       .describe(
-        'How often the sink refuses webhooks meanwhile, where it would answer 200. By default never.',
+        'How often the sink refuses webhooks meanwhile, where it would answer 200. By default never. A sandbox without a sink has none.',
       ),
   },
   'size is required',
@@ -73,7 +74,7 @@ const schema = operation({
   links: { population_id: '/data/population_id' },
   errors: [
     invalidRequest({ field: 'size', problem: 'must be an integer' }),
-    notAtYours(),
+    noFaults(NEEDS_SINK),
     new ApiError('NO_ENDPOINT'),
     new ApiError('ENDPOINT_PAUSED'),
     new ApiError('PAUSED_BY_STAFF'),
@@ -83,10 +84,14 @@ const schema = operation({
 })
 
 /** POST /sandbox/run-population: the journeys of many borrowers in one call. */
-export const runPopulation: FastifyPluginAsyncZod<Options> = async (app, { sql, startPopulation }) => {
+export const runPopulation: FastifyPluginAsyncZod<Options> = async (
+  app,
+  { sql, startPopulation, sinkBase },
+) => {
   app.post('/sandbox/run-population', {
     schema,
     handler: async (request, reply) => {
+      if (request.body.faults !== undefined && sinkBase === undefined) throw noFaults(HAS_NO_SINK)
       const { kind, answer } = await answerOnce<PopulationView>(
         sql,
         'run-population',
@@ -125,7 +130,7 @@ async function askIn(
   const { kind, id } = await requestPopulation(trx, wanted, async () => {
     const why = await whyHeld(trx, partnerId)
     if (why !== undefined) throw new ApiError(why)
-    if (asked.faults !== undefined && !(await usesSink(trx, partnerId))) throw notAtYours()
+    if (asked.faults !== undefined && !(await usesSink(trx, partnerId))) throw noFaults(NEEDS_SINK)
   })
   if (kind === 'open') throw isRunning(id)
   const row = await findPopulation(trx, partnerId, id)
