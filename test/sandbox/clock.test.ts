@@ -180,9 +180,15 @@ describe('a lead’s clock', () => {
     const { lead } = await funded()
     await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
     const held = Promise.withResolvers<void>()
-    partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
+    partner.endpoint.answer = (_, response) => {
+      if (partner.arrivals(lead).length < 5) response.writeHead(500).end()
+      else void held.promise.then(() => response.writeHead(200).end())
+    }
     const { status, data } = await partner.advance(lead, { days: 100 })
     expect([status, data.status]).toEqual([200, 'advancing'])
+    // the clock moved on after the second attempt, so nobody knows its date
+    const [update] = events(data.happened)
+    expect(webhooks(data.happened)).toMatchObject([{ sequence: 3, attempt: 1, status: 500, at: update?.at }])
     const { data: clock } = await partner.clock(lead)
     expect(clock).toMatchObject({ moving: true, offset_seconds: expect.any(Number) })
     const second = await partner.advance(lead, { days: 1 })
@@ -190,7 +196,7 @@ describe('a lead’s clock', () => {
     held.resolve()
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await until(async () => !(await partner.clock(lead)).data.moving)
-    expect(partner.arrivals(lead).map((event) => event.data.sequence)).toEqual([1, 2, 3, 4])
+    expect(partner.arrivals(lead).map((event) => event.data.sequence)).toEqual([1, 2, 3, 3, 3, 4])
   }, 60_000)
 
   it('takes one advance at a time', async () => {

@@ -86,7 +86,11 @@ const schema = operation({
         status: z
           .enum([...statuses, 'advancing'])
           .describe('The furthest milestone reached, or `advancing` while the clock is moving.'),
-        happened: z.array(happenedView).describe('What happened on the way, in the lead’s time.'),
+        happened: z
+          .array(happenedView)
+          .describe(
+            'What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one.',
+          ),
         stopped: stoppedView,
         next: dueView,
       })

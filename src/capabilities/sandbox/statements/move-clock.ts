@@ -55,24 +55,25 @@ export async function clockStart(sql: Sql, leadId: number): Promise<ClockStart> 
  * A lead's events since then, and its attempts that began since then and have ended, by the lead's time.
  *
  * @param offsetSeconds the lead's offset when the attempts were made: they keep our time. One that sent its event at
- *   once gets that event's date.
+ *   once gets that event's date. If absent, the clock has moved between them, and all others are left out.
  * @returns also from where to go on the next time.
  */
 export async function happenedSince(
   sql: Sql,
   leadId: number,
   since: ClockStart,
-  offsetSeconds: number,
+  offsetSeconds?: number,
 ): Promise<{ happened: Happened[]; since: ClockStart }> {
   const events = await eventsSince(sql, leadId, since.position)
   const attempts = await attemptsSince(sql, leadId, since.at)
   const createdAt = new Map(events.map(({ eventId, at }) => [eventId, at]))
-  const ahead = offsetSeconds * 1000
   const happened: Happened[] = [
     ...events.map(({ position: _, ...event }) => ({ what: 'event' as const, ...event })),
-    ...attempts.map(({ startedAt, startedAtExactly: _, ...attempt }) => {
+    ...attempts.flatMap(({ startedAt, startedAtExactly: _, ...attempt }) => {
       const atOnce = attempt.attempt === 1 ? createdAt.get(attempt.eventId) : undefined
-      return { what: 'webhook' as const, at: atOnce ?? startedAt.getTime() + ahead, ...attempt }
+      const moved = offsetSeconds === undefined ? undefined : startedAt.getTime() + offsetSeconds * 1000
+      const at = atOnce ?? moved
+      return at === undefined ? [] : { what: 'webhook' as const, at, ...attempt }
     }),
   ]
   return {

@@ -78,11 +78,11 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     }
   }
 
-  /** Of an advance that nothing had to be waited for: its webhooks were accepted at once. */
+  /** Of an advance that is over without an answer of its own, as one whose webhooks were all accepted at once. */
   async function done(leadId: number, since: ClockStart): Promise<AdvanceOutcome | undefined> {
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined
-    const { happened } = await happenedSince(sql, leadId, since, clock.offsetSeconds)
+    const { happened } = await happenedSince(sql, leadId, since)
     return { kind: 'done', clock, happened }
   }
 
@@ -152,7 +152,7 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
     if (!(await isPolling(client).catch(() => false))) return { kind: 'unanswered' }
     const clock = await readLeadClock(sql, leadId)
     if (clock === undefined) return undefined
-    const { happened } = await happenedSince(sql, leadId, since, clock.offsetSeconds)
+    const { happened } = await happenedSince(sql, leadId, since)
     return { kind: 'advancing', clock, happened }
   }
 

@@ -219,7 +219,7 @@ class ClockAdvance:
     status: Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready", "advancing"]
     """The furthest milestone reached, or `advancing` while the clock is moving."""
     happened: list[Happened]
-    """What happened on the way, in the lead’s time."""
+    """What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one."""
     stopped: Literal["endpoint_would_pause"] | None = None
     """The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on."""
     next: Due | None

@@ -142,7 +142,7 @@ export interface ClockAdvance {
     | 'score_update'
     | 'mortgage_ready'
     | 'advancing'
-  /** What happened on the way, in the lead’s time. */
+  /** What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one. */
   happened: Happened[]
   /** The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on. */
   stopped?: 'endpoint_would_pause'
