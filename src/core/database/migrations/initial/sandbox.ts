@@ -37,7 +37,6 @@ create table sink_webhooks (
     constraint sink_webhooks_partner_id_foreign references partners on delete restrict,
   received_at timestamptz not null default clock_timestamp(),
   webhook_id text not null,
-  attempt int not null,
   headers jsonb not null,
   body text not null,
   problem text,
