@@ -5,6 +5,7 @@ import {
   connectionFaults,
   flagFaults,
   loadTemporal,
+  MalformedAddress,
   MissingAddress,
   type TemporalSettings,
 } from './config/temporal.ts'
@@ -68,7 +69,7 @@ export function readTemporal(
 
 function withoutEmpty(environment: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    Object.entries(environment).flatMap(([name, value]) => (value?.trim() ? [[name, value]] : [])),
   )
 }
 
@@ -88,6 +89,16 @@ function orRefuse<Value>(load: () => Value, given: NodeJS.ProcessEnv): Value {
   } catch (error) {
     if (error instanceof MissingAddress)
       throw refusalOf([{ name: 'TEMPORAL_ADDRESS', message: 'is not set' }], given)
+    if (error instanceof MalformedAddress)
+      throw refusalOf(
+        [
+          {
+            name: 'TEMPORAL_ADDRESS',
+            message: `${error.message} is not a host with its port, such as temporal.internal:7233`,
+          },
+        ],
+        given,
+      )
     throw new ConfigError(`Configuration: Temporal’s settings cannot be read: ${(error as Error).message}`)
   }
 }

@@ -194,6 +194,13 @@ describe('values', () => {
     ['the loopback address of IPv6', 'api', { ...sandbox, HOST: '::1' }, { HOST: '::1' }],
     ['a complete production', 'worker', production, { ENVIRONMENT: 'production' }],
     ['production with its rate limit', 'api', production, { RATE_LIMIT: 600 }],
+    [
+      'production with a blank for its rate limit',
+      'api',
+      { ...production, RATE_LIMIT: ' ' },
+      { RATE_LIMIT: 600 },
+    ],
+    ['a number with a blank after it', 'api', { ...sandbox, RATE_LIMIT: '60 ' }, { RATE_LIMIT: 60 }],
     ['production without a rate limit', 'api', { ...production, RATE_LIMIT: '0' }, { RATE_LIMIT: 0 }],
     ['a sandbox with a rate limit', 'api', { ...sandbox, RATE_LIMIT: '60' }, { RATE_LIMIT: 60 }],
     [
@@ -249,6 +256,16 @@ describe('refusals', () => {
     ['api', { ENVIRONMENT: undefined }, 'ENVIRONMENT is not set'],
     ['api', { DATABASE_URL: undefined }, 'DATABASE_URL is not set'],
     ['api', { DATABASE_URL: 'mysql://localhost/x' }, 'DATABASE_URL must be a postgresql:// URL'],
+    [
+      'api',
+      { DATABASE_URL: 'postgresql://service:100%sure@db/x' },
+      'DATABASE_URL has a % that stands for itself: write it as %25',
+    ],
+    [
+      'api',
+      { DATABASE_URL: 'postgresql://s@db:5432' },
+      'DATABASE_URL must end with the name of the database',
+    ],
     ['worker', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
     ['api', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
     ['worker', { ENCRYPTION_KEY: 'c2hvcnQ=' }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
@@ -269,6 +286,8 @@ describe('refusals', () => {
     ['worker', { DORMANT_AFTER_DAYS: '29' }, 'DORMANT_AFTER_DAYS must be a whole number of days from 30'],
     ['worker', { DORMANT_AFTER_DAYS: 'off' }, 'DORMANT_AFTER_DAYS must be a whole number of days from 30'],
     ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
+    ['api', { RATE_LIMIT: '1e3' }, 'RATE_LIMIT must be a whole number of requests a minute, 0 for no limit'],
+    ['api', { PORT: '0x10' }, 'PORT must be a port number from 0 to 65535'],
     ['api', { DRAIN_SECONDS: '-1' }, 'DRAIN_SECONDS must be a whole number of seconds from 0 to 300'],
     ['api', { MAX_CONNECTIONS: '0' }, 'MAX_CONNECTIONS must be a whole number from 1 to 1000000'],
     ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
@@ -553,6 +572,34 @@ describe('the settings of Temporal', () => {
   test.each([{}, { TEMPORAL_ADDRESS: '' }])('name the address that is missing: %j', (environment) => {
     const missing = 'Configuration: TEMPORAL_ADDRESS is not set. See docs/settings.md.'
     expect(() => readTemporal(undefined, environment)).toThrow(new ConfigError(missing))
+  })
+
+  test.each([
+    'temporal:72333',
+    'temporal:0',
+    'http://temporal:7233',
+    '::1:7233',
+    'temporal:7233 ',
+    'temporal:',
+    'user@temporal:7233',
+  ])('refuse the address %j in one line', (address) => {
+    expect(() => readTemporal(undefined, { TEMPORAL_ADDRESS: address })).toThrow(
+      new ConfigError(
+        `Configuration: TEMPORAL_ADDRESS ${address} is not a host with its port, such as temporal.internal:7233. See docs/settings.md.`,
+      ),
+    )
+  })
+
+  test.each([
+    ['127.0.0.1:7233', true],
+    ['localhost', true],
+    ['[::1]:7233', true],
+    ['temporal.internal:7233', false],
+    ['[2001:db8::1]:7233', false],
+  ])('reach %s without the proxy that http_proxy names: %p', (address, isDirect) => {
+    expect(readTemporal(undefined, { TEMPORAL_ADDRESS: address }).connectionOptions.channelArgs).toEqual(
+      isDirect ? { 'grpc.enable_http_proxy': 0 } : undefined,
+    )
   })
 
   test('say which name was probably meant for the address', () => {

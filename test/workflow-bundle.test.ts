@@ -1,5 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from '@jest/globals'
 import { workflowBundle } from '../src/workflow-bundle.ts'
 import { temporaryFolder } from './support/folder.ts'
@@ -38,4 +40,16 @@ test('what workflows decide with is evaluated once for all of them', async () =>
   const preloaded = Array.from(list.matchAll(/^import '\.\.\/(.+)'$/gm), ([, file]) => file)
   expect(bundled.length).toBeGreaterThan(10)
   expect(new Set(preloaded)).toEqual(new Set(bundled))
+})
+
+test('workflows are found in a folder whose name is written otherwise in a URL', () => {
+  const folder = path.join(temporaryFolder(), 'of an 100% ünusual #name')
+  symlinkSync(path.join(import.meta.dirname, '..'), folder)
+  const module = pathToFileURL(path.join(folder, 'src/core/temporal/worker-options.ts'))
+  const script = `import { bundleOptions } from ${JSON.stringify(module)}
+    console.log(JSON.stringify(Object.values(bundleOptions({ callStacks: false })).flat()))`
+  const options = ['--preserve-symlinks', '--input-type=module', '--eval', script]
+  const files = JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' })) as string[]
+  expect(files).toHaveLength(5)
+  expect(files.filter((file) => !file.startsWith(folder) || !existsSync(file))).toEqual([])
 })

@@ -12,11 +12,30 @@ const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true')
 const wholeNumber = (min: number, max: number, error: string) =>
-  z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error })
+  z
+    .string({ error })
+    .regex(/^ *\d{1,9} *$/, { error })
+    .transform(Number)
+    .pipe(z.number().min(min, { error }).max(max, { error }))
 const port = wholeNumber(0, 65535, 'must be a port number from 0 to 65535')
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
+const databaseUrl = z
+  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
+  .refine(isDecodable, 'has a % that stands for itself: write it as %25')
+  .refine((url) => new URL(url).pathname.length > 1, 'must end with the name of the database')
 const text = z.string().min(1)
+
+/** As the driver reads it, which decodes each part. */
+function isDecodable(url: string): boolean {
+  try {
+    const { username, password, hostname, pathname } = new URL(url)
+    for (const part of [username, password, hostname, pathname]) decodeURIComponent(part)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || [])
 
 /** Addresses and networks, comma-separated. */
@@ -172,10 +191,8 @@ export const programs = {
         error: 'must be text of at most 2000 characters, with \\n for a new line',
       })
       .optional(),
-    DORMANT_AFTER_DAYS: z.coerce
-      .number({ error: DORMANT })
-      .int({ error: DORMANT })
-      .refine((days) => days === 0 || (days >= 30 && days <= 36_500), { error: DORMANT })
+    DORMANT_AFTER_DAYS: wholeNumber(0, 36_500, DORMANT)
+      .refine((days) => days === 0 || days >= 30, { error: DORMANT })
       .default(0),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
     MAIL_ALLOW_DOMAINS: z

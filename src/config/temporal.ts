@@ -40,8 +40,15 @@ export function loadTemporal(environment: Record<string, string>) {
   const { address } = connectionOptions
   // the client's default is whatever listens on this machine
   if (address === undefined) throw new MissingAddress()
-  return { connectionOptions: { ...connectionOptions, address }, namespace }
+  const [, host, port = '1'] = ADDRESS.exec(address) ?? []
+  if (host === undefined || Number(port) < 1 || Number(port) > 65535) throw new MalformedAddress(address)
+  // the client would take a proxy of the environment for this machine, too
+  const direct = isLoopback(host) ? { channelArgs: { 'grpc.enable_http_proxy': 0 } } : {}
+  return { connectionOptions: { ...connectionOptions, ...direct, address }, namespace }
 }
+
+/** A name or an address, with a port or without one. */
+const ADDRESS = /^([^\s:/@[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i
 
 /** Ours, in PEM, where Temporal wants one. */
 export function clientCertificate({ connectionOptions: { tls } }: TemporalSettings): Buffer | undefined {
@@ -50,6 +57,8 @@ export function clientCertificate({ connectionOptions: { tls } }: TemporalSettin
 }
 
 export class MissingAddress extends Error {}
+
+export class MalformedAddress extends Error {}
 
 /** The flags that envconfig would take for `false` although they say something else. */
 export function flagFaults(environment: Record<string, string>): Fault[] {

@@ -8,7 +8,7 @@ import { erasuresOf } from '../../src/capabilities/erasure/statements/requests.t
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { confirmLeads } from '../../src/capabilities/erasure/statements/retention-ceiling.ts'
-import { runRetention, retentionDryRun } from '../../src/capabilities/retention/statements/runs.ts'
+import { dueAmong, runRetention, retentionDryRun } from '../../src/capabilities/retention/statements/runs.ts'
 import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
 import { createLogger } from '../../src/logger.ts'
 import { retentionInbox } from '../../src/capabilities/retention/commands/inbox.ts'
@@ -379,6 +379,23 @@ describe('retention', () => {
     await expect(confirm(context, retainedAs('leads'), 10)).rejects.toThrow(lacking)
     const { items } = await retentionInbox(retained).find(context, 10)
     expect(items).toMatchObject([{ mend: expect.stringContaining(lacking) }])
+  })
+
+  it('is due again when a clock that was ahead noted its last run', async () => {
+    const [first] = retained
+    const due = async () => (await dueAmong(sql, [first!], settings)).length
+    const noted = (ahead: string) =>
+      sql
+        .insertInto('retention_runs')
+        .values({ class: first!.name, removed: 0, ran_at: raw<Date>`now() + ${ahead}::interval` })
+        .onConflict((conflict) =>
+          conflict.column('class').doUpdateSet({ ran_at: raw<Date>`now() + ${ahead}::interval` }),
+        )
+        .execute()
+    await noted('3 months')
+    expect(await due()).toBe(1)
+    await noted('1 minute')
+    expect(await due()).toBe(0)
   })
 
   it('is done once by workers that look at the same time, and again when it is due', async () => {

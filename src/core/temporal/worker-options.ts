@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { Config } from '../../config.ts'
 import { LEASE_MS } from '../deliveries/decisions/delivery.ts'
 import { DELIVERIES_QUEUE } from './decisions/deliveries-queue.ts'
@@ -5,7 +6,8 @@ import { SCORES_QUEUE } from './decisions/scores-queue.ts'
 import { WAITING_QUEUE } from './decisions/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 
-const fileOf = (path: string) => new URL(`../../../workflows/${path}`, import.meta.url).pathname
+// not its pathname, in which a space is %20
+const fileOf = (path: string) => fileURLToPath(new URL(`../../../workflows/${path}`, import.meta.url))
 
 const payloadConverterPath = fileOf('payload-converter.ts')
 

@@ -4,12 +4,14 @@ import type { Retained } from '../../../core/database/retained.ts'
 import type { Fence } from '../../../core/database/locks/alone.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { requireSameClock } from './same-clock.ts'
-import { DAY_MS } from '../../../core/values/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../../core/values/durations.ts'
 
 /** After each batch, at least; live traffic goes first. */
 const PAUSE_MS = 100
 /** How often a class is looked at: nobody waits for most of them. */
 const EVERY_MS = DAY_MS
+/** A run that ended further ahead than this was noted by a clock that was ahead: no run would be due until then. */
+const SKEW_MS = 5 * MINUTE_MS
 
 interface RunOptions<Settings> {
   sql: Sql
@@ -35,8 +37,10 @@ export async function dueAmong<Settings>(
     .where('ran_at', 'is not', null)
     .execute()
   const ages = new Map(rows.map((row) => [row.class, row.ageMs]))
+  const isDue = (ageMs: number, everyMs: number) => ageMs >= everyMs || ageMs < -SKEW_MS
   return retained.filter(
-    ({ name, days, everyMs = EVERY_MS }) => days(config) !== null && (ages.get(name) ?? Infinity) >= everyMs,
+    ({ name, days, everyMs = EVERY_MS }) =>
+      days(config) !== null && isDue(ages.get(name) ?? Infinity, everyMs),
   )
 }
 

@@ -85,7 +85,7 @@ export async function reconcile(
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<Reconciliation> {
   const { client, sql, referrals, signal, onFailure } = dependencies
-  const running = await runningLeads(client)
+  const running = await runningLeads(client, signal)
   const result: Reconciliation = { open: 0, started: [], refreshed: [], failed: [] }
   const start = async (id: number) => {
     if (!dryRun) await referrals.startFromRecord(id)
@@ -108,6 +108,8 @@ export async function reconcile(
     await forEach(differing, (id) => (running.has(id) ? refresh(id) : start(id)))
     for (const { id } of page) running.delete(id)
     if (page.length < PAGE) break
+    // what was not compared yet is left to the next time
+    if (signal?.aborted) return result
   }
   // the rest is closed in the record; these workflows end once they have read that
   await forEach(running.keys(), refresh)
@@ -126,7 +128,7 @@ function isKnown({ status, isSending }: OpenLead, told: Told | undefined): boole
 }
 
 /** What each running workflow tells, from the visibility store, which may be slightly behind. */
-async function runningLeads(client: Client): Promise<Map<number, Told>> {
+async function runningLeads(client: Client, signal?: AbortSignal): Promise<Map<number, Told>> {
   const running = new Map<number, Told>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
   for await (const { workflowId, typedSearchAttributes } of listWorkflows(client, query)) {
@@ -134,6 +136,7 @@ async function runningLeads(client: Client): Promise<Map<number, Told>> {
     const status = typedSearchAttributes.get(attributeKeys.LeadStatus)
     const delivery = typedSearchAttributes.get(attributeKeys.DeliveryState)
     if (leadId !== undefined) running.set(leadId, { status, delivery })
+    if (signal?.aborted) break
   }
   return running
 }
