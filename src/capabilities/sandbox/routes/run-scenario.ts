@@ -99,7 +99,7 @@ const schema = operation({
     unknownLead(),
     leadClosed(),
     new ApiError('LEAD_FULL'),
-    new ApiError('CLOCK_MOVING'),
+    alreadyPlaying(),
     tooManyScenarios(),
   ],
 })
@@ -139,7 +139,7 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       requestScenario(trx, partnerId, lead, scenario),
     )
     if (asked === 'too_many') throw tooManyScenarios()
-    if (!asked) throw new ApiError('CLOCK_MOVING')
+    if (!asked) throw alreadyPlaying()
   }
 
   app.post('/sandbox/run-scenario', {
@@ -169,4 +169,12 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       return { success: true as const, data }
     },
   })
+}
+
+/** Also while it waits for its turn, or between two steps, when get-clock shows a clock that stands still. */
+function alreadyPlaying(): ApiError {
+  return new ApiError(
+    'CLOCK_MOVING',
+    'A scenario of this lead is being played or waits for its turn, or its clock is moving. Try again once that is over, or name no lead_id, and play it with a new lead.',
+  )
 }
