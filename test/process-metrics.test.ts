@@ -21,6 +21,8 @@ describe('each process', () => {
   let api: ServiceProcess
   let worker: ServiceProcess
   let sdkPort = 0
+  /** Before the worker was started, in seconds. */
+  let startedAt = 0
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
 
   beforeAll(async () => {
@@ -34,6 +36,7 @@ describe('each process', () => {
       SCORE_PROVIDER_URL: `http://127.0.0.1:${await anyPort()}`,
     })
     sdkPort = await anyPort()
+    startedAt = Date.now() / 1000
     ;[api, worker] = await Promise.all([
       service.startApi(),
       service.startWorker({ TEMPORAL_METRICS_PORT: String(sdkPort) }),
@@ -91,8 +94,13 @@ describe('each process', () => {
       (await scrape(worker)).value('referrals_loop_last_end_timestamp_seconds', { loop }) ?? 0
     const first = await ended('sweep')
     await until(async () => (await ended('sweep')) > first)
-    for (const loop of ['sweep', 'comparison', 'failing_workflows', 'forgetting', 'retention', 'dormancy'])
-      expect(await ended(loop)).toBeGreaterThan(Date.now() / 1000 - 60)
+    const pauseOf = async (loop: string) =>
+      (await scrape(worker)).value('referrals_loop_pause_seconds', { loop }) ?? 0
+    for (const loop of ['sweep', 'comparison', 'failing_workflows', 'forgetting', 'retention', 'dormancy']) {
+      // a loop that has ended no turn has no pause
+      await until(async () => (await pauseOf(loop)) > 0)
+      expect(await ended(loop)).toBeGreaterThan(startedAt)
+    }
     const { value } = await scrape(worker)
     expect(value('referrals_loop_pause_seconds', { loop: 'sweep' })).toBe(1)
     // there is no journal

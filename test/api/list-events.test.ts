@@ -133,10 +133,15 @@ describe('list-events', () => {
     it('from the beginning, of another account', async () => {
       const stranger = await api.addPartner()
       await stranger.createLead()
-      const { body } = await stranger.post('list-events', {})
+      const { data, next } = await untilNews(
+        async () => (await stranger.post('list-events', {})).body as unknown as Page,
+      )
+      expect(data).toHaveLength(1)
       // so that there is something after it
-      leads.push(await partner.createLead())
-      const { status, error } = await refusalOf(body.next)
+      const later = await partner.createLead()
+      leads.push(later)
+      await until(async () => (await feed()).at(-1) === later)
+      const { status, error } = await refusalOf(next)
       expect([status, error.next]).toEqual([400, '0-0-0-0'])
     })
 

@@ -11,7 +11,8 @@ import { openDatabase } from '../support/open-database.ts'
 import { testKeys } from '../support/test-keys.ts'
 
 const HOUR_MS = 60 * 60 * 1000
-const SECOND_MS = 1000
+/** What a busy machine may add, far below the hour that a clock is off. */
+const SLACK_MS = 10_000
 
 describe('the ids of new leads, in blocks', () => {
   let sql: Sql
@@ -31,7 +32,7 @@ describe('the ids of new leads, in blocks', () => {
     const now = Date.now()
     jest.spyOn(Date, 'now').mockImplementation(() => now + HOUR_MS)
     const places = [await take(), await take(), await take(), await take()]
-    for (const { createdAt } of places) expect(differenceMs(createdAt, now)).toBeLessThan(SECOND_MS)
+    for (const { createdAt } of places) expect(differenceMs(createdAt, now)).toBeLessThan(SLACK_MS)
   })
 
   it('are left unused after a second, so that none brings an old time along', async () => {
@@ -41,7 +42,7 @@ describe('the ids of new leads, in blocks', () => {
     elapsedMs = HOUR_MS
     const { leadId, createdAt } = await take()
     expect(leadId).toBeGreaterThan((first?.leadId ?? 0) + 2)
-    expect(differenceMs(createdAt, Date.now())).toBeLessThan(SECOND_MS)
+    expect(differenceMs(createdAt, Date.now())).toBeLessThan(SLACK_MS)
   })
 
   it.each([200, 2000])(

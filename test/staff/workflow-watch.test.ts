@@ -30,7 +30,7 @@ describe('workflow watch', () => {
     return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
   }
   const watch = (url: string, pace: { lookMs: number; silentMs: number }) =>
-    watchBuild(context, 'b', { seconds: 0.2, atLeast: 0, prometheus: url, ...pace })
+    watchBuild(context, 'b', { seconds: 2, atLeast: 0, prometheus: url, ...pace })
 
   it('says nothing of a build by a Prometheus that is silent for a moment, and looks again', async () => {
     const { url, asked } = await prometheus((look) => look === 2 || look === 3)

@@ -3,6 +3,9 @@ import { REQUEST_LIMIT_MS } from '../../src/core/deliveries/decisions/delivery.t
 import { until } from '../support/until.ts'
 import { type Fixture, fixtureOf, sharedFixture } from './scenes.ts'
 
+/** How long a recording waits for its webhook. */
+const FIRST_ATTEMPT_MS = 1000
+
 describe('a webhook that is sent with its recording', () => {
   let fixture: Fixture
   let neighbour: Fixture
@@ -38,14 +41,21 @@ describe('a webhook that is sent with its recording', () => {
   }
 
   it('needs no activity of its own', async () => {
-    const leadId = await welcomed(fixture)
-    const before = (await activities(leadId)).length
-    await fixture.send(leadId, 'contract_signed')
-    await settled(leadId, 3)
-    expect((await activities(leadId)).slice(before)).toEqual([
-      expect.objectContaining({ type: 'recordMilestones' }),
-    ])
-    expect(fixture.leads.arrivals(leadId)).toHaveLength(2)
+    const isAlone = async () => {
+      const leadId = await welcomed(fixture)
+      const before = (await activities(leadId)).length
+      await fixture.send(leadId, 'contract_signed')
+      await settled(leadId, 3)
+      expect(fixture.leads.arrivals(leadId)).toHaveLength(2)
+      const [recording, ...others] = (await activities(leadId)).slice(before)
+      expect(recording?.type).toBe('recordMilestones')
+      if (others.length === 0) return true
+      // on a busy machine, the webhook may take so long that its recording does not wait for it
+      expect(others).toEqual([expect.objectContaining({ type: 'deliverWebhook' })])
+      expect(recording?.tookMs).toBeGreaterThanOrEqual(FIRST_ATTEMPT_MS)
+      return false
+    }
+    expect((await isAlone()) || (await isAlone()) || (await isAlone())).toBe(true)
   })
 
   it('delays the next recording by a second, once, while the endpoint hangs, and nobody else’s', async () => {
