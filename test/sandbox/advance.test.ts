@@ -12,9 +12,12 @@ import type { ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
+import { LEAST_WAIT_MS, NotInTime, untilInTime } from './in-time.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const YEAR = { days: 365 }
+/** How long the lead's workflow waits for what is under way. */
+const PATIENCE_SECONDS = 1
 const SEQUENCES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 describe('an advance in the lead’s own workflow', () => {
@@ -28,12 +31,13 @@ describe('an advance in the lead’s own workflow', () => {
     ;({ port } = service)
   }, 60_000)
 
-  beforeEach(async () => {
+  async function begin(): Promise<void> {
     partner = await sandboxPartner(service, port)
     lead = await partner.createLead()
     await partner.simulate(lead, { event_name: 'escrow_funded' })
     await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
-  })
+  }
+  beforeEach(begin)
 
   const handle = () => service.client.workflow.getHandle(referralId(lead))
   const answer = (status: (arrival: number) => number | Promise<number>) => {
@@ -48,6 +52,16 @@ describe('an advance in the lead’s own workflow', () => {
   const standing = async () => (await partner.clock(lead)).data
   const stopped = () => until(async () => !(await standing()).moving)
 
+  type Events = NonNullable<Awaited<ReturnType<ReturnType<typeof handle>['fetchHistory']>>['events']>
+  /** Whether something was under way for longer than the lead's workflow waits, as on a busy machine. */
+  function hasLostPatience(events: Events): boolean {
+    const fired = new Set(events.map(({ timerFiredEventAttributes: timer }) => timer?.timerId))
+    return events.some(
+      ({ timerStartedEventAttributes: timer }) =>
+        fired.has(timer?.timerId ?? '') && Number(timer?.startToFireTimeout?.seconds) === PATIENCE_SECONDS,
+    )
+  }
+
   /** What the workflow knows is what one that starts from the record would. */
   async function expectKnown(): Promise<void> {
     const record = await loadReferralState(service.sql, lead)
@@ -56,47 +70,54 @@ describe('an advance in the lead’s own workflow', () => {
     expect(record).toMatchObject({ anchor, period, offset, next, last, endsAt, lastEventAt })
   }
 
-  it('of a year takes one activity for each second, and no other workflow', async () => {
-    const began = performance.now()
-    const { status, data } = await partner.advance(lead, YEAR)
-    const seconds = (performance.now() - began) / 1000
-    expect([status, data.status, data.happened.length]).toEqual([200, 'score_update', 16])
-    expect(await runs()).toEqual([])
-    const started = service.client.workflow.getHandle(advanceId(lead)).describe()
-    await expect(started).rejects.toThrow('not found')
-    const { events } = await handle().fetchHistory()
-    const names = events?.flatMap(
-      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
-    )
-    const passes = names?.filter((name) => name === 'passDates').length
-    expect(passes).toBeGreaterThan(0)
-    expect(passes).toBeLessThanOrEqual(1 + Math.floor(seconds))
-    expect(names).not.toContain('recordScoreUpdate')
-    await expectKnown()
-    // its own timer goes on from there
-    const next = await partner.advance(lead, { to: 'next_score_update' })
-    expect(next.data.happened.map(({ sequence }) => sequence)).toEqual([11, 11])
-  })
+  it(
+    'of a year takes one activity for each second, and no other workflow',
+    untilInTime(begin, async () => {
+      const began = performance.now()
+      const { status, data } = await partner.advanceInTime(lead, YEAR)
+      const seconds = (performance.now() - began) / 1000
+      expect([status, data.status, data.happened.length]).toEqual([200, 'score_update', 16])
+      expect(await runs()).toEqual([])
+      const { events } = await handle().fetchHistory()
+      if (hasLostPatience(events ?? [])) throw new NotInTime('something was under way for too long')
+      const left = service.client.workflow.getHandle(advanceId(lead)).describe()
+      await expect(left).rejects.toThrow('not found')
+      const names = events?.flatMap(
+        (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+      )
+      const passes = names?.filter((name) => name === 'passDates').length
+      expect(passes).toBeGreaterThan(0)
+      expect(passes).toBeLessThanOrEqual(1 + Math.floor(seconds))
+      expect(names).not.toContain('recordScoreUpdate')
+      await expectKnown()
+      // its own timer goes on from there
+      const next = await partner.advanceInTime(lead, { to: 'next_score_update' })
+      expect(next.data.happened.map(({ sequence }) => sequence)).toEqual([11, 11])
+    }),
+  )
 
-  it('is continued by a workflow of its own once a webhook is refused, and keeps each date', async () => {
-    answer((arrival) => (arrival === 4 ? 500 : 200))
-    const { data } = await partner.advance(lead, YEAR)
-    expect([data.status, data.stopped]).toEqual(['score_update', undefined])
-    const dates = data.happened.filter(({ what }) => what === 'event').map(({ at }) => Date.parse(`${at}Z`))
-    for (const [index, date] of dates.entries())
-      expect(Math.abs(date - (dates[0] ?? 0) - index * SCORE_PERIOD_MS)).toBeLessThan(5000)
-    const webhooks = data.happened.filter(({ what }) => what === 'webhook')
-    expect(webhooks.map(({ sequence, attempt, status }) => [sequence, attempt, status])).toEqual([
-      [3, 1, 200],
-      [4, 1, 500],
-      [4, 2, 200],
-      ...[5, 6, 7, 8, 9, 10].map((sequence) => [sequence, 1, 200]),
-    ])
-    expect(data.happened.map(({ at }) => at)).toEqual(data.happened.map(({ at }) => at).toSorted())
-    await service.client.workflow.getHandle(advanceId(lead)).result()
-    expect(await runs()).toEqual([])
-    await expectKnown()
-  })
+  it(
+    'is continued by a workflow of its own once a webhook is refused, and keeps each date',
+    untilInTime(begin, async () => {
+      answer((arrival) => (arrival === 4 ? 500 : 200))
+      const { data } = await partner.advanceInTime(lead, YEAR)
+      expect([data.status, data.stopped]).toEqual(['score_update', undefined])
+      const dates = data.happened.filter(({ what }) => what === 'event').map(({ at }) => Date.parse(`${at}Z`))
+      for (const [index, date] of dates.entries())
+        expect(Math.abs(date - (dates[0] ?? 0) - index * SCORE_PERIOD_MS)).toBeLessThan(5000)
+      const webhooks = data.happened.filter(({ what }) => what === 'webhook')
+      expect(webhooks.map(({ sequence, attempt, status }) => [sequence, attempt, status])).toEqual([
+        [3, 1, 200],
+        [4, 1, 500],
+        [4, 2, 200],
+        ...[5, 6, 7, 8, 9, 10].map((sequence) => [sequence, 1, 200]),
+      ])
+      expect(data.happened.map(({ at }) => at)).toEqual(data.happened.map(({ at }) => at).toSorted())
+      await service.client.workflow.getHandle(advanceId(lead)).result()
+      expect(await runs()).toEqual([])
+      await expectKnown()
+    }),
+  )
 
   it('has room for milestones that are simulated meanwhile', async () => {
     const held = Promise.withResolvers<number>()
@@ -130,13 +151,16 @@ describe('an advance in the lead’s own workflow', () => {
     ).toBeLessThan(4)
   })
 
-  it('is another workflow’s while the lead’s does not run', async () => {
-    await handle().terminate()
-    const { status, data } = await partner.advance(lead, YEAR)
-    expect([status, data.status]).toEqual([200, 'score_update'])
-    expect(sequences()).toEqual(SEQUENCES)
-    await expectKnown()
-  })
+  it(
+    'is another workflow’s while the lead’s does not run',
+    untilInTime(begin, async () => {
+      await handle().terminate()
+      const { status, data } = await partner.advanceInTime(lead, YEAR)
+      expect([status, data.status]).toEqual([200, 'score_update'])
+      expect(sequences()).toEqual(SEQUENCES)
+      await expectKnown()
+    }),
+  )
 
   it('is the only one: a scenario waits for it', async () => {
     const held = Promise.withResolvers<number>()
@@ -165,7 +189,7 @@ describe('an advance in the lead’s own workflow', () => {
     expect(await runs()).toEqual([{ kind: 'scenario' }])
     held.resolve(200)
     expect((await played).status).toBe(200)
-  }, 30_000)
+  })
 
   it('goes on when the API is killed', async () => {
     const api = await service.startApi()
@@ -238,15 +262,20 @@ describe('an advance in the lead’s own workflow', () => {
           }),
         },
       }) as typeof client
+      const began = performance.now()
       const advancing = createClocks({ client: observed, sql: service.sql }).advance(lead, { days: 50 })
       // it is the other's end that it waits for from here on
       await refused.promise
       held.resolve(200)
       const advanced = await advancing
-      expect(advanced).toMatchObject({ kind: 'done', clock: { status: 'score_update' } })
+      // a busy machine may take longer than the answer waits
+      const isLate = advanced?.kind === 'advancing' && performance.now() - began >= LEAST_WAIT_MS
+      const arrived = { kind: 'done', clock: { status: 'score_update' } }
+      expect(advanced).toMatchObject(isLate ? { kind: 'advancing' } : arrived)
       await stopped()
+      expect((await standing()).status).toBe('score_update')
       expect(Math.round((await standing()).offset_seconds / 86_400)).toBe(50)
-    }, 30_000)
+    })
   })
 
   it('in a sandbox only, and of nothing but an advance', async () => {

@@ -2,6 +2,7 @@ import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.t
 import type { ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import { createdLead, type Service } from '../support/service.ts'
+import { inTime } from './in-time.ts'
 
 export interface SimulatedEvent {
   recorded: boolean
@@ -64,6 +65,12 @@ export async function sandboxPartner(service: Service, port: number | undefined)
     simulate: (lead: number, sent: object, headers?: Record<string, string>) =>
       post('sandbox/simulate-event', { lead_id: lead, ...sent }, headers),
     advance: (lead: number, to: object) => post('sandbox/advance-clock', { lead_id: lead, ...to }),
+    /** An advance that is over in its answer: for a scenario that is repeated `untilInTime`. */
+    advanceInTime: (lead: number, to: object) =>
+      inTime(
+        () => post('sandbox/advance-clock', { lead_id: lead, ...to }),
+        ({ data }) => data?.status,
+      ),
     clock: (lead: number) => post('sandbox/get-clock', { lead_id: lead }),
     arrivals: (lead: number) =>
       partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === lead).map(({ event }) => event),
