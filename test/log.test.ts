@@ -199,10 +199,13 @@ describe('the log of the API and the worker', () => {
   })
 
   it('names the workflow of a lead whose webhook fails, and says when it is tried again, with the same id', async () => {
-    partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
+    let isRefused = false
+    partner.endpoint.answer = (_, response) => {
+      response.writeHead(isRefused ? 200 : 503).end()
+      isRefused = true
+    }
     const { leadId, requestId } = await createLead()
     const [failed] = await awaited({ msg: 'attempt', request_id: requestId })
-    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     expect(failed).toMatchObject({
       lead_id: leadId,
       workflow_id: `lead-${leadId}`,

@@ -100,7 +100,9 @@ describe('what get-deliveries shows of an attempt', () => {
   })
 
   it('is the signature that was sent, byte for byte, for each trigger and across changes of the secret', async () => {
-    partner.endpoint.answer = (_, response) => void response.writeHead(500).end('not now')
+    // so that no retry comes before what is asked for
+    partner.endpoint.answer = (_, response) =>
+      void response.writeHead(500, { 'retry-after': '600' }).end('not now')
     const leadId = await leads.start()
     const eventId = await until(async () => (await ask({ lead_id: leadId })).data[0]?.event_id ?? false)
     await shown(eventId, 1)

@@ -161,7 +161,8 @@ describe('sending webhooks once more', () => {
       most = Math.max(most, inFlight)
       void (answer === 500 ? Promise.resolve() : release.promise).then(() => {
         inFlight -= 1
-        response.writeHead(answer).end()
+        // so that the retry stays pending
+        response.writeHead(answer, { 'retry-after': '600' }).end()
       })
     }
     const leadId = await leads.start()

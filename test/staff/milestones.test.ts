@@ -163,7 +163,8 @@ describe('the staff, of a lead', () => {
   })
 
   it('have an open webhook tried now, and a settled one sent once more', async () => {
-    partner.endpoint.answer = (_, response) => response.writeHead(500).end()
+    // so that no retry comes before what is asked for
+    partner.endpoint.answer = (_, response) => response.writeHead(500, { 'retry-after': '600' }).end()
     const id = await leads.start()
     await until(async () => (await view(id)).deliveries[0]?.failures === 1)
     // none but what is asked for

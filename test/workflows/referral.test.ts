@@ -151,7 +151,8 @@ describe('the referral workflow', () => {
   it('shows operators the latest failure of a webhook, and tries it when they ask', async () => {
     let status = 500
     const accept = partner.endpoint.answer
-    partner.endpoint.answer = (_, response) => void response.writeHead(status).end()
+    // it is tried when this test says so, and not before
+    partner.endpoint.answer = (_, response) => void response.writeHead(status, { 'retry-after': '600' }).end()
     const leadId = await newLead()
     const shows = (text: string) => until(async () => (await details(leadId)).includes(text))
     await shows('failed once (the endpoint answered 500)')

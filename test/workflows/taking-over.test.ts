@@ -111,7 +111,8 @@ describe('a workflow whose record went back', () => {
   })
 
   it('leaves a webhook alone that waits for its next attempt and is not there any more', async () => {
-    partner.endpoint.answer = (_, response) => void response.writeHead(500).end()
+    // which it does not get before the record is another one
+    partner.endpoint.answer = (_, response) => void response.writeHead(500, { 'retry-after': '600' }).end()
     await record('contract_signed')
     await until(async () => ((await view()).failure?.failures ?? 0) > 0)
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
