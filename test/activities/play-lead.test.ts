@@ -50,4 +50,4 @@ it('says that a lead is erased whose erasure was asked for at the end of the bat
   await play(new AbortController())
   const members = sql.selectFrom('population_leads').select(['lead_id', 'outcome'])
   expect(await members.execute()).toEqual([{ lead_id: leadId, outcome: 'erased' }])
-}, 30_000)
+})

@@ -133,7 +133,7 @@ describe('an erasure of which only the intent is known', () => {
     expect(await stepsOf()).toEqual(['intent', 'void'])
     expect(await applyJournal(sql, tools)).toMatchObject({ erased: [], unknown: [] })
     expect([await isErased(), await notes()]).toEqual([false, 0])
-  }, 30_000)
+  })
 
   it('is erased again after a restore though its process was killed right after it committed', async () => {
     await eraseLeads(sql, [lead], tools, ERASING)

@@ -58,7 +58,7 @@ describe('erasures that are overdue', () => {
     )
     await markErasureStarted(sql, late)
     expect(await erasuresToStart(sql, PAGE)).toEqual(failing)
-  }, 30_000)
+  })
 
   it('are left to a reset of their partner while it runs, unless their lead is younger', async () => {
     const [checked, unchecked] = [await lead(), await lead()]

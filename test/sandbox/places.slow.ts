@@ -64,7 +64,7 @@ describe('a worker with one place for activities', () => {
     expect(status).toBe(200)
     const handle = service.client.workflow.getHandle(scenarioId(data.lead_id))
     expect(await handle.result()).toBe('done')
-  }, 40_000)
+  })
 
   it('has leads take over a restored record, at the first try', async () => {
     const partner = await sandboxPartner(service, port)
