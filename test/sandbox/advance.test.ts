@@ -47,6 +47,9 @@ describe('an advance in the lead’s own workflow', () => {
       )
   }
   const sequences = () => partner.arrivals(lead).map((event) => event.data.sequence)
+  /** As they would be if one that was held had not been sent again: a busy machine may be slower than its 15 s. */
+  const sequencesOnce = (held: number) =>
+    sequences().filter((sequence, index, all) => sequence !== held || all[index - 1] !== held)
   const runs = () =>
     service.sql.selectFrom('sandbox_runs').select('kind').where('lead_id', '=', lead).execute()
   const standing = async () => (await partner.clock(lead)).data
@@ -129,8 +132,8 @@ describe('an advance in the lead’s own workflow', () => {
     held.resolve(200)
     expect([(await simulated).status, (await advancing).status]).toEqual([200, 200])
     await stopped()
-    await partner.endpoint.until(() => partner.arrivals(lead).length === 11)
-    expect(sequences()).toEqual([...SEQUENCES, 11])
+    await partner.endpoint.until(() => sequencesOnce(4).length === 11)
+    expect(sequencesOnce(4)).toEqual([...SEQUENCES, 11])
     await expectKnown()
   })
 
@@ -201,9 +204,9 @@ describe('an advance in the lead’s own workflow', () => {
     await api.kill()
     held.resolve(200)
     await advancing
-    await partner.endpoint.until(() => partner.arrivals(lead).length === 10)
+    await partner.endpoint.until(() => sequencesOnce(3).length === 10)
     await stopped()
-    expect(sequences()).toEqual(SEQUENCES)
+    expect(sequencesOnce(3)).toEqual(SEQUENCES)
     await expectKnown()
   })
 

@@ -26,14 +26,13 @@ describe('where the worker is killed in the middle', () => {
     service = await prepareService()
     const [api, worker] = await Promise.all([service.startApi(), service.startWorker()])
     ;({ port } = api)
-    await beginScenario()
-    // their requests end after 15 seconds
-    await Promise.all([beginCertification(), beginRehearsal()])
-    await beginAdvance()
+    // all at once: their requests end after 15 seconds
+    await Promise.all([beginScenario(), beginCertification(), beginRehearsal(), beginAdvance()])
     await worker.kill()
     player.endpoint.answer = (_, response) => void response.writeHead(200).end()
     candidate.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
     rehearsed.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    traveler.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await service.startWorker()
   }, 90_000)
 
@@ -71,8 +70,12 @@ describe('where the worker is killed in the middle', () => {
     await rehearsed.endpoint.until((arrivals) => arrivals.length === 4)
   }
 
+  /** Resolves when the fifth webhook is on its way. */
   async function beginAdvance() {
     traveler = await sandboxPartner(service, port)
+    traveler.endpoint.answer = (_, response) => {
+      if (traveler.endpoint.arrivals.length < 5) response.writeHead(200).end()
+    }
     lead = await traveler.createLead()
     await traveler.simulate(lead, { event_name: 'escrow_funded' })
     advancing = traveler.advance(lead, { days: 365 })
