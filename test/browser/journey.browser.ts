@@ -218,7 +218,14 @@ describe('a lead in the console', () => {
       'Client account created',
       'Lead received',
     ])
-    const due = new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 10)
+    // of the event, not of this moment, which may be of the next day
+    const { created_at: funded } = await stage.service.sql
+      .selectFrom('lead_events')
+      .select('created_at')
+      .where('lead_id', '=', id)
+      .where('event_name', '=', 'escrow_funded')
+      .executeTakeFirstOrThrow()
+    const due = new Date(funded.getTime() + 45 * 86_400_000).toISOString().slice(0, 10)
     await tab
       .locator('.coming', { hasText: 'Score update' })
       .locator('time:visible', { hasText: due })
