@@ -5,9 +5,8 @@ import { findTemporal } from './embedded/temporal-program.ts'
 
 /** The Temporal CLI, connected to the server that the environment names, or to the running sandbox. */
 try {
-  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = runningSandbox()
-  const sandbox = TEMPORAL_ADDRESS === undefined ? {} : { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE }
-  const environment = { ...sandbox, ...processEnvironment() }
+  const given = processEnvironment()
+  const environment = given.TEMPORAL_ADDRESS ? given : { ...given, ...sandboxTemporal() }
   const program = await findTemporal({ environment, report: (line) => console.error(line) })
   const { status } = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env: environment })
   if (status !== 0 && !environment.TEMPORAL_ADDRESS)
@@ -16,4 +15,9 @@ try {
 } catch (error) {
   console.error((error as Error).message)
   process.exitCode = 1
+}
+
+/** With what turns off settings that are for another server. */
+function sandboxTemporal() {
+  return Object.fromEntries(Object.entries(runningSandbox()).filter(([name]) => name.startsWith('TEMPORAL_')))
 }

@@ -30,6 +30,9 @@ export interface Sandbox {
   variables: Record<string, string>
 }
 
+/** It listens on loopback in plain HTTP, whatever the environment says for deployments, or for a shell that sets HOST. */
+const LOCAL = { HOST: '127.0.0.1', TLS_CERT_FILE: '', TLS_KEY_FILE: '', TRUST_PROXY: '' }
+
 /**
  * Starts in parallel what the environment does not name already, and the service on top of it.
  *
@@ -44,7 +47,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const endpointUrl = await receiveWebhooks(options, database.url, encryptionKeys)
   const variables = {
     ENVIRONMENT: 'sandbox',
-    HOST: '127.0.0.1',
+    ...LOCAL,
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
@@ -83,10 +86,10 @@ const journalOf = ({ dataDirectory, environment }: Pick<SandboxOptions, 'dataDir
 /** Finds faulty settings before anything is started. */
 function checkSettings(options: SandboxOptions) {
   const { environment, settings } = options
-  const { ENVIRONMENT: given } = environment
-  if (given && given !== 'sandbox') {
+  const { ENVIRONMENT: name } = environment
+  if (name && name !== 'sandbox') {
     throw new ConfigError(
-      `npm start is the sandbox, and ENVIRONMENT is ${given}: unset it, or use npm run server and npm run worker.`,
+      `npm start is the sandbox, and ENVIRONMENT is ${name}: unset it, or use npm run server and npm run worker.`,
     )
   }
   const defaults = {
@@ -94,9 +97,10 @@ function checkSettings(options: SandboxOptions) {
     DATABASE_URL: 'postgresql://127.0.0.1',
     ENCRYPTION_KEY: settings.encryptionKey,
   }
-  const { PORT: port } = readConfig('api', defaults, environment)
+  const given = { ...environment, ...LOCAL }
+  const { PORT: port } = readConfig('api', defaults, given)
   const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', defaults, {
-    ...environment,
+    ...given,
     ERASURE_JOURNAL: journalOf(options),
   })
   return { port, encryptionKeys }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { temporalNames } from '../config/temporal.ts'
 import { postgresFolder, type Settings } from './data-directory.ts'
 import { lastLine, type Launched } from './launch.ts'
 import { freePort } from './ports.ts'
@@ -25,7 +26,8 @@ export async function planDatabase(options: ServerOptions) {
   const folder = postgresFolder(dataDirectory)
   const port = await freePort(5433)
   return {
-    url: postgresUrl(port, password),
+    // it has no TLS, which PGSSLMODE could ask for
+    url: `${postgresUrl(port, password)}?sslmode=disable`,
     start: () => startPostgres({ folder, port, password, logFile, onSpawn }),
   }
 }
@@ -44,9 +46,18 @@ export async function planTemporal(options: ServerOptions) {
   const logFile = path.join(dataDirectory, 'temporal.log')
   const databaseFile = path.join(dataDirectory, 'temporal.db')
   return {
-    variables: variables(`127.0.0.1:${port}`, 'default', `http://127.0.0.1:${uiPort}`),
+    variables: {
+      ...withoutOthers,
+      ...variables(`127.0.0.1:${port}`, 'default', `http://127.0.0.1:${uiPort}`),
+    },
     start: () => startTemporal({ program, port, uiPort, databaseFile, logFile, environment, onSpawn }),
   }
+}
+
+/** What is set for another server does not count for ours. To the Temporal CLI, even an empty certificate means TLS. */
+const withoutOthers = {
+  ...Object.fromEntries(temporalNames.map((name) => [name, ''])),
+  TEMPORAL_TLS: 'false',
 }
 
 /** How our processes, and the Temporal CLI, find Temporal; the Web UI of a given server may be unknown. */

@@ -34,8 +34,7 @@ export async function startServices(
 ): Promise<Record<string, string>> {
   const { dataDirectory, onSpawn } = options
   const temporal = await planTemporal(options)
-  // a certificate is for a deployment: it would not match the address
-  const common = { ...variables, ...temporal.variables, TLS_CERT_FILE: '', TLS_KEY_FILE: '' }
+  const common = { ...variables, ...temporal.variables }
   const start = (name: string, entry: string, own: Record<string, string>) => {
     const logFile = path.join(dataDirectory, `${name.toLowerCase()}.log`)
     return startService({

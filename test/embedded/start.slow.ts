@@ -1,12 +1,14 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { afterEach, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
+import { readTemporal } from '../../src/config.ts'
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
@@ -170,6 +172,37 @@ test('has a demo endpoint that passes certification, and verifies with its new s
     'Everything else is being stopped. Nothing is lost: npm start continues where it was.',
   ])
   expect(running.filter(isRunning)).toEqual([])
+}, 60_000)
+
+test('takes no notice of variables that are for deployments, for other servers or for other tools', async () => {
+  const elsewhere = {
+    HOST: '0.0.0.0',
+    TRUST_PROXY: '10.0.0.1',
+    TLS_CERT_FILE: '/nowhere/cert.pem',
+    PGSSLMODE: 'require',
+    TEMPORAL_API_KEY: 'of-a-cloud',
+    TEMPORAL_TLS: 'true',
+    TEMPORAL_NAMESPACE: 'of-a-cloud',
+  }
+  const { sandbox } = await ready(elsewhere)
+  const port = Number(new URL(String(sandbox.api)).port)
+  expect(await partnerCalls(port, String(sandbox.key)).createLead()).toBeGreaterThan(0)
+
+  const { environment } = runFile()
+  // as the staff command reads it
+  const { connectionOptions } = readTemporal(undefined, { ...elsewhere, ...environment })
+  const { address, apiKey, tls = false } = connectionOptions
+  expect({ address, apiKey, tls }).toEqual({
+    address: sandbox.temporal_address,
+    apiKey: undefined,
+    tls: false,
+  })
+  const command = [...preload, path.join(root, 'src/temporal-command.ts'), 'workflow', 'count']
+  const { stdout } = await promisify(execFile)(process.execPath, command, {
+    cwd: folder,
+    env: { ...process.env, ...elsewhere, TEMPORAL_ADDRESS: '' },
+  })
+  expect(stdout).toMatch(/^Total: \d+/)
 }, 60_000)
 
 test('uses running servers that the environment names, and starts none', async () => {
