@@ -85,7 +85,8 @@ async function printed(line: RegExp, output: () => string, child: ChildProcess):
 /** The end of what was written to the file since `start`. */
 function tail(file: number, start: number): string {
   const { size } = fstatSync(file)
-  const from = Math.max(start, size - TAIL_BYTES)
+  // somebody may have emptied it: all that it has is later
+  const from = Math.max(size < start ? 0 : start, size - TAIL_BYTES)
   const bytes = Buffer.alloc(size - from)
   readSync(file, bytes, 0, bytes.length, from)
   return bytes.toString()
