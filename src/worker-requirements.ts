@@ -18,14 +18,17 @@ import { setUpNamespace, unreachable, unusableNamespace } from './temporal-remed
 // the fault would show as workflows and activities that fail one by one.
 
 /** Temporal and PostgreSQL may be starting too, and a migration may be running. */
-const PATIENCE_MS = 10_000
+const patienceMs = ({ STARTUP_SECONDS: seconds }: Config<'worker'>) => seconds * 1000
 
-export async function connectToTemporal(temporal: TemporalSettings): Promise<NativeConnection> {
+export async function connectToTemporal(
+  temporal: TemporalSettings,
+  config: Config<'worker'>,
+): Promise<NativeConnection> {
   const { connectionOptions } = temporal
   // without TLS, Temporal is nearby: compression costs more than it saves
   const near = connectionOptions.tls ? {} : { grpcCompression: { codec: 'none' as const } }
   const connectOnce = () => NativeConnection.connect({ ...connectionOptions, ...near })
-  return retryFor(connectOnce, PATIENCE_MS).catch(async (error: unknown) =>
+  return retryFor(connectOnce, patienceMs(config)).catch(async (error: unknown) =>
     fail(await unreachable(temporal, error)),
   )
 }
@@ -33,22 +36,23 @@ export async function connectToTemporal(temporal: TemporalSettings): Promise<Nat
 /** @returns the deployment's id. */
 export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promise<string> {
   const { host, pathname } = new URL(config.DATABASE_URL)
-  await retryFor(() => isReachable(sql), PATIENCE_MS).catch((error: unknown) =>
+  const limitMs = patienceMs(config)
+  await retryFor(() => isReachable(sql), limitMs).catch((error: unknown) =>
     fail(unusableDatabase(`${host}${pathname}`, error)),
   )
-  await retryFor(() => requireServiceLogin(sql, config), PATIENCE_MS).catch((error: unknown) =>
+  await retryFor(() => requireServiceLogin(sql, config), limitMs).catch((error: unknown) =>
     fail(`The role of DATABASE_URL cannot be checked: ${reasonOf(error)}. Start it again`),
   )
   const requireSchema = async () => {
     const remedy = await olderSchema(sql)
     if (remedy !== undefined) throw new Error(remedy)
   }
-  await retryFor(requireSchema, PATIENCE_MS).catch((error: unknown) => fail(reasonOf(error)))
+  await retryFor(requireSchema, limitMs).catch((error: unknown) => fail(reasonOf(error)))
   const deployment = () => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment)
-  const id = await retryFor(deployment, PATIENCE_MS).catch((error: unknown) =>
+  const id = await retryFor(deployment, limitMs).catch((error: unknown) =>
     fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
   )
-  const remedy = await retryFor(() => lackingKeys(sql, config.ENCRYPTION_KEY), PATIENCE_MS).catch(
+  const remedy = await retryFor(() => lackingKeys(sql, config.ENCRYPTION_KEY), limitMs).catch(
     (error: unknown) =>
       fail(`The encryption keys in use cannot be checked: ${reasonOf(error)}. Start it again`),
   )

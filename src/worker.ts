@@ -141,7 +141,7 @@ function readSettings(): Settings {
 
 /** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
 async function connectToServers({ config, temporal, log }: Settings) {
-  const connection = await connectToTemporal(temporal)
+  const connection = await connectToTemporal(temporal, config)
   const { orm, poolUse } = await connectCounted(config, workerPatience)
   const sql = sqlOf(orm)
   const deploymentId = await requireDatabase(sql, config)

@@ -87,6 +87,7 @@ describe('defaults', () => {
         WORKER_ACTIVITIES: 100,
         WORKER_CACHED_WORKFLOWS: 500,
         WORKER_CALL_STACKS: false,
+        STARTUP_SECONDS: 10,
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { noteKey, retireKeys } from '../src/core/sealing/statements/encryption-keys.ts'
@@ -155,6 +157,21 @@ describe('a worker', () => {
     expect(stderr.trimEnd()).toMatch(faults[name]?.says ?? /^$/)
     expect(stderr).not.toContain('hidden')
     expect(code).toBe(1)
+  })
+
+  it('asks a server that is away for as long as STARTUP_SECONDS says: with 0, once', async () => {
+    let asked = 0
+    const away = createServer((socket) => {
+      asked++
+      socket.destroy()
+    })
+    await once(away.listen(0, '127.0.0.1'), 'listening')
+    atEnd(async () => void away.close())
+    const { port } = away.address() as AddressInfo
+    const environment = { ...service.environment, STARTUP_SECONDS: '0' }
+    const DATABASE_URL = `postgresql://service@127.0.0.1:${port}/referrals`
+    const { code } = await runToEnd('src/worker.ts', { ...environment, DATABASE_URL })
+    expect({ code, asked }).toEqual({ code: 1, asked: 1 })
   })
 
   it.each(Object.keys(mistakes))('refuses its configuration in one line when %s', (name) => {

@@ -217,6 +217,7 @@ export const programs = {
       100_000,
       'must be a whole number of requests a second, 0 for no limit',
     ).default(0),
+    STARTUP_SECONDS: wholeNumber(0, 3600, 'must be a whole number of seconds from 0 to 3600').default(10),
     WORKER_WORKFLOW_TASKS: wholeNumber(2, 10_000, 'must be a whole number from 2 to 10000').default(20),
     WORKER_ACTIVITIES: wholeNumber(1, 10_000, 'must be a whole number from 1 to 10000').default(100),
     WORKER_CACHED_WORKFLOWS: wholeNumber(0, 100_000, 'must be a whole number from 0 to 100000').default(500),

@@ -56,6 +56,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     STARTS_IN_FLIGHT: environment.STARTS_IN_FLIGHT || '1',
     // Temporal answers at once: what a worker has taken beyond these waits inside of it, where nobody takes turns
     WORKER_WORKFLOW_TASKS: environment.WORKER_WORKFLOW_TASKS || '6',
+    // on a slow disk, the first start takes long to make the database; if a server ends, npm start ends all
+    STARTUP_SECONDS: environment.STARTUP_SECONDS || '3600',
     // nobody balances over it
     DRAIN_SECONDS: environment.DRAIN_SECONDS || '0',
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',

@@ -23,7 +23,7 @@ export function startService({ entry, environment: env, ...options }: ServiceOpt
 
 /**
  * Temporal, and the same two processes as in a deployment. They start at the same time, because bundling the workflows
- * takes longer than the servers need; until those answer, the processes retry.
+ * takes longer than the servers need; until those answer, the processes retry, the worker for STARTUP_SECONDS.
  *
  * @returns the variables that lead to them.
  */

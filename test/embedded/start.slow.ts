@@ -103,6 +103,8 @@ test('runs everything, refuses a second start, survives being killed and stops w
     SMTP_URL: expect.stringMatching(/^smtp:\/\/127\.0\.0\.1:/),
     SMTP_CATCHER: 'true',
     ERASURE_JOURNAL: path.join(folder, 'journal'),
+    // the first start may take long to make the database
+    STARTUP_SECONDS: '3600',
   })
 
   const second = start([])
