@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { processEnvironment } from '../config.ts'
 
 const hasProc = process.platform === 'linux'
 
@@ -13,7 +14,7 @@ export interface ProcessIdentity {
 
 /** The identity of a running process; undefined if no process has this pid. */
 export function identify(pid: number): ProcessIdentity | undefined {
-  const started = hasProc ? startedByProc(pid) : ps('lstart', pid)
+  const started = hasProc ? startedByProc(pid) : ps('lstart', pid, DATES)
   return started ? { pid, started } : undefined
 }
 
@@ -69,9 +70,13 @@ function readProc(pid: number, file: string): string | undefined {
   }
 }
 
-function ps(column: string, pid: number): string {
+/** It writes a date as language and time zone have it, and another terminal may have others. */
+const DATES = { LC_ALL: 'C', TZ: 'UTC' }
+
+function ps(column: string, pid: number, variables = {}): string {
   try {
-    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8' }).trim()
+    const env = processEnvironment(variables)
+    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', env }).trim()
   } catch {
     return ''
   }
