@@ -6,14 +6,17 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { EnvHttpProxyAgent, fetch } from 'undici'
+import { HOUR_MS } from '../core/values/durations.ts'
 import { lastLine } from './launch.ts'
 
 const run = promisify(execFile)
@@ -36,12 +39,14 @@ const CHECKSUMS: Record<string, string> = {
 }
 const SILENCE_MS = 20_000
 const PROGRESS_MS = 30_000
+const UNFINISHED = 'unfinished-'
 
 interface Search {
   environment: NodeJS.ProcessEnv
   /** Told of everything that takes more than a moment. */
   report: (line: string) => void
   cacheFolder?: string
+  now?: number
   /** Where releases are, and the SHA-256 of their archives: another only in tests. */
   releases?: { address: string; checksums: Record<string, string> }
 }
@@ -55,7 +60,7 @@ const OFFICIAL = { address: 'https://github.com/temporalio/cli/releases/download
  * @throws {Error} one line that says why each way failed.
  */
 export async function findTemporal(search: Search): Promise<string> {
-  const { environment, cacheFolder = userCache(environment) } = search
+  const { environment, cacheFolder = userCache(environment), now = Date.now() } = search
   const given = environment.TEMPORAL_CLI_PATH
   if (given)
     return requireVersion(given).catch((error: unknown) => {
@@ -69,7 +74,11 @@ export async function findTemporal(search: Search): Promise<string> {
   const problems: string[] = []
   for (const fetchInto of [download, build]) {
     mkdirSync(cacheFolder, { recursive: true })
-    const folder = mkdtempSync(path.join(cacheFolder, 'unfinished-'))
+    removeAbandoned(cacheFolder, now)
+    const folder = mkdtempSync(path.join(cacheFolder, UNFINISHED))
+    const remove = () => rmSync(folder, { recursive: true, force: true })
+    // Ctrl-C ends us in the middle of it
+    process.once('exit', remove)
     try {
       await fetchInto(folder, search)
       renameSync(await requireVersion(path.join(folder, 'temporal')), cached)
@@ -77,7 +86,8 @@ export async function findTemporal(search: Search): Promise<string> {
     } catch (error) {
       problems.push((error as Error).message)
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      process.off('exit', remove)
+      remove()
     }
   }
   throw new Error(
@@ -85,6 +95,15 @@ export async function findTemporal(search: Search): Promise<string> {
       `Put \`temporal\` ${VERSION} on the PATH, name it in TEMPORAL_CLI_PATH, install Go, ` +
       'or set TEMPORAL_ADDRESS to a running server.',
   )
+}
+
+/** Removes what a process has left that was killed. Another one may be at work, which takes minutes. */
+function removeAbandoned(cacheFolder: string, now: number): void {
+  for (const name of readdirSync(cacheFolder).filter((each) => each.startsWith(UNFINISHED))) {
+    const folder = path.join(cacheFolder, name)
+    const { mtimeMs = now } = statSync(folder, { throwIfNoEntry: false }) ?? {}
+    if (now - mtimeMs > HOUR_MS) rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 async function requireVersion(program: string): Promise<string> {
@@ -156,7 +175,11 @@ async function build(folder: string, { environment, report }: Search): Promise<v
   try {
     await run('go', ['version'], { env: environment })
     say()
-    await run('go', ['install', flags, source], { env: { ...environment, GOBIN: folder } })
+    const installing = run('go', ['install', flags, source], { env: { ...environment, GOBIN: folder } })
+    // on SIGINT, it also removes what it has in the folder for temporary files
+    const stop = () => installing.child.kill('SIGINT')
+    process.once('exit', stop)
+    await installing.finally(() => process.off('exit', stop))
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     const problem = isMissing ? 'Go is not installed' : `the build with Go failed (${lastLine(error)})`

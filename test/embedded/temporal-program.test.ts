@@ -1,18 +1,30 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
+import { ended, identify, isRunning } from '../../src/embedded/processes.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { until } from '../support/until.ts'
 
 const official = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
 // Ports below 1024 are root's: nobody listens here.
 const platform = `${process.platform} ${process.arch}`
 const nobody = { address: 'http://127.0.0.1:999/download', checksums: { [platform]: '00' } }
+const source = path.join(import.meta.dirname, '../../src/embedded/temporal-program.ts')
 const systemPath = '/usr/bin:/bin'
 let folder: string
 let cacheFolder: string
@@ -55,13 +67,14 @@ async function downloads(line: string, checksum?: string) {
   return { address: `http://127.0.0.1:${port}/download`, checksums: { [platform]: checksum ?? own } }
 }
 
-const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {
+const find = (environment: NodeJS.ProcessEnv, releases = nobody, now = Date.now()) => {
   const said: string[] = []
   const found = findTemporal({
     environment: { PATH: systemPath, ...environment },
     report: (line) => said.push(line),
     cacheFolder,
     releases,
+    now,
   })
   return { found, said }
 }
@@ -124,4 +137,39 @@ test('names every way when none leads to it', async () => {
     expect(message).toContain(way)
   }
   expect(message).not.toContain('\n')
+})
+
+test('leaves neither a build nor its folder when it is ended meanwhile', async () => {
+  const go = program(path.join(folder, 'go-bin', 'go'), 'go')
+  // tells its pid, and builds for long
+  writeFileSync(go, `#!/bin/sh\nif [ "$1" = install ]; then echo $$ > '${folder}/pid'; exec sleep 300; fi\n`)
+  const script = `const { findTemporal } = await import(${JSON.stringify(source)})
+    process.on('SIGTERM', () => process.exit(0))
+    await findTemporal(${JSON.stringify({
+      environment: { PATH: `${path.dirname(go)}:${systemPath}` },
+      cacheFolder,
+      releases: nobody,
+    }).replace(/}$/, ', report: () => {} }')})`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
+  const pid = await until(
+    async () => existsSync(`${folder}/pid`) && Number(readFileSync(`${folder}/pid`, 'utf8')),
+  )
+  const building = identify(pid)
+  if (!building) throw new Error('Go does not run')
+  atEnd(async () => void (isRunning(building) && process.kill(pid, 'SIGKILL')))
+  expect(readdirSync(cacheFolder)).toEqual([expect.stringMatching(/^unfinished-/)])
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+  expect(readdirSync(cacheFolder)).toEqual([])
+  await ended(building, 5000)
+  expect(isRunning(building)).toBe(false)
+})
+
+test('removes what was left an hour ago, and nothing that may be in use', async () => {
+  for (const name of ['unfinished-old', 'unfinished-new'])
+    mkdirSync(path.join(cacheFolder, name), { recursive: true })
+  const now = Date.now()
+  utimesSync(path.join(cacheFolder, 'unfinished-old'), now / 1000, (now - 61 * 60_000) / 1000)
+  await find({}, await downloads(official), now).found
+  expect(readdirSync(cacheFolder)).toEqual(['temporal-1.5.1', 'unfinished-new'])
 })
