@@ -8,9 +8,9 @@ import type { ErasureTools, Journal, Journaled } from './journal.ts'
 const PAGE = 1000
 
 /** Lines that certificates of this record name, and those of them that the journal lacks. */
-export interface NamedLines {
+interface NamedLines {
   named: number
-  missing: { erasureId: number; leadId: number }[]
+  missing: { id: number; lead_id: number; sha256: string }[]
 }
 
 /**
@@ -37,11 +37,15 @@ async function compareLines(sql: Sql, journal: Journal | undefined): Promise<Nam
     // read only where a certificate names a line
     there ??= await hashesIn(journal)
     compared.named += page.length
-    for (const { id, lead_id: leadId, sha256 } of page)
-      if (!there.has(sha256)) compared.missing.push({ erasureId: id, leadId })
+    compared.missing.push(...lackingIn(there, page))
   }
+  // a certificate of a later page may be younger than what was read: its line is there, as it is written before
+  if (compared.missing.length > 0) compared.missing = lackingIn(await hashesIn(journal), compared.missing)
   return compared
 }
+
+const lackingIn = (hashes: Set<string>, lines: NamedLines['missing']) =>
+  lines.filter(({ sha256 }) => !hashes.has(sha256))
 
 async function namedAfter(sql: Sql, after: number, limit: number) {
   return sql
@@ -70,12 +74,12 @@ export async function rebuildLines(trx: Sql, journal: Journal): Promise<number[]
   const { missing } = await compareLines(trx, journal)
   const intent = randomUUID()
   for (let start = 0; start < missing.length; start += PAGE) {
-    const ids = missing.slice(start, start + PAGE).map(({ erasureId }) => erasureId)
+    const ids = missing.slice(start, start + PAGE).map(({ id }) => id)
     const erased = await erasedLines(trx, ids, intent)
     const journaled = await journal.append(erased.map(({ line }) => line))
     for (const [index, { id }] of erased.entries()) await nameLine(trx, id, journaled[index])
   }
-  return missing.map(({ leadId }) => leadId)
+  return missing.map(({ lead_id: leadId }) => leadId)
 }
 
 async function erasedLines(sql: Sql, erasureIds: readonly number[], intent: string) {
