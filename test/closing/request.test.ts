@@ -65,6 +65,12 @@ describe('a closing that is requested in production', () => {
       .set({ due_at: raw<Date>`clock_timestamp()` })
       .where('lead_id', '=', lead)
       .execute()
+  const startedAgo = (ago: string) =>
+    service.sql
+      .updateTable('closings')
+      .set({ started_at: raw<Date>`clock_timestamp() - ${ago}::interval` })
+      .where('lead_id', '=', lead)
+      .execute()
   const moveDate = async () => {
     await makeDue()
     // as the API does, which answers without waiting for it
@@ -235,19 +241,26 @@ describe('a closing that is requested in production', () => {
     await cancel()
   })
 
+  it('is told of, long before it is due, though its workflow was terminated before that', async () => {
+    mails.refusing = true
+    const before = mails.refused.length
+    await request()
+    await until(async () => mails.refused.length > before)
+    await service.client.workflow.getHandle(`closing-${lead}`).terminate()
+    mails.refusing = false
+    await startedAgo('2 minutes')
+    // the worker sweeps
+    await until(isTold)
+    await cancel()
+  }, 60_000)
+
   it('is found by the sweep when nobody started it, and when its workflow was terminated', async () => {
     await request()
     await until(isTold)
-    const setStarted = (ago: string | null) =>
-      service.sql
-        .updateTable('closings')
-        .set({ started_at: ago === null ? null : raw<Date>`clock_timestamp() - ${ago}::interval` })
-        .where('lead_id', '=', lead)
-        .execute()
     const finds = async () => (await closingsToStart(service.sql, 100)).includes(lead)
     await service.client.workflow.getHandle(`closing-${lead}`).terminate()
     expect(await finds()).toBe(false)
-    await setStarted('2 minutes')
+    await startedAgo('2 minutes')
     expect(await finds()).toBe(false)
     await service.sql
       .updateTable('closings')

@@ -60,6 +60,15 @@ describe('erasures that are overdue', () => {
     expect(await erasuresToStart(sql, PAGE)).toEqual(failing)
   })
 
+  it('are looked for long before their day where nobody was told: their workflow may be gone', async () => {
+    const untold = await requested(-48, { isAnnounced: true })
+    const told = await requested(-48, { isAnnounced: true, toldHoursAgo: 1 })
+    for (const id of [untold, told]) await markErasureStarted(sql, id)
+    expect(await erasuresToStart(sql, PAGE)).toEqual([])
+    await raw`update erasures set started_at = started_at - interval '2 minutes'`.execute(sql)
+    expect(await erasuresToStart(sql, PAGE)).toEqual([untold])
+  })
+
   it('are left to a reset of their partner while it runs, unless their lead is younger', async () => {
     const [checked, unchecked] = [await lead(), await lead()]
     await requestReset(sql, { partnerId, requestedBy: 'key 1' }, [])

@@ -38,7 +38,11 @@ export async function closing(leadId: number): Promise<'over'> {
   for (;;) {
     const { looks } = memory
     const review = await reviewClosing(leadId)
-    if (review === null) return 'over'
+    if (review === null) {
+      // another one may have been requested since it was read
+      if (memory.looks !== looks) continue
+      return 'over'
+    }
     setCurrentDetails(detailsOf(leadId, review))
     if (isUntold(review)) void tell(memory)
     await step(memory, review, looks)

@@ -36,7 +36,11 @@ export async function erasure(leadId: number): Promise<'erased' | 'canceled'> {
   for (;;) {
     const { looks } = memory
     const review = await reviewErasure(leadId)
-    if (review === null) return 'canceled'
+    if (review === null) {
+      // another one may have been requested since it was read
+      if (memory.looks !== looks) continue
+      return 'canceled'
+    }
     setCurrentDetails(detailsOf(memory, review))
     if (!review.isTold) void tell(memory, review)
     if (review.isChecked) {

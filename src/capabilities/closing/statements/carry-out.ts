@@ -127,8 +127,8 @@ export async function markClosingStarted(sql: Sql, leadId: number): Promise<void
 }
 
 /**
- * Leads whose closing has no workflow yet, or is due because nothing happened, or should be over by now: its workflow may
- * have been terminated. Those that were not looked at for the longest come first, so that many failing ones hide no other.
+ * Leads whose closing has no workflow yet, or is due because nothing happened, or should be over, or told of, by now: its
+ * workflow may have been terminated. Those that were not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function closingsToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
@@ -137,8 +137,10 @@ export async function closingsToStart(sql: Sql, limit: number): Promise<number[]
     .select('lead_id')
     .where(isOpen)
     .where(
-      raw<boolean>`(started_at is null and (idle_since is null or due_at < ${leadsNow}) or due_at < ${leadsNow} and
-        greatest(due_at - clock_offset * interval '1 second', started_at) < clock_timestamp() - interval '1 minute')`,
+      raw<boolean>`(started_at is null and (idle_since is null or due_at < ${leadsNow})
+        or started_at < clock_timestamp() - interval '1 minute' and (
+          due_at < ${leadsNow} - interval '1 minute' or is_announced and told_at is null and idle_since is null
+        ))`,
     )
     .orderBy(raw`started_at nulls first`)
     .orderBy('due_at')

@@ -201,9 +201,9 @@ const isOfReset = raw<boolean>`exists (
 )`
 
 /**
- * Leads whose erasure has no workflow yet, or should be over by now: its workflow may have been terminated. Erasures that
- * wait for their day, or for the end of a hold, are left alone, and those that a running reset looks after. Those that were
- * not looked at for the longest come first, so that many failing ones hide no other.
+ * Leads whose erasure has no workflow yet, or should be over, or told of, by now: its workflow may have been terminated.
+ * Erasures that wait for their day, or for the end of a hold, are left alone, and those that a running reset looks after.
+ * Those that were not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
@@ -215,7 +215,8 @@ export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]
     .where('held_at', 'is', null)
     .where(raw<boolean>`not ${isOfReset}`)
     .where(
-      raw<boolean>`(started_at is null or greatest(due_at, started_at) < clock_timestamp() - interval '1 minute')`,
+      raw<boolean>`(started_at is null or started_at < clock_timestamp() - interval '1 minute'
+        and (due_at < clock_timestamp() - interval '1 minute' or is_announced and told_at is null))`,
     )
     .orderBy(raw`started_at nulls first`)
     .orderBy('due_at')
