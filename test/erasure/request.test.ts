@@ -68,13 +68,15 @@ describe('an erasure that is requested in production', () => {
     // as the API does, which answers without waiting for it
     await createErasureStarter(context)(lead)
   }
-  /** Whether the workflow waits for the end of a hold. */
-  const waitsForADay = async () => {
+  /** How long its workflow has waited, or does. */
+  const waitsInSeconds = async () => {
     const { events } = await service.client.workflow.getHandle(`erasure-${lead}`).fetchHistory()
-    return events?.some(
-      ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds) === 86_400,
+    return events?.flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer ? Number(timer.startToFireTimeout?.seconds) : [],
     )
   }
+  /** Whether the workflow waits for the end of a hold. */
+  const waitsForADay = async () => (await waitsInSeconds())?.includes(86_400)
   const isChecked = () => until(async () => (await review())?.isChecked)
   const isFound = async () => (await post('get-lead', { lead_id: lead })).status === 200
 
@@ -176,6 +178,24 @@ describe('an erasure that is requested in production', () => {
         detail: { reason: 'legal_obligation', reference: 'DSAR-7' },
       },
     ])
+  })
+
+  it('is completed by the sweep long before its day, where staff erased it and could not reach Temporal', async () => {
+    await request()
+    await until(async () => (await review())?.isTold)
+    await until(async () => (await waitsInSeconds())?.some((seconds) => seconds > 6 * 86_400))
+    const erasing = { by: 'tester', reason: 'other' as const }
+    await eraseLeads(service.sql, [lead], erasureTools(context.config), erasing)
+    await service.sql
+      .updateTable('erasures')
+      .set({
+        started_at: raw<Date>`started_at - interval '2 minutes'`,
+        erased_at: raw<Date>`erased_at - interval '1 minute'`,
+      })
+      .where('lead_id', '=', lead)
+      .execute()
+    // the worker sweeps
+    await isChecked()
   })
 
   it('is not carried out before somebody could be told by email, and then leaves six days', async () => {

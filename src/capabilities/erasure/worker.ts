@@ -9,7 +9,7 @@ import { applyJournal } from './statements/apply-journal.ts'
 import { type ErasureSettings, erasureTools } from './statements/journal.ts'
 import { lackingLines } from './statements/journal-lines.ts'
 import { countOverdue } from './statements/overdue.ts'
-import { erasuresToStart } from './statements/requests.ts'
+import { erasuresToStart, isErasedUnseen } from './statements/requests.ts'
 import { createUnknownErasures } from './unknown-erasures.ts'
 import { resetId } from './decisions/reset.ts'
 import { resetsToStart } from './statements/resets.ts'
@@ -40,13 +40,15 @@ export async function requireJournal(sql: Sql, config: ErasureSettings): Promise
 
 /** Erasures that are requested. */
 export function erasuresLeftOut(dependencies: { client: Client; sql: Sql }): Swept {
+  const { sql } = dependencies
   const start = createErasureStarter(dependencies)
   return {
     failure: 'cannot start a lead’s erasure; trying again every minute',
     idName: 'lead_id',
     workflowId: erasureId,
     find: erasuresToStart,
-    start: (leadId) => start(leadId, { quietly: true }),
+    // a running one may wait for the day of what staff have erased at once
+    start: async (leadId) => start(leadId, { quietly: !(await isErasedUnseen(sql, leadId)) }),
   }
 }
 

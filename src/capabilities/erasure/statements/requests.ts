@@ -195,15 +195,27 @@ export async function markErasureStarted(sql: Sql, leadId: number): Promise<void
     .execute()
 }
 
+/** Whether a lead was erased after its workflow was last told to look. */
+export async function isErasedUnseen(sql: Sql, leadId: number): Promise<boolean> {
+  const row = await sql
+    .selectFrom('erasures')
+    .select('id')
+    .where('lead_id', '=', leadId)
+    .where('canceled_at', 'is', null)
+    .whereRef('started_at', '<', 'erased_at')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** A partner that begins again has one workflow that erases and checks all its leads from before. */
 const isOfReset = raw<boolean>`exists (
   select from resets where resets.partner_id = leads.partner_id and finished_at is null and resets.requested_at >= leads.created_at
 )`
 
 /**
- * Leads whose erasure has no workflow yet, or should be over, or told of, by now: its workflow may have been terminated.
- * Erasures that wait for their day, or for the end of a hold, are left alone, and those that a running reset looks after.
- * Those that were not looked at for the longest come first, so that many failing ones hide no other.
+ * Leads whose erasure has no workflow yet, or should be over, or told of, by now: its workflow may have been terminated, or
+ * wait for the day of what staff have erased at once. Erasures that wait for their day, or for the end of a hold, are left
+ * alone, and those that a running reset looks after. Those that were not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
@@ -216,7 +228,7 @@ export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]
     .where(raw<boolean>`not ${isOfReset}`)
     .where(
       raw<boolean>`(started_at is null or started_at < clock_timestamp() - interval '1 minute'
-        and (due_at < clock_timestamp() - interval '1 minute' or is_announced and told_at is null))`,
+        and (due_at < clock_timestamp() - interval '1 minute' or is_announced and told_at is null or erasures.erased_at is not null))`,
     )
     .orderBy(raw`started_at nulls first`)
     .orderBy('due_at')
