@@ -59,7 +59,9 @@ export function closingActivities({ sql, askToClose, mailer, staffEmail, log }: 
       const texts = describeClosing(facts)
       const about = { partner_id: facts.partnerId, lead_id: leadId }
       const to = { partner: facts.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, { id: `closing-${facts.id}`, ...about }, to, texts, sentBefore())
+      // what is told again after a restore is no repeat, which a mailbox might drop
+      const id = `closing-${facts.id}-${facts.generation}`
+      const mail = await mailBoth(mailer, { id, ...about }, to, texts, sentBefore())
       log.warn({ notice: 'closing', ...about, mail }, texts.subject)
       if (!hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)

@@ -18,9 +18,9 @@ export function dormancyTeller({ mailer, staffEmail, log }: Dependencies) {
   /** Of this process: staff are not told again each time that a partner's address is refused. */
   const sent = new Set<string>()
   return async (digest: Digest): Promise<boolean> => {
-    const { partnerId, month, contactEmail, leadIds } = digest
+    const { partnerId, month, generation, contactEmail, leadIds } = digest
     const texts = describeDormancy(digest)
-    const id = `dormancy-${partnerId}-${month}`
+    const id = `dormancy-${partnerId}-${month}-${generation}`
     // one that cannot be told must not keep the others from their emails
     const mail = await mailBoth(
       mailer,

@@ -61,7 +61,9 @@ export function erasureActivities(dependencies: Dependencies) {
       const texts = describeErasure(facts)
       const about = { partner_id: facts.partnerId, lead_id: leadId }
       const to = { partner: facts.contactEmail, staff: staffEmail }
-      const mail = await mailBoth(mailer, { id: `erasure-${facts.id}`, ...about }, to, texts, sentBefore())
+      // what is told again after a restore is no repeat, which a mailbox might drop
+      const id = `erasure-${facts.id}-${facts.generation}`
+      const mail = await mailBoth(mailer, { id, ...about }, to, texts, sentBefore())
       log.warn({ notice: 'erasure', ...about, mail }, texts.subject)
       if (facts.isAnnounced && !hasTold(mail)) throw again('nobody could be told by email', UNMAILED_MS)
       await markTold(sql, facts.id, facts.dueAt)

@@ -4,7 +4,11 @@ import { dormancyTeller } from '../../activities/closing/dormancy-mail.ts'
 import { createMailer } from '../../activities/mailer.ts'
 import { lookNow, lookOnceAMonth } from '../../src/capabilities/closing/dormancy-loop.ts'
 import { MOST_CLOSINGS_A_DAY } from '../../src/capabilities/closing/decisions/closing.ts'
-import { closingsToStart, stepClosing } from '../../src/capabilities/closing/statements/carry-out.ts'
+import {
+  closingsToStart,
+  closingToTell,
+  stepClosing,
+} from '../../src/capabilities/closing/statements/carry-out.ts'
 import { setDormancy, stalledLeads } from '../../src/capabilities/closing/statements/dormancy.ts'
 import { openClosing } from '../../src/capabilities/closing/statements/open-closing.ts'
 import { cancelOwnClosing, requestClosing } from '../../src/capabilities/closing/statements/requests.ts'
@@ -12,6 +16,8 @@ import { untoldClosings } from '../../src/capabilities/closing/statements/untold
 import type { Fence } from '../../src/core/database/locks/alone.ts'
 import { LeaseLost } from '../../src/core/database/locks/leases.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
@@ -126,6 +132,21 @@ describe('a lead in which nothing happens', () => {
     await letPass(31)
     expect(await closingsToStart(sql, 10)).toEqual(expect.arrayContaining([lead, other]))
     expect(await step()).toEqual({ kind: 'close', reason: 'dormant' })
+  })
+
+  it('is told of again after a restore, which may have lost that it was kept, and has no date before that', async () => {
+    await look()
+    await letPass(31)
+    expect(await step()).toEqual({ kind: 'close', reason: 'dormant' })
+    await sql.updateTable('closings').set({ begun_at: null }).execute()
+    await requireDeployment(sql, 'production')
+    await sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
+    expect(await step()).toBeUndefined()
+    expect(await closingToTell(sql, lead)).toBeUndefined()
+    expect([await look(), await look()]).toEqual([1, 0])
+    expect(mails.mails.map(({ to }) => to)).toEqual([CONTACT, STAFF, CONTACT, STAFF])
+    const days = (((await open())?.dueAt?.getTime() ?? 0) - Date.now()) / 86_400_000
+    expect(days).toBeCloseTo(30, 1)
   })
 
   it('has no date before its partner could be told', async () => {

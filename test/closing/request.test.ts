@@ -6,6 +6,7 @@ import { closingsToStart, stepClosing } from '../../src/capabilities/closing/sta
 import { createClosingStarter } from '../../src/capabilities/closing/workflows/closings.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { close } from '../../src/core/leads/commands/lead.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { revoke } from '../../src/core/partners/commands/key.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { auditOf } from '../staff/context.ts'
@@ -304,4 +305,21 @@ describe('a closing that is requested in production', () => {
     const refused = await post('close-lead', { lead_id: left, reason: 'withdrew' }, again.key)
     expect(refused.status).toBe(429)
   }, 60_000)
+
+  // the last one, because every lead goes on in another generation after it
+  it('is told of again after a restore, which may have lost that it was canceled, and then leaves twenty hours', async () => {
+    await request()
+    await until(isTold)
+    await service.sql.transaction().execute(async (trx) => {
+      const due = { due_at: raw<Date>`clock_timestamp()` }
+      await trx.updateTable('closings').set(due).where('lead_id', '=', lead).execute()
+      await raiseGeneration(trx, 'staff')
+    })
+    await until(isTold)
+    const hours = ((await rows())[0]?.due_at?.getTime() ?? 0) - Date.now()
+    expect(hours / 3_600_000).toBeCloseTo(20, 1)
+    expect(about()).toHaveLength(4)
+    expect(await closed()).toBeNull()
+    await cancel()
+  })
 })

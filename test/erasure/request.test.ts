@@ -5,6 +5,7 @@ import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { reviewErasure } from '../../src/capabilities/erasure/statements/requests.ts'
 import { erasuresAskedFor } from '../../src/capabilities/erasure/commands/asked-for.ts'
 import * as erasures from '../../src/capabilities/erasure/commands/erasure.ts'
+import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { revoke } from '../../src/core/partners/commands/key.ts'
 import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { erasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
@@ -296,4 +297,21 @@ describe('an erasure that is requested in production', () => {
 
   const another = async (partnerId: number) =>
     (await issueKey(service.orm.em.fork(), partnerId, 'production')).key
+
+  // the last one, because every lead goes on in another generation after it
+  it('is told of again after a restore, which may have lost that it was canceled, and then leaves six days', async () => {
+    await request()
+    await until(async () => (await review())?.isTold)
+    await service.sql.transaction().execute(async (trx) => {
+      const due = { due_at: raw<Date>`clock_timestamp()` }
+      await trx.updateTable('erasures').set(due).where('lead_id', '=', lead).execute()
+      await raiseGeneration(trx, 'staff')
+    })
+    await until(async () => (await review())?.isTold)
+    expect(((await review())?.dueInMs ?? 0) / 86_400_000).toBeCloseTo(6, 2)
+    expect(about()).toHaveLength(4)
+    expect(await isFound()).toBe(true)
+    const ids = about().map(({ content }) => /^Message-ID:\s+(\S+)/im.exec(content)?.[1])
+    expect(new Set(ids).size).toBe(4)
+  })
 })

@@ -9,7 +9,7 @@ import { applyJournal } from './statements/apply-journal.ts'
 import { type ErasureSettings, erasureTools } from './statements/journal.ts'
 import { lackingLines } from './statements/journal-lines.ts'
 import { countOverdue } from './statements/overdue.ts'
-import { erasuresToStart, isErasedUnseen } from './statements/requests.ts'
+import { erasuresToStart, isErasureUnseen } from './statements/requests.ts'
 import { createUnknownErasures } from './unknown-erasures.ts'
 import { resetId } from './decisions/reset.ts'
 import { resetsToStart } from './statements/resets.ts'
@@ -47,8 +47,8 @@ export function erasuresLeftOut(dependencies: { client: Client; sql: Sql }): Swe
     idName: 'lead_id',
     workflowId: erasureId,
     find: erasuresToStart,
-    // a running one may wait for the day of what staff have erased at once
-    start: async (leadId) => start(leadId, { quietly: !(await isErasedUnseen(sql, leadId)) }),
+    // a running one may wait for the day of what staff have erased at once, or of what is to be told again
+    start: async (leadId) => start(leadId, { quietly: !(await isErasureUnseen(sql, leadId)) }),
   }
 }
 

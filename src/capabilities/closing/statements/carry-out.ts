@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { AnyCloseReason } from '../../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import { currentGeneration } from '../../../core/record/statements/generation.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
 import { CLOSING_NOTICE_HOURS, type ClosingReview } from '../decisions/closing.ts'
 import { isOpen } from './open-closing.ts'
@@ -97,14 +98,18 @@ const announcedDate = raw<Date>`greatest(due_at, ${leadsNow} + ${CLOSING_NOTICE_
 
 /** What the emails about a closing say; `undefined` once they are sent, or it is canceled. */
 export async function closingToTell(sql: Sql, leadId: number) {
-  return openWithLead(sql, leadId)
-    .innerJoin('partners', 'partners.id', 'leads.partner_id')
-    .select(['closings.id', 'lead_id as leadId', 'partners.id as partnerId', 'partners.name'])
-    .select(['partners.contact_email as contactEmail', 'requested_by as requestedBy', 'reason'])
-    .select(['requested_at as requestedAt', announcedDate.as('dueAt')])
-    .where('told_at', 'is', null)
-    .where('leads.closed_at', 'is', null)
-    .executeTakeFirst()
+  return (
+    openWithLead(sql, leadId)
+      .innerJoin('partners', 'partners.id', 'leads.partner_id')
+      .select(['closings.id', 'lead_id as leadId', 'partners.id as partnerId', 'partners.name'])
+      .select(['partners.contact_email as contactEmail', 'requested_by as requestedBy', 'reason'])
+      .select(['requested_at as requestedAt', announcedDate.as('dueAt'), currentGeneration.as('generation')])
+      .where('told_at', 'is', null)
+      // of one in which nothing happens, another email tells
+      .where('due_at', 'is not', null)
+      .where('leads.closed_at', 'is', null)
+      .executeTakeFirst()
+  )
 }
 
 /** @param dueAt the date that the emails named. */
@@ -124,6 +129,15 @@ export async function markClosingStarted(sql: Sql, leadId: number): Promise<void
     .where('lead_id', '=', leadId)
     .where(isOpen)
     .execute()
+}
+
+/** Whether its workflow was not told to look yet. */
+export async function isClosingUnseen(sql: Sql, leadId: number): Promise<boolean> {
+  const row = await openWithLead(sql, leadId)
+    .select('closings.id')
+    .where('started_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Fence } from '../../../core/database/locks/alone.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import { currentGeneration } from '../../../core/record/statements/generation.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
 import { isKept } from './carry-out.ts'
 import { canBeCanceled, isOpen } from './open-closing.ts'
@@ -107,20 +108,23 @@ export async function makeDigest(sql: Sql, terms: Terms): Promise<void> {
   })
 }
 
-/** A digest that is to be sent, with the leads that are not kept by now; of a partner, the latest month. */
+/**
+ * A digest that is to be sent, with the leads that are not kept by now; of a partner, the latest month. One that was sent is
+ * sent again where a restore may have lost that leads were kept.
+ */
 export async function digestsToSend(sql: Sql) {
   return sql
     .selectFrom('dormancy_digests')
     .innerJoin('partners', 'partners.id', 'dormancy_digests.partner_id')
     .select(['partner_id as partnerId', 'partners.name', 'contact_email as contactEmail'])
-    .select(raw<string>`max(month)`.as('month'))
+    .select([raw<string>`max(month)`.as('month'), currentGeneration.as('generation')])
     .select(raw<Date>`clock_timestamp() + ${raw.lit(DORMANCY_NOTICE_DAYS)} * interval '1 day'`.as('closesAt'))
     .select(
       raw<number[]>`coalesce((select array_agg(lead_id order by lead_id) from ${untold}), '{}')`.as(
         'leadIds',
       ),
     )
-    .where('sent_at', 'is', null)
+    .where(raw<boolean>`(sent_at is null or exists (select from ${untold}))`)
     .groupBy(['partner_id', 'partners.id'])
     .orderBy('partner_id')
     .execute()

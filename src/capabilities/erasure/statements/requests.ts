@@ -5,6 +5,7 @@ import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import { currentGeneration } from '../../../core/record/statements/generation.ts'
 import {
   type Ceiling,
   freeing,
@@ -169,7 +170,7 @@ export async function erasureToTell(sql: Sql, leadId: number) {
     .select(['erasures.id', 'lead_id as leadId', 'partners.id as partnerId', 'partners.name'])
     .select(['partners.contact_email as contactEmail', 'requested_by as requestedBy', 'reason'])
     .select(['requested_at as requestedAt', announcedDate.as('dueAt')])
-    .select(isWaiting.as('isAnnounced'))
+    .select([isWaiting.as('isAnnounced'), currentGeneration.as('generation')])
     .where('lead_id', '=', leadId)
     .where('canceled_at', 'is', null)
     .where('told_at', 'is', null)
@@ -195,14 +196,14 @@ export async function markErasureStarted(sql: Sql, leadId: number): Promise<void
     .execute()
 }
 
-/** Whether a lead was erased after its workflow was last told to look. */
-export async function isErasedUnseen(sql: Sql, leadId: number): Promise<boolean> {
+/** Whether its workflow was not told to look yet, or not since the lead was erased. */
+export async function isErasureUnseen(sql: Sql, leadId: number): Promise<boolean> {
   const row = await sql
     .selectFrom('erasures')
     .select('id')
     .where('lead_id', '=', leadId)
     .where('canceled_at', 'is', null)
-    .whereRef('started_at', '<', 'erased_at')
+    .where(raw<boolean>`(started_at is null or started_at < erased_at)`)
     .executeTakeFirst()
   return row !== undefined
 }

@@ -8,7 +8,8 @@ import { codeOf, isDenied } from '../../database/roles/role-rights.ts'
  * timeline (a failover, or a recovery to a moment). A copy of its files is noticed by the first workflow that knows more,
  * unless staff declare it before.
  *
- * How it is raised: src/core/database/migrations/initial/generation.ts.
+ * How it is raised: src/core/database/migrations/initial/generation.ts; what people are told of again, with the row of the
+ * restore: src/core/database/migrations/Migration20261126110000_told_again_after_restore.ts.
  */
 export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
 
