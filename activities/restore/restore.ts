@@ -20,6 +20,8 @@ import { describeRestore } from './restore-mail.ts'
 /** Workflows that take over at a time: below live traffic. */
 const IN_FLIGHT = 8
 const PAGE = 200
+/** How often all of them are asked where none answers: for more than five minutes, in which a worker or Temporal is back. */
+const ASKED = 12
 /** A mail server that is slow takes longer than the minute after which Temporal takes the activity for dead. */
 const HEARTBEAT_MS = 10_000
 /** Before partners are mailed again whose address was refused. */
@@ -92,7 +94,9 @@ export function restoreActivities({
         }
       }
       await Promise.all(Array.from({ length: IN_FLIGHT }, workOn))
-      if (unanswered > 0 && unanswered === seen.size) throw again('no workflow answers')
+      // a few leads may all be stuck, and the partners have to be told
+      if (unanswered > 0 && unanswered === seen.size && activityInfo().attempt < ASKED)
+        throw again('no workflow answers')
       return { looked: seen.size, unanswered }
     },
 
