@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
@@ -252,6 +253,46 @@ describe('an erasure of which only the intent is known', () => {
     })
     expect(await erasing).toEqual([lead])
     expect(await stepsOf()).toEqual(['intent', 'erased'])
+  })
+
+  /** As if a process had been killed after it wrote its intents, and before it committed. */
+  const leaveIntents = async (ids: number[]) => {
+    const intent = randomUUID()
+    const { id: deployment } = await sql.selectFrom('deployment').select('id').executeTakeFirstOrThrow()
+    await sql.insertInto('erasure_intents').values({ id: intent }).execute()
+    const at = new Date().toISOString()
+    const lineOf = (id: number): JournalLine => ({
+      step: 'intent',
+      intent,
+      deployment,
+      lead_id: id,
+      event_id: `evt_of_${id}`,
+      at,
+    })
+    await openJournal(folder).append(ids.map(lineOf))
+  }
+
+  it('is void for each of its leads, also for one that another transaction has locked meanwhile', async () => {
+    const locked = await insertLead(sql, partnerId, LEAD, () => '{}')
+    await leaveIntents([lead, locked])
+    await sql.transaction().execute(async (trx) => {
+      await trx.selectFrom('leads').select('id').where('id', '=', locked).forUpdate().execute()
+      expect(await endOpenIntents(sql, openJournal(folder))).toEqual([])
+    })
+    expect([await stepsOf(), await stepsOf(locked), await notes()]).toEqual([
+      ['intent', 'void'],
+      ['intent'],
+      1,
+    ])
+    expect(await endOpenIntents(sql, openJournal(folder))).toEqual([])
+    expect([await stepsOf(locked), await notes()]).toEqual([['intent', 'void'], 0])
+  })
+
+  it('is void for all of its leads, of which there are more than are looked up at a time', async () => {
+    const gone = Array.from({ length: 201 }, (_, index) => 1_000_000 + index)
+    await leaveIntents(gone)
+    expect(await endOpenIntents(sql, openJournal(folder))).toEqual([])
+    expect([await stepsOf(gone.at(-1)), await notes()]).toEqual([['intent', 'void'], 0])
   })
 
   it('is ended by the record where the line of its end was cut in the middle', async () => {

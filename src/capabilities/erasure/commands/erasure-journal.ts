@@ -51,7 +51,7 @@ export async function dismiss(context: StaffContext, lead: number) {
     throw new Refusal(`It is known of lead ${lead} whether it was erased: see "erasure list".`)
   await context.act({ action: 'lead.dismiss_erasure', leadId: lead }, async () => {
     const ends = intents.map((line) => ({ ...line, step: 'void' as const }))
-    return { result: await endIntents(context.sql, journal, ends) }
+    return { result: await endIntents(journal, ends) }
   })
   const isThere = (await eventsThere(context.sql, intents)).size > 0
   const text = isThere ? `Lead ${lead} is kept.` : `Nothing waits for a decision about lead ${lead} any more.`

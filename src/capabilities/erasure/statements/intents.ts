@@ -16,6 +16,7 @@ const PAGE = 200
 export async function endOpenIntents(sql: Sql, journal: Journal): Promise<JournalLine[]> {
   const { open, deployment } = await openIntents(sql, journal)
   const unknown: JournalLine[] = []
+  const ended = new Set<string>()
   for (let start = 0; start < open.length; start += PAGE) {
     const page = await sql
       .transaction()
@@ -23,10 +24,11 @@ export async function endOpenIntents(sql: Sql, journal: Journal): Promise<Journa
     const ends = page.flatMap(({ line, outcome }) =>
       outcome === 'unknown' ? [] : { ...line, step: outcome },
     )
-    await endIntents(sql, journal, ends)
+    await endIntents(journal, ends)
+    for (const line of ends) ended.add(keyOf(line))
     unknown.push(...page.flatMap(({ line, outcome }) => (outcome === 'unknown' ? line : [])))
   }
-  if (deployment !== undefined) await forgetOldNotes(sql, open)
+  if (deployment !== undefined) await forgetNotes(sql, open, ended)
   return unknown
 }
 
@@ -42,13 +44,9 @@ export async function unknownIntents(sql: Sql, journal: Journal): Promise<Journa
 }
 
 /** Writes the ends of intents, with the step that each line has. */
-export async function endIntents(sql: Sql, journal: Journal, ends: readonly JournalLine[]): Promise<void> {
+export async function endIntents(journal: Journal, ends: readonly JournalLine[]): Promise<void> {
   const at = new Date().toISOString()
   await journal.append(ends.map((line) => ({ ...line, at })))
-  await forgetIntents(
-    sql,
-    ends.map(({ intent }) => intent),
-  )
 }
 
 const keyOf = ({ intent, lead_id: leadId }: JournalLine) => `${intent}:${leadId}`
@@ -136,12 +134,17 @@ async function readNotes(sql: Sql, lines: readonly JournalLine[]): Promise<Set<s
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Processes that were killed before they wrote a line leave a note without one. */
-async function forgetOldNotes(sql: Sql, open: readonly JournalLine[]): Promise<void> {
-  const needed = [...new Set(open.map(({ intent }) => intent))]
+/**
+ * Forgets the notes that no line needs: of intents that have ended for all their leads, and of processes that were killed
+ * before they wrote a line. Without its note, what is left of an intent would be unknown.
+ */
+async function forgetNotes(sql: Sql, open: readonly JournalLine[], ended: Set<string>): Promise<void> {
+  const intents = new Set(open.map(({ intent }) => intent))
+  const needed = new Set(open.filter((line) => !ended.has(keyOf(line))).map(({ intent }) => intent))
+  await forgetIntents(sql, [...intents.difference(needed)])
   await sql
     .deleteFrom('erasure_intents')
     .where('noted_at', '<', raw<Date>`clock_timestamp() - interval '1 day'`)
-    .where(raw<boolean>`id <> all(${needed})`)
+    .where(raw<boolean>`id <> all(${[...needed]})`)
     .execute()
 }
