@@ -139,9 +139,9 @@ async function readNotes(sql: Sql, lines: readonly JournalLine[]): Promise<Set<s
  * before they wrote a line. Without its note, what is left of an intent would be unknown.
  */
 async function forgetNotes(sql: Sql, open: readonly JournalLine[], ended: Set<string>): Promise<void> {
-  const intents = new Set(open.map(({ intent }) => intent))
   const needed = new Set(open.filter((line) => !ended.has(keyOf(line))).map(({ intent }) => intent))
-  await forgetIntents(sql, [...intents.difference(needed)])
+  const done = open.map(({ intent }) => intent).filter((intent) => !needed.has(intent))
+  await forgetIntents(sql, [...new Set(done)])
   await sql
     .deleteFrom('erasure_intents')
     .where('noted_at', '<', raw<Date>`clock_timestamp() - interval '1 day'`)
