@@ -197,6 +197,7 @@ describe('an erasure that is requested in production', () => {
       .execute()
     // the worker sweeps
     await isChecked()
+    expect(await isFound()).toBe(false)
   })
 
   it('is not carried out before somebody could be told by email, and then leaves six days', async () => {
