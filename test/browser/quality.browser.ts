@@ -156,7 +156,7 @@ describe('every view of the console', () => {
       expect([name, files.length > 10, bytes < MOST_BYTES]).toEqual([name, true, true])
       await tab.context().close()
     }
-  })
+  }, 120_000)
 
   it('can be used by the keyboard alone', async () => {
     const tab = await stage.open()
