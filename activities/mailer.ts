@@ -45,7 +45,8 @@ interface MailSettings {
 /** Sends over SMTP. A sandbox sends only to a catcher, or to `allowDomains` (`*` for all), never to real people. */
 export function createMailer(settings: MailSettings): Mailer {
   const { environment, deployment, smtpUrl, isCatcher, from, allowDomains } = settings
-  const messageId = (id: string) => `<${id}@${deployment}.partner-referral-service>`
+  // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
+  const messageId = (id: string) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`
   if (smtpUrl === undefined) return { messageId, mayMail: () => false, send: async () => 'not_allowed' }
   const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 60_000 })
   const mayMail = (address: string) =>

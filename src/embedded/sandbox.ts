@@ -96,7 +96,7 @@ function checkSettings(options: SandboxOptions) {
   }
   const defaults = {
     ENVIRONMENT: 'sandbox',
-    DATABASE_URL: 'postgresql://127.0.0.1',
+    DATABASE_URL: 'postgresql://127.0.0.1/referrals',
     ENCRYPTION_KEY: settings.encryptionKey,
   }
   const given = { ...environment, ...LOCAL }
