@@ -73,7 +73,7 @@ export function fewAtATime(mailer: Mailer, most: number): Mailer {
   return {
     ...mailer,
     async send(mail) {
-      if (under >= most) throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
+      if (under >= most) throw manyUnderWay()
       under += 1
       try {
         return await mailer.send(mail)
@@ -83,6 +83,10 @@ export function fewAtATime(mailer: Mailer, most: number): Mailer {
     },
   }
 }
+
+/** Many may have to wait, so they come back spread out. */
+export const manyUnderWay = () =>
+  again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
 
 const AGAIN_MS = 20_000
 

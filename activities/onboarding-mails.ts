@@ -15,7 +15,7 @@ import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from '../src/core/sealing/address-hash.ts'
 import { again } from './again.ts'
 import { mailFields } from './told-mailer.ts'
-import type { Mail, Mailer, MailSubject } from './mailer.ts'
+import { type Mail, type Mailer, type MailSubject, manyUnderWay } from './mailer.ts'
 import { retryFor } from './retry-for.ts'
 
 interface Dependencies {
@@ -74,8 +74,7 @@ export function createOnboardingMails(dependencies: Dependencies) {
       return outcome
     }
     if (!mailer.mayMail(email)) return leaveOut('not_allowed')
-    if (sendingNow >= mostAtATime)
-      throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
+    if (sendingNow >= mostAtATime) throw manyUnderWay()
     const claim = {
       leadId,
       partnerId,

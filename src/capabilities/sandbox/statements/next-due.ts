@@ -3,6 +3,7 @@ import { lastLeftOut } from '../faults/statements/left-out-scores.ts'
 import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
 import { MOST_EVENTS } from '../../../core/leads/decisions/recording-decision.ts'
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
+import { takesNoMore } from '../../../core/leads/statements/lock-lead.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead. */
@@ -25,7 +26,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     )
     .select(['leads.status', 'clock_offset', 'anchor_at', 'failures', 'next_attempt_at'])
     .select(['endpoint_state', 'is_leased'])
-    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('is_closed'))
+    .select(takesNoMore.as('is_closed'))
     .select(raw<boolean>`erased_at is not null`.as('is_erased'))
     .select(raw<boolean>`next_position > ${MOST_EVENTS}`.as('is_full'))
     .select(raw<Date>`clock_timestamp()`.as('now'))

@@ -5,6 +5,7 @@ import { endOf } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import type { Sql } from '../../database/orm.ts'
 import { insertClosedWebhook } from './closed-webhook.ts'
+import { takesNoMore } from './lock-lead.ts'
 import { leadsChange, leadsEnd, leadsNow } from './leads-now.ts'
 import type { WebhookBody } from './new-lead.ts'
 
@@ -15,11 +16,11 @@ const SKEW_MS = 60_000
 /** In the audit, of what was asked for in Temporal itself. */
 const TEMPORAL = 'temporal'
 
-/** Whether a lead takes no more milestones: it is closed or erased. */
+/** Whether a lead takes no more milestones. */
 export async function isClosed(sql: Sql, leadId: number): Promise<boolean> {
   const lead = await sql
     .selectFrom('leads')
-    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
+    .select(takesNoMore.as('isClosed'))
     .where('id', '=', leadId)
     .executeTakeFirst()
   return lead?.isClosed === true

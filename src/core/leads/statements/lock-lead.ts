@@ -5,6 +5,9 @@ import type { Sql } from '../../database/orm.ts'
 import { currentGeneration } from '../../record/statements/generation.ts'
 import { leadsNow } from './leads-now.ts'
 
+/** Whether a row of `leads` takes no more milestones: it is closed or erased. */
+export const takesNoMore = raw<boolean>`closed_at is not null or erased_at is not null`
+
 const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, value) =>
   sql
     .selectFrom('leads')
@@ -12,7 +15,7 @@ const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, valu
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
     .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt', 'generation'])
     .select(currentGeneration.as('current'))
-    .select(raw<boolean>`closed_at is not null or erased_at is not null`.as('isClosed'))
+    .select(takesNoMore.as('isClosed'))
     .select(leadsNow.as('now'))
     .select(
       raw<Date | null>`case when status = 'mortgage_ready' then (
