@@ -18,7 +18,8 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-has_script() { node -e 'process.exit(process.argv[1] in require("./package.json").scripts ? 0 : 1)' "$1"; }
+# scripts PREFIX: the npm scripts whose names begin with it.
+scripts() { node -p 'Object.keys(require("./package.json").scripts).filter((name) => name.startsWith(process.argv[1])).join(" ")' "$1"; }
 
 has_browser() {
   for name in chromium chromium-browser google-chrome microsoft-edge; do command -v "$name" >/dev/null && return; done
@@ -32,11 +33,11 @@ within() {
   if command -v timeout >/dev/null; then timeout --kill-after=20 "$seconds" "$@"; else "$@"; fi
 }
 
-# step NAME COMMAND…: counts as one test; prints the output only on failure.
+# step NAME COMMAND…: counts as one test; prints the output only on failure. Has ten minutes, or $limit seconds.
 step() {
   local name=$1 started=$SECONDS
   shift
-  within 600 "$@" >"$results/output" 2>&1
+  within "${limit:-600}" "$@" >"$results/output" 2>&1
   report "$name" $? "$results/output" $((SECONDS - started))
 }
 
@@ -78,12 +79,14 @@ report() {
   fi
 }
 
-# tests SCRIPT: runs jest by an npm script and counts each test; a run that ends without a count is one failure.
+# tests SCRIPT [-- FILE…]: runs jest by an npm script and counts each test; a run that ends without a count is one failure.
 tests() {
   local script=$1 started=$SECONDS report="$results/report.json" code counts
+  shift
+  [ $# -eq 0 ] || shift
   rm -f "$report"
   echo "---- npm run $script"
-  within 1800 npm run --silent "$script" -- --ci --json --outputFile="$report" 2>&1 >/dev/null
+  within 1800 npm run --silent "$script" -- --ci --json --outputFile="$report" "$@" 2>&1 >/dev/null
   code=$?
   if [ -s "$report" ]; then
     counts=$(node .ci/count-tests.cjs "$report" "$code") || counts="0 1"
