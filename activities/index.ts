@@ -20,7 +20,6 @@ import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
-import { populationActivities } from './sandbox/population.ts'
 import { rehearsalActivities } from './self-service/rehearse.ts'
 import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
@@ -43,7 +42,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof clockActivities> &
   Needs<typeof dateActivities> &
   Needs<typeof scenarioActivities> &
-  Needs<typeof populationActivities> &
   Needs<typeof closeLeadActivity> &
   Needs<typeof takeOverRecordActivity> &
   Needs<typeof restoreActivities> &
@@ -76,7 +74,6 @@ export function createScoreActivities(dependencies: ActivityDependencies) {
 export function createWaitingActivities(dependencies: ActivityDependencies) {
   return {
     ...clockActivities(dependencies),
-    ...populationActivities(dependencies),
     ...restoreActivities(dependencies),
   }
 }
@@ -92,7 +89,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...clockActivities(dependencies),
     ...dateActivities(dependencies),
     ...scenarioActivities(dependencies),
-    ...populationActivities(dependencies),
     requestAttempt: async (leadId: number, sequence: number) =>
       void (await requestAttempt(sql, { leadId, sequence })),
     closeLead: closeLeadActivity(dependencies),

@@ -1,7 +1,6 @@
 import { request } from 'undici'
 import { parseScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
 import { mockGains } from '../src/core/leads/decisions/mock-gains.ts'
-import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { ScoreProvider } from './record-score-update.ts'
 
@@ -10,20 +9,6 @@ const TIMEOUT_MS = 15_000
 /** Sandbox: plausible gains that are the same for the same lead and update, however often they are asked for. */
 export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) =>
   mockGains(leadId, dedupeKey, period)
-
-/** Says a lead's gains, if it knows them. */
-export type MadeUpGains = (request: Parameters<ScoreProvider>[0]) => Promise<ScoreGains | undefined>
-
-/** Asks `provider` only what none of the others knows. */
-export function firstProvider(others: readonly MadeUpGains[], provider: ScoreProvider): ScoreProvider {
-  return async (asked) => {
-    for (const other of others) {
-      const gains = await other(asked)
-      if (gains !== undefined) return gains
-    }
-    return provider(asked)
-  }
-}
 
 /** Tells whether each request had an answer. */
 export function countedProvider(

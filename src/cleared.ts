@@ -1,7 +1,6 @@
 import { freePlacesOfClosings } from './capabilities/closing/statements/requests.ts'
 import { freePlacesOfErasures } from './capabilities/erasure/statements/requests.ts'
 import { endFaults } from './capabilities/sandbox/faults/statements/faults.ts'
-import { removePopulations } from './capabilities/sandbox/populations/statements/populations.ts'
 import { clearRuns } from './capabilities/sandbox/statements/sandbox-runs.ts'
 import { removeSink } from './capabilities/sandbox/statements/sinks.ts'
 import { clearRequests } from './capabilities/self-service/statements/clear-requests.ts'
@@ -14,7 +13,6 @@ import type { Clear } from './core/partners/statements/clear.ts'
 export const cleared: readonly Clear[] = [
   // what is under way; their workflows end with the leads
   clearRuns,
-  removePopulations,
   forgetKeys,
   freePlacesOfErasures,
   freePlacesOfClosings,

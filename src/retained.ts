@@ -1,7 +1,6 @@
 import { oldReads } from './capabilities/access/statements/old-reads.ts'
 import { endedLeads } from './capabilities/erasure/statements/ended-leads.ts'
 import { oldRequests } from './capabilities/requests/statements/old-requests.ts'
-import { oldPopulations } from './capabilities/sandbox/populations/statements/old-populations.ts'
 import { oldCertifications, oldChanges, oldPings } from './capabilities/self-service/statements/retained.ts'
 import type { Config } from './config.ts'
 import type { Retained } from './core/database/retained.ts'
@@ -29,5 +28,4 @@ export const retained: readonly Retained<Settings>[] = [
   expiredSecrets,
   oldReads,
   oldRequests,
-  oldPopulations,
 ]

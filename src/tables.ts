@@ -25,8 +25,6 @@ import { Loss } from './core/record/tables/loss.ts'
 import { Notice } from './core/endpoints/tables/notice.ts'
 import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
-import { Population } from './capabilities/sandbox/populations/tables/population.ts'
-import { PopulationLead } from './capabilities/sandbox/populations/tables/population-lead.ts'
 import { PersonalRead } from './core/audit/tables/personal-read.ts'
 import { Request } from './capabilities/requests/tables/request.ts'
 import { Quota } from './core/partners/tables/quota.ts'
@@ -75,8 +73,6 @@ export const entities = [
   SandboxRun,
   Fault,
   LeftOutScore,
-  Population,
-  PopulationLead,
   FailingWorkflow,
 ] as const
 
@@ -101,7 +97,6 @@ interface Given {
   resets: 'id'
   closings: 'id'
   sandbox_runs: 'id'
-  populations: 'id'
 }
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */

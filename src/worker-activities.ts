@@ -12,13 +12,7 @@ import {
 import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
-import {
-  countedProvider,
-  firstProvider,
-  httpScoreProvider,
-  type MadeUpGains,
-  mockScoreProvider,
-} from '../activities/score-providers.ts'
+import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forClosing } from './capabilities/closing/worker.ts'
 import { eraseRestored } from './capabilities/erasure/worker.ts'
@@ -27,8 +21,7 @@ import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
 import { forRestore } from './capabilities/restore/worker.ts'
 import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
-import { erasingMembers } from './capabilities/sandbox/erasure/worker.ts'
-import { forSandbox, populationGains } from './capabilities/sandbox/worker.ts'
+import { forSandbox } from './capabilities/sandbox/worker.ts'
 import { forRehearsals } from './capabilities/self-service/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
@@ -98,12 +91,7 @@ export function workerActivities(options: Options) {
     // before any workflow goes on with a lead that was erased
     eraseRestored(options),
   ]
-  /** Rooms that know a lead's gains, and are asked before the score provider. */
-  const madeUpGains: MadeUpGains[] = [
-    // of a sandbox’s populations
-    populationGains({ sql, environment }),
-  ]
-  const scoreProvider = countedProvider(firstProvider(madeUpGains, scoreProviderOf(config)), observe)
+  const scoreProvider = countedProvider(scoreProviderOf(config), observe)
   const dependencies = {
     ...attempting,
     environment,
@@ -126,7 +114,6 @@ export function workerActivities(options: Options) {
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
     ...leavingOutScores({ sql, environment, scoreProvider }),
-    ...erasingMembers({ client, sql }),
     ...forClosing(referrals),
     ...forRehearsals(options.sender.send),
   }

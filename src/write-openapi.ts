@@ -18,7 +18,6 @@ const starters = {
   egressAddresses: [],
   sandbox: {
     scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' as const },
-    startPopulation: () => {},
     simulate: async () => 'unanswered' as const,
     clocks: { advance: async () => undefined, isMoving: async () => false },
     countFault: () => {},

@@ -20,18 +20,6 @@ import { MOST_DAYS_AGO } from '../src/capabilities/sandbox/routes/simulated-even
 import { HOUR_MS } from '../src/core/values/durations.ts'
 import { MOST_DAYS } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { MOST_RUNS } from '../src/capabilities/sandbox/decisions/sandbox-runs.ts'
-import { MOST_ERASED } from '../src/capabilities/sandbox/populations/decisions/journeys.ts'
-import {
-  FAULTS,
-  KEPT as KEPT_POPULATIONS,
-  LARGEST_SEED,
-  LARGEST_WEIGHT,
-  LEADS_IN_FLIGHT,
-  LISTED,
-  LONGEST_HOURS,
-  MOST_LEADS,
-  MOST_REFUSED_LEADS,
-} from '../src/capabilities/sandbox/populations/decisions/population.ts'
 import { MOST_A_MINUTE, MOST_BYTES } from '../src/capabilities/sandbox/routes/sink.ts'
 import { WAIT_MS as SINK_MS } from '../src/capabilities/sandbox/self-service/routes/use-sink.ts'
 import { WAIT_MS as CLOCK_MS } from '../src/capabilities/sandbox/workflows/clocks.ts'
@@ -158,14 +146,6 @@ const limits: Record<string, string> = {
   '`events` in one `simulate-event`': `${MOST_SIMULATED}`,
   'gains of a score update': `-${LARGEST_GAIN} to ${LARGEST_GAIN}`,
   '`run-scenario`, by partner': `${MOST_RUNS.scenario} at a time`,
-  '`run-population`, by partner': `1 at a time, of ${count(MOST_LEADS)} leads, ${LEADS_IN_FLIGHT.alone} of them at a time, ${LEADS_IN_FLIGHT.besideOthers} while other partners get webhooks`,
-  'a population that does not end': `${LONGEST_HOURS} hours, a paused endpoint, or ${MOST_REFUSED_LEADS} leads that it refuses for ${PAUSE_AFTER_HOURS} hours of their time`,
-  'erasures in a population': `${MOST_ERASED}, and among its partner’s ${MOST_ERASURES_A_DAY} in 24 hours`,
-  'populations that are kept': `the last ${KEPT_POPULATIONS.populations} of ${KEPT_POPULATIONS.days} days`,
-  'lists of a population’s report': `the ${LISTED.slowest} slowest answers, ${LISTED.neverAccepted} webhooks that were not accepted`,
-  '`seed`, a weight in `mix`, `one_in` of run-population': [LARGEST_SEED, LARGEST_WEIGHT, FAULTS.leastOften]
-    .map(count)
-    .join(', '),
   '`advance-clock`, by partner': `${MOST_RUNS.advance} leads at a time`,
   'a response of advance-clock, run-scenario and use-sink': seconds(Math.max(CLOCK_MS, SCENARIO_MS, SINK_MS)),
   '`reset-sandbox`, by partner': `${MOST_RESETS_A_DAY} in 24 hours`,
@@ -307,7 +287,6 @@ const named: Record<string, string> = {
   propertyNames: 'the name of a custom field',
   loan_product: 'a custom field, or `loan_product`',
   maxProperties: 'fields in one `update-partner-info`',
-  size: '`run-population`, by partner',
 }
 
 interface Bound {

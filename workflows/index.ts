@@ -2,7 +2,6 @@
 export { referral } from './referral.ts'
 export { advance } from './sandbox/advance.ts'
 export { scenario } from './sandbox/scenario.ts'
-export { population } from './sandbox/population.ts'
 export { endpoint } from './endpoint.ts'
 export { replay } from './replay.ts'
 export { resend } from './resend.ts'

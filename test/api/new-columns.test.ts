@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { KyselyPlugin } from 'kysely'
-import { endPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
-import { reportOf } from '../../src/capabilities/sandbox/populations/statements/progress.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { sqlOf } from '../../src/core/database/orm.ts'
 import { addAttempts } from '../support/attempts.ts'
@@ -37,7 +35,6 @@ describe('a column that is added to a table', () => {
   let partner: ApiPartner
   let lead_id: number
   let event_id: string
-  let population_id: number
 
   beforeAll(async () => {
     api = await prepareApi({
@@ -58,8 +55,6 @@ describe('a column that is added to a table', () => {
     await recordMilestones(sql, lead_id, [milestone], () => '{}')
     await addAttempts(sql, partner.id, [{ errorCode: 'timeout' }])
     ;[{ event_id }] = (await partner.post('get-deliveries', {})).body.data
-    ;({ population_id } = (await partner.post('sandbox/run-population', { size: 1 })).body.data)
-    await endPopulation(sql, population_id, 'done', (trx) => reportOf(trx, population_id))
     await partner.post('sandbox/rehearse-endpoint', {})
     // transactions in the server's other databases hold events back for a moment
     await until(async () => (await partner.post('list-events', {})).body.data.length > 0)
@@ -79,7 +74,6 @@ describe('a column that is added to a table', () => {
         const own = {
           ...('lead_id' in value && { lead_id }),
           ...('event_id' in value && { event_id }),
-          ...('population_id' in value && { population_id }),
         }
         const { status, text, body } = await partner.post(path.slice(1), {
           ...value,

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { errorCatalogue } from '../../src/core/http/errors.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { type Answer, type Api, type ApiPartner, prepareApi } from './api.ts'
+import { type Answer, type Api, prepareApi } from './api.ts'
 import { committed, type Operation, resolve } from './openapi-document.ts'
 
 describe('GET /v1/openapi.json', () => {
@@ -48,18 +48,15 @@ describe('GET /v1/openapi.json', () => {
       '/resume-endpoint',
       '/rotate-endpoint-secret',
       '/sandbox/advance-clock',
-      '/sandbox/cancel-population',
       '/sandbox/clear-faults',
       '/sandbox/get-clock',
       '/sandbox/get-faults',
-      '/sandbox/get-population',
       '/sandbox/get-rehearsal',
       '/sandbox/get-reset',
       '/sandbox/get-sink',
       '/sandbox/inject-fault',
       '/sandbox/rehearse-endpoint',
       '/sandbox/reset-sandbox',
-      '/sandbox/run-population',
       '/sandbox/run-scenario',
       '/sandbox/scenarios',
       '/sandbox/set-sink',
@@ -154,7 +151,6 @@ describe('GET /v1/openapi.json', () => {
           ...('lead_id' in value && { lead_id }),
           ...('event_id' in value && { event_id: data[0].event_id }),
           ...('wait' in value && { wait: 1 }),
-          ...('population_id' in value && { population_id: await latestPopulation(partner) }),
         }
         expect([name, (await partner.post(name.slice(1), sent)).status]).toEqual([name, 200])
       }
@@ -209,8 +205,3 @@ describe('GET /docs', () => {
     expect([again.statusCode, again.body]).toEqual([304, ''])
   })
 })
-
-async function latestPopulation(partner: ApiPartner): Promise<number> {
-  const { body } = await partner.post('sandbox/get-population', {})
-  return body.data.population_id
-}

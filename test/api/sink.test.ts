@@ -1,8 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { requestPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
-import { FIRST_MADE_UP_LEAD } from '../../src/core/leads/decisions/made-up-leads.ts'
 import { pauseEndpoint } from '../support/endpoint-states.ts'
 import { sandboxOf } from '../support/sandbox/api.ts'
 import { NOWHERE } from '../support/self-service/api.ts'
@@ -138,16 +136,10 @@ describe('what arrives at a sink', () => {
     expect(await changes()).toEqual(before)
   })
 
-  it('is nothing in a sandbox without a sink, which says so to a population with faults', async () => {
+  it('is nothing in a sandbox without a sink', async () => {
     const without = await prepareApi({ sandbox: (sql) => ({ ...sandboxOf(sql), sinkBase: undefined }) })
     const other = await without.addPartner()
     expect((await other.post('sandbox/use-sink', {})).status).toBe(404)
-    expect(await other.post('sandbox/run-population', { size: 1, faults: { one_in: 2 } })).toMatchObject({
-      status: 400,
-      body: {
-        error: { message: 'Invalid request: faults must be absent: this sandbox has no sink.' },
-      },
-    })
   })
 
   it('is the last hundred webhooks', async () => {
@@ -165,21 +157,6 @@ describe('what arrives at a sink', () => {
     const arrived = await kept()
     expect(arrived).toHaveLength(100)
     expect(arrived.filter(({ webhook_id: id }) => id === 'evt_own')).toMatchObject([{ attempt: 2 }])
-  })
-
-  it('is refused by chance while a population is played, unless it is about no lead', async () => {
-    await requestPopulation(api.sql, {
-      partnerId: partner.id,
-      size: 1,
-      seed: 1,
-      mix: { stalled: 1 },
-      faults: { oneIn: 1, status: 502 },
-      requestId: randomUUID(),
-    })
-    const statusOf = async (event: object) => (await signed(JSON.stringify(event))).status
-    expect(await statusOf({ type: 'contract_signed', data: { lead_id: 1042 } })).toBe(502)
-    expect(await statusOf({ type: 'contract_signed', data: { lead_id: FIRST_MADE_UP_LEAD } })).toBe(200)
-    expect(await statusOf({ type: 'endpoint.ping', data: { partner_id: partner.id } })).toBe(200)
   })
 
   it('is shown also if the partner signs what no webhook is', async () => {

@@ -40,7 +40,6 @@ describe('every view of the console', () => {
     live: '#/live',
     requests: '#/requests',
     sandbox: '#/sandbox',
-    population: '#/sandbox/population',
     'no requests': '#/requests?status=503',
     'unknown page': '#/nothing',
   })
@@ -112,7 +111,6 @@ describe('every view of the console', () => {
     const tab = await stage.open()
     const moved = {
       rehearsal: 'Rehearsal',
-      population: 'Population',
       reset: 'Sandbox',
       new: 'New lead',
       lead: 'Leads',

@@ -99,13 +99,6 @@ describe('a client in a bad network', () => {
       await expect(make('sandbox.sink', sandbox.sink())).resolves.toMatchObject({
         url: expect.stringContaining('/sandbox/sinks/'),
       })
-      const population = { size: 2, faults: { oneIn: 20 }, mix: { steepClimb: 1 } }
-      const { populationId } = await make('sandbox.runPopulation', sandbox.runPopulation(population))
-      await expect(make('sandbox.population', sandbox.population())).resolves.toMatchObject({
-        populationId,
-        mix: { steepClimb: 1, stalled: 0 },
-      })
-      await make('sandbox.cancelPopulation', sandbox.cancelPopulation(populationId))
     }
     async function reading(leadId: number) {
       await make('leads.update', leads.update(leadId, { branch: 'Oakland' }))

@@ -41,7 +41,7 @@ export const samplesIn = (label: string): Sample[] =>
 /** A partner who tries samples, one after the other: one that pauses the endpoint comes before the one that resumes it. */
 export async function samplePartner() {
   const service = await sharedService()
-  const { id: partnerId, key, endpoint } = await service.addPartner()
+  const { key, endpoint } = await service.addPartner()
   const variables = { KEY: key, API: `http://127.0.0.1:${service.port}/v1` }
   return {
     secret: endpoint.secret,
@@ -52,7 +52,6 @@ export async function samplePartner() {
       const lead = await newLead(service, key)
       const own = source
         .replaceAll('1042', String(lead.id))
-        .replaceAll('3107', String(await latestPopulation(service, partnerId)))
         .replaceAll(/evt_[\w-]+/g, lead.eventId)
         .replaceAll('https://lender.example.com/webhooks', `${endpoint.url}/new`)
       const program = start(commandOf(own), variables)
@@ -61,11 +60,6 @@ export async function samplePartner() {
       return program.end()
     },
   }
-}
-
-async function latestPopulation(service: SharedService, partnerId: number): Promise<number> {
-  const latest = service.sql.selectFrom('populations').select((eb) => eb.fn.max('id').as('id'))
-  return (await latest.where('partner_id', '=', partnerId).executeTakeFirstOrThrow()).id
 }
 
 async function newLead(service: SharedService, key: string): Promise<{ id: number; eventId: string }> {

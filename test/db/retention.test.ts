@@ -50,9 +50,7 @@ describe('retention', () => {
 
   beforeEach(async () => {
     await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, endpoint_pings, certifications,
-      endpoint_changes, endpoint_secrets, personal_reads, requests, populations restart identity cascade`.execute(
-      ownerSql,
-    )
+      endpoint_changes, endpoint_secrets, personal_reads, requests restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
     await confirmLeads(sql, 10_000)
@@ -166,14 +164,6 @@ describe('retention', () => {
         insert into personal_reads (at, lead_id, partner_id, key_id, what)
         values (${daysAgo(days)}, 1, ${partnerId}, 1, 'get-lead') returning id`.execute(sql)
       return stillIn('personal_reads', Number(rows[0]?.id))
-    },
-    async populations(days) {
-      const { rows } = await raw<{ id: number }>`
-        insert into populations (partner_id, size, seed, mix, request_id, ended_at, outcome, report)
-        values (${partnerId}, 1, 1, '{}', gen_random_uuid(), ${daysAgo(days)}, 'done', '{}') returning id`.execute(
-        sql,
-      )
-      return stillIn('populations', Number(rows[0]?.id))
     },
     async requests(days) {
       const id = uuidv7({ msecs: daysAgo(days).getTime() })

@@ -129,7 +129,7 @@ describe('a sink', () => {
     expect(JSON.parse(answer)).toEqual({
       success: false,
       verified: true,
-      answer: 'Refused with 503, as set-sink or a population told this sink.',
+      answer: 'Refused with 503, as set-sink told this sink.',
     })
   })
 

@@ -274,21 +274,6 @@ describe('reset-sandbox', () => {
     expect(await reset(partner)).toMatchObject({ status: 429, error: { code: 'RATE_LIMITED' } })
   }, 120_000)
 
-  it('ends a population that is being played, and leaves none of its leads', async () => {
-    const partner = await add()
-    const id = (await partner.post('sandbox/run-population', { size: 40, seed: 5, mix: { steady_climb: 1 } }))
-      .data as object as { population_id: number }
-    await partner.endpoint.until(({ length }) => length >= 20)
-    await reset(partner)
-    await isDone(partner)
-    await service.client.workflow.getHandle(`population-${id.population_id}`).result()
-    expect(await call(partner, 'list-leads')).toEqual([])
-    expect(await partner.post('sandbox/get-population', {})).toMatchObject({ status: 200, data: null })
-    // another is refused only because there is nowhere to send its webhooks
-    const next = await partner.post('sandbox/run-population', { size: 1, mix: { steep_climb: 1 } })
-    expect(next.error?.code).toBe('NO_ENDPOINT')
-  }, 60_000)
-
   it('erases a lead whose time is ahead of PostgreSQL’s', async () => {
     const partner = await add()
     const lead = await journeyOf(partner)

@@ -4,15 +4,11 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 import { scenarioNames, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
-import { journeyKinds } from '../../src/capabilities/sandbox/populations/decisions/journeys.ts'
-import type { PopulationView } from '../../src/capabilities/sandbox/populations/routes/population-view.ts'
 import { prepareService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { inTime, untilInTime } from './in-time.ts'
 
 const GET_SINK = `curl $API/sandbox/get-sink -H "Authorization: Service-Key $KEY" -H 'Content-Type: application/json' -d '{}'`
-const GET_POPULATION = GET_SINK.replace('get-sink', 'get-population')
-const FEW = 6
 const document = readFileSync(path.join(import.meta.dirname, '../../docs/sandbox.md'), 'utf8')
 
 it('the commands of docs/sandbox.md do what it says', async () => {
@@ -25,7 +21,7 @@ it('the commands of docs/sandbox.md do what it says', async () => {
     const variables = `API=http://127.0.0.1:${port}/v1\nKEY=${key}\nLEAD=${lead}\n`
     return (await promisify(execFile)('sh', ['-euc', variables + block])).stdout
   }
-  const [journey, year, clock, retries, byAddress, faults, population] = blocks
+  const [journey, year, clock, retries, byAddress, faults] = blocks
   const played = await run(journey)
   expect(played.match(/"success":true/g)).toHaveLength(3)
   const sink = await until(async () => {
@@ -61,14 +57,6 @@ it('the commands of docs/sandbox.md do what it says', async () => {
   expect(injected).toContain('answer_lost happens to the next call of create-lead')
   expect(injected).toContain('"fault":"answer_lost","call":"create-lead","active":true,"times":1,"left":1')
   expect(injected).toContain('1 fault is cleared.')
-  // fewer, which say the same
-  const few = population?.replace('"size":30', `"size":${FEW}`)
-  expect((await run(few)).match(/"success":true/g)).toHaveLength(3)
-  const { data } = await until(async () => {
-    const answer = JSON.parse(await run(GET_POPULATION)) as { data: PopulationView }
-    return answer.data.report !== null && answer
-  })
-  expect([data.status, data.progress.done, data.report?.never_accepted.count]).toEqual(['done', FEW, 0])
 }, 120_000)
 
 interface Sink {
@@ -79,14 +67,6 @@ interface Event {
   type: string
   data?: { lead_id?: number }
 }
-
-it('docs/sandbox.md lists each kind of journey with its weight', () => {
-  const rows = Array.from(document.matchAll(/^\| `(\w+)` +\| (\d+) +\|/gm), ([, kind, weight]) => [
-    kind,
-    Number(weight),
-  ])
-  expect(rows).toEqual(Object.entries(journeyKinds).map(([kind, { weight }]) => [kind, weight]))
-})
 
 it('docs/sandbox.md lists each scenario with its webhooks', () => {
   const rows = Array.from(

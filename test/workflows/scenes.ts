@@ -1,8 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { populationId } from '../../src/capabilities/sandbox/populations/decisions/population.ts'
-import { requestPopulation } from '../../src/capabilities/sandbox/populations/statements/populations.ts'
-import { createPopulationStarter } from '../../src/capabilities/sandbox/populations/workflows/populations.ts'
 import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
@@ -308,19 +304,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(certificationId(id)).result()
     return certificationId(id)
   },
-  async population(service) {
-    const handle = await populationOf(service, 2)
-    await handle.result()
-    return handle.workflowId
-  },
-  async 'population-canceled'(service) {
-    const handle = await populationOf(service, 1000)
-    const begun = service.sql.selectFrom('population_leads').select('number').where('number', '>', 2)
-    await until(async () => (await begun.execute()).length > 0)
-    await handle.cancel()
-    await handle.result().catch(() => undefined)
-    return handle.workflowId
-  },
   async rehearsal(service) {
     const partner = await service.addPartner()
     const { id: endpointId } = await endpointOf(service, partner).row()
@@ -542,12 +525,4 @@ async function advanceRefused(service: Service): Promise<number> {
     void response.writeHead(leads.arrivals(leadId).length === 4 ? 500 : 200).end()
   await createClocks(service).advance(leadId, { days: 365 })
   return leadId
-}
-
-async function populationOf(service: Service, size: number) {
-  const { id: partnerId } = await service.addPartner()
-  const wanted = { partnerId, size, seed: 1, mix: { steep_climb: 1 }, faults: null }
-  const { id } = await requestPopulation(service.sql, { ...wanted, requestId: randomUUID() })
-  await createPopulationStarter(service.client)(id)
-  return service.client.workflow.getHandle(populationId(id))
 }

@@ -1,6 +1,5 @@
 import type { clockActivities } from '../../activities/sandbox/advance-clock.ts'
 import type { dateActivities } from '../../activities/sandbox/pass-dates.ts'
-import type { populationActivities } from '../../activities/sandbox/population.ts'
 import type { scenarioActivities } from '../../activities/sandbox/scenario.ts'
 import { WAITING_QUEUE } from '../../src/core/temporal/decisions/waiting-queue.ts'
 import { policies } from '../policies.ts'
@@ -23,13 +22,3 @@ export const { passDates } = lasting<ReturnType<typeof dateActivities>>({
 export const { beginScenario, sendMilestones, readClock, dropOut, endScenario } = interruptible<
   ReturnType<typeof scenarioActivities>
 >(policies.step)
-
-type PopulationActivities = ReturnType<typeof populationActivities>
-
-/** Waits for the leads of a population, for a few seconds. */
-export const { playPopulation } = interruptible<PopulationActivities>({
-  ...policies.long,
-  taskQueue: WAITING_QUEUE,
-  heartbeatTimeout: '10 seconds',
-})
-export const { requestPopulationEnd, endPopulation } = interruptible<PopulationActivities>(policies.step)

@@ -7,7 +7,6 @@ import type { Referrals } from '../../core/leads/workflows/referrals.ts'
 import { keyFaultsUntil } from './faults/statements/faults.ts'
 import type { InSandbox, SandboxDependencies } from './routes/dependencies.ts'
 import { createClocks } from './workflows/clocks.ts'
-import { createPopulationStarter } from './populations/workflows/populations.ts'
 import { createScenarios } from './workflows/scenarios.ts'
 
 interface Tools {
@@ -47,7 +46,6 @@ export function inSandbox({
 }: Tools): InSandbox {
   if (environment !== 'sandbox') return {}
   const countFault = faultCounter(registry)
-  const startPopulation = createPopulationStarter(client)
   return {
     sandbox: {
       simulate: (leadId, milestones) => referrals.simulate(leadId, milestones),
@@ -59,10 +57,6 @@ export function inSandbox({
           log.warn({ err, partner_id: partnerId }, 'a scenario is not started yet: the sweep starts it'),
       }),
       countFault,
-      startPopulation: (id) =>
-        void startPopulation(id).catch((err: unknown) =>
-          log.warn({ err, population_id: id }, 'a population is not started yet: the sweep starts it'),
-        ),
       sinkBase,
     },
   }

@@ -1,17 +1,11 @@
 import { clockMovedSignal, closeSignal, type SimulateRequest } from '../../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import type { ReferralState } from '../../core/leads/decisions/referral.ts'
-import type { Environment } from '../../core/values/environment.ts'
 import type { CloseReason } from '../../core/leads/decisions/reasons.ts'
 import type { Referrals } from '../../core/leads/workflows/referrals.ts'
 import type { Sql } from '../../core/database/orm.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
 import { partnersWithScenarios, runsToLookAfter } from './statements/sandbox-runs.ts'
-import { populationId } from './populations/decisions/population.ts'
-import { drawnGains } from './populations/statements/population-leads.ts'
-import { populationsToStart } from './populations/statements/populations.ts'
-import { createPopulationStarter } from './populations/workflows/populations.ts'
 import { createRunKeeper } from './workflows/sandbox-runs.ts'
 import { createScenarios } from './workflows/scenarios.ts'
 
@@ -33,27 +27,12 @@ export function runsLeftOut({ client, sql, log }: { client: Client; sql: Sql; lo
       find: runsToLookAfter,
       start: createRunKeeper({ client, sql }),
     },
-    {
-      failure: 'cannot start a population; trying again every minute',
-      idName: 'population_id',
-      workflowId: populationId,
-      find: populationsToStart,
-      start: createPopulationStarter(client),
-    },
   ]
 }
 
 /** How the activities of scenarios and clocks reach a lead's workflow. */
-export const forSandbox = (referrals: Pick<Referrals, 'play' | 'signal' | 'simulate' | 'start'>) => ({
+export const forSandbox = (referrals: Pick<Referrals, 'play' | 'signal'>) => ({
   play: (leadId: number, milestones: SimulateRequest) => referrals.play(leadId, milestones),
   close: (leadId: number, reason: CloseReason) => referrals.signal(leadId, closeSignal, { reason }),
-  simulate: (leadId: number, milestones: SimulateRequest) => referrals.simulate(leadId, milestones),
-  startLead: (state: ReferralState) => referrals.start(state),
   tellClock: (leadId: number, offset: number) => referrals.signal(leadId, clockMovedSignal, { offset }),
 })
-
-/** Gains that a population's seed decides, before the score provider is asked: its borrowers have no scores anywhere. */
-export function populationGains({ sql, environment }: { sql: Sql; environment: Environment }) {
-  return async (asked: { leadId: number; period: number }) =>
-    environment === 'sandbox' ? drawnGains(sql, asked) : undefined
-}

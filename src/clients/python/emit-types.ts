@@ -4,7 +4,7 @@ import { type Call, callsOf, type Document, isTime, refName, type Schema } from 
 import { answered, HEAD, isClass, type Named, pascal, quoted, refsOf } from './answers.ts'
 
 /** What callers pass as a dict. All other requests are arguments of methods. */
-const INPUTS = ['CreateLeadRequest', 'EventToSimulate', 'PopulationFaults', 'PopulationMix', 'ScoreGains']
+const INPUTS = ['CreateLeadRequest', 'EventToSimulate', 'ScoreGains']
 const IMPORTS = `"""What the API takes and answers, as its reference at \`/docs\` describes it."""
 
 from __future__ import annotations

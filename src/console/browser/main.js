@@ -15,7 +15,7 @@ const places = [
   {
     name: 'sandbox',
     title: 'Sandbox',
-    needs: ['/sandbox/reset-sandbox', '/sandbox/run-population', '/sandbox/rehearse-endpoint'],
+    needs: ['/sandbox/reset-sandbox', '/sandbox/rehearse-endpoint'],
   },
   { name: 'live', title: 'Live' },
 ].filter(({ needs }) => needs === undefined || needs.some(offers))
@@ -30,9 +30,6 @@ const views = {
   live: async () => (await import('./views/live.js')).LiveView,
   requests: async () => (await import('./views/requests.js')).RequestsView,
   sandbox: async () => (await import('./views/sandbox.js')).SandboxView,
-  ...(offers('/sandbox/run-population') && {
-    'sandbox/population': async () => (await import('./views/population.js')).PopulationView,
-  }),
 }
 
 const signIn = async () => (await import('./views/sign-in.js')).SignIn

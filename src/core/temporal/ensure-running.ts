@@ -26,7 +26,6 @@ type Type =
   | 'erasure'
   | 'reset'
   | 'closing'
-  | 'population'
 type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */

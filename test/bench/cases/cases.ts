@@ -9,7 +9,6 @@ import { logging } from './log.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
 import { statementNames } from './names.ts'
-import { population } from './population.ts'
 import { leadCalls } from './reads.ts'
 import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
@@ -76,12 +75,6 @@ export const cases: Case[] = [
     about: '300 scenarios of one key beside another partner',
     byNameOnly: true,
     run: scenarios,
-  },
-  {
-    name: 'population',
-    about: 'a population of 1,000 beside another partner',
-    byNameOnly: true,
-    run: population,
   },
   { name: 'advance-many', about: '1,000 leads advanced at once', byNameOnly: true, run: advanceMany },
 ]

@@ -5,7 +5,6 @@ import type { Sql } from '../../../src/core/database/orm.ts'
 /** What the sandbox gives an API that runs without Temporal: what becomes of a request needs that. */
 export const sandboxOf = (sql: Sql): SandboxDependencies => ({
   scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
-  startPopulation: () => {},
   simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
   clocks: {
     async advance(leadId) {

@@ -11,8 +11,6 @@ export interface SandboxDependencies {
   scenarios: Scenarios
   /** Counts a fault that happened to a call. */
   countFault: (fault: CallFault) => void
-  /** Starts a population that is written down, without waiting; if that fails, the sweep does. */
-  startPopulation: (id: number) => void
   /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
   sinkBase?: (() => string) | undefined
 }

@@ -9,9 +9,6 @@ import { type InSandbox, sandboxOf } from './dependencies.ts'
 import { getClock } from './get-clock.ts'
 import { getSink } from './get-sink.ts'
 import { listScenarios } from './list-scenarios.ts'
-import { cancelPopulation } from '../populations/routes/cancel-population.ts'
-import { getPopulation } from '../populations/routes/get-population.ts'
-import { runPopulation } from '../populations/routes/run-population.ts'
 import { runScenario } from './run-scenario.ts'
 import { setSink } from './set-sink.ts'
 import { simulateEvent } from './simulate-event.ts'
@@ -31,9 +28,6 @@ export const sandboxRoutes: FastifyPluginAsync<Options> = async (app, options) =
     injectFault,
     getFaults,
     clearFaults,
-    runPopulation,
-    getPopulation,
-    cancelPopulation,
   ]
   if (sandbox !== undefined) await registerAll(app, routes, { ...options, ...sandbox })
 }

@@ -3,7 +3,6 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { parseSigned } from '../decisions/signed-body.ts'
 import { answerBadly } from '../faults/routes/bad-answers.ts'
 import {
-  type About,
   findSinkByToken,
   isToken,
   keepArrival,
@@ -60,7 +59,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       const problem = faultOf(found.secrets, bytes, headers) ?? null
       if (problem !== null) await limitUnsigned(request)
       const answer: TakenAnswer =
-        problem === null ? await takeAnswer(sql, found.partnerId, aboutOf(bytes)) : REFUSAL
+        problem === null ? await takeAnswer(sql, found.partnerId, !isOfMadeUp(bytes)) : REFUSAL
       await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
       const isTaken = problem === null && answer.status < 300
@@ -75,15 +74,13 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
 /** For who reads the attempt: a refusal is not said to be received. */
 function explain(problem: string | null, status: number): string {
   if (problem !== null) return `Refused: ${problem}.`
-  return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink or a population told this sink.`
+  return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink told this sink.`
 }
 
-/** What a request that was signed is about. */
-function aboutOf(bytes: Buffer): About {
+/** Whether a request that was signed is about a made-up lead. */
+function isOfMadeUp(bytes: Buffer): boolean {
   const body = parseSigned(bytes) as { data?: { lead_id?: unknown } } | null
-  const leadId = body?.data?.lead_id
-  if (isMadeUp(leadId)) return 'made-up lead'
-  return typeof leadId === 'number' ? 'lead' : 'endpoint'
+  return isMadeUp(body?.data?.lead_id)
 }
 
 function faultOf(

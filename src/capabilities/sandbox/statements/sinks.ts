@@ -118,18 +118,9 @@ export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: r
   return { partnerId, secrets: [...live, ...candidates.map((each) => openSecretOf(each, encryptionKeys))] }
 }
 
-/** What arrives at a sink is about: a lead; one that a rehearsal made up; or the endpoint itself, as a test or a certification. */
-export type About = 'lead' | 'made-up lead' | 'endpoint'
-
-/**
- * Takes the answer to the next webhook, and counts it. While a population of the partner's is played with faults, one of so
- * many about leads is refused where the sink would accept it. A rehearsal's webhooks get the same answer as others, but are
- * not counted.
- */
-export async function takeAnswer(sql: Sql, partnerId: number, about: About): Promise<TakenAnswer> {
-  const isCounted = about !== 'made-up lead'
-  const isOfLead = about === 'lead'
-  const { rows } = await raw<TakenAnswer & { refusal: number | null }>`
+/** Takes the answer to the next webhook, and counts it: a rehearsal's get the same answer, but are not counted. */
+export async function takeAnswer(sql: Sql, partnerId: number, isCounted: boolean): Promise<TakenAnswer> {
+  const { rows } = await raw<TakenAnswer>`
     update sinks set times_left = case when sinks.times_left > 0 and ${isCounted}::boolean then sinks.times_left - 1 else sinks.times_left end
     from (
       select *, coalesce(times_left = 0, false) or coalesce(ends_at <= clock_timestamp(), false) as is_over
@@ -139,26 +130,9 @@ export async function takeAnswer(sql: Sql, partnerId: number, about: About): Pro
     returning case when before.is_over then 200 else before.status end as status,
       case when before.is_over then 0 else before.delay_ms end as "delayMs",
       case when before.is_over then null else before.fault end as fault,
-      case when before.is_over then null else before.retry_after end as "retryAfter",
-      (select fault_status from populations
-        where partner_id = ${partnerId} and ended_at is null and ${isOfLead}::boolean and random() * fault_one_in < 1) as refusal
+      case when before.is_over then null else before.retry_after end as "retryAfter"
   `.execute(sql)
-  const [row] = rows
-  if (row === undefined) return { status: 200, delayMs: 0, fault: null, retryAfter: null }
-  const { refusal, ...answer } = row
-  return answer.status === 200 && answer.fault === null ? { ...answer, status: refusal ?? 200 } : answer
-}
-
-/** Whether a partner's webhooks go to its sink. */
-export async function usesSink(sql: Sql, partnerId: number): Promise<boolean> {
-  const sink = await sql
-    .selectFrom('sinks')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'sinks.partner_id')
-    .select('token')
-    .where('sinks.partner_id', '=', partnerId)
-    .where(raw<boolean>`right(url, ${SINK_PATH.length} + length(token)) = ${SINK_PATH} || token`)
-    .executeTakeFirst()
-  return sink !== undefined
+  return rows[0] ?? { status: 200, delayMs: 0, fault: null, retryAfter: null }
 }
 
 export type TakenAnswer = Required<Omit<SinkAnswer, 'times'>>

@@ -65,7 +65,6 @@ WEBHOOK_EVENT = OneOf("type", {
 SHAPES: dict[type, dict[str, Shape]] = {
     types.AdvanceClockResponse: {"data": types.ClockAdvance},
     types.Attempt: {"started_at": TIME},
-    types.CancelPopulationResponse: {"data": types.Population},
     types.Certification: {"requested_at": TIME, "finished_at": TIME, "checks": ListOf(types.CertificationCheck)},
     types.CertifyEndpointResponse: {"data": types.Endpoint},
     types.Clock: {"now": TIME, "next": types.Due},
@@ -103,7 +102,6 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.GetEventsResponse: {"data": ListOf(EVENT)},
     types.GetFaultsResponse: {"data": ListOf(types.Fault)},
     types.GetLeadResponse: {"data": types.Lead, "closing": types.LeadClosing},
-    types.GetPopulationResponse: {"data": types.Population},
     types.GetRehearsalResponse: {"data": types.Rehearsal},
     types.GetResetResponse: {"data": types.SandboxReset},
     types.GetSinkResponse: {"data": types.Sink},
@@ -132,7 +130,6 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.MilestoneSimulatedEvent: {"created_at": TIME},
     types.MilestoneWebhook: {"timestamp": ISO, "data": types.MilestoneWebhookData},
     types.MilestoneWebhookData: {"created_at": TIME},
-    types.NeverAccepted: {"webhooks": ListOf(types.UnacceptedWebhook)},
     types.NewSecret: {"requested_at": TIME, "takes_effect_at": TIME},
     types.OldestWaiting: {"waiting_since": TIME},
     types.OtherEvent: {"created_at": TIME},
@@ -143,15 +140,12 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.OwnEndpoint: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "new_secret": types.NewSecret, "certification": types.Certification, "last_test": types.TestRequest},
     types.PauseEndpointResponse: {"data": types.Endpoint},
     types.PingResponse: {"time": TIME},
-    types.Population: {"mix": types.PopulationKinds, "faults": types.SinkFaults, "requested_at": TIME, "ended_at": TIME, "progress": types.PopulationProgress, "report": types.PopulationReport},
-    types.PopulationReport: {"leads": types.PopulationEnds, "kinds": types.PopulationKinds, "webhooks": types.PopulationWebhooks, "slowest": ListOf(types.SlowAnswer), "never_accepted": types.NeverAccepted},
     types.Rehearsal: {"requested_at": TIME, "finished_at": TIME, "checks": ListOf(types.RehearsalCheck)},
     types.RehearsalCheck: {"requests": ListOf(types.RehearsedWebhook)},
     types.RehearseEndpointResponse: {"data": types.Rehearsal},
     types.ResetSandboxResponse: {"data": types.SandboxReset},
     types.ResumeEndpointResponse: {"data": types.Endpoint},
     types.RotateEndpointSecretResponse: {"data": types.EndpointWithSecret},
-    types.RunPopulationResponse: {"data": types.Population},
     types.RunScenarioResponse: {"data": types.ScenarioRun},
     types.SandboxReset: {"requested_at": TIME, "finished_at": TIME},
     types.ScenarioRun: {"next": types.Due},
@@ -199,9 +193,6 @@ RUN_SCENARIO = Call("POST", "/sandbox/run-scenario", types.RunScenarioResponse)
 INJECT_FAULT = Call("POST", "/sandbox/inject-fault", types.InjectFaultResponse)
 GET_FAULTS = Call("POST", "/sandbox/get-faults", types.GetFaultsResponse)
 CLEAR_FAULTS = Call("POST", "/sandbox/clear-faults", types.ClearFaultsResponse)
-RUN_POPULATION = Call("POST", "/sandbox/run-population", types.RunPopulationResponse, keyed=True)
-GET_POPULATION = Call("POST", "/sandbox/get-population", types.GetPopulationResponse)
-CANCEL_POPULATION = Call("POST", "/sandbox/cancel-population", types.CancelPopulationResponse)
 USE_SINK = Call("POST", "/sandbox/use-sink", types.UseSinkResponse)
 SET_SINK = Call("POST", "/sandbox/set-sink", types.SetSinkResponse)
 GET_SINK = Call("POST", "/sandbox/get-sink", types.GetSinkResponse)

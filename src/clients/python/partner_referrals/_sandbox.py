@@ -9,15 +9,11 @@ from ._calls import (
     GET_FAULTS,
     GET_REHEARSAL,
     GET_RESET,
-    CANCEL_POPULATION,
-    GET_CLOCK,
-    GET_POPULATION,
     GET_SINK,
     INJECT_FAULT,
     LIST_SCENARIOS,
     REHEARSE_ENDPOINT,
     RESET_SANDBOX,
-    RUN_POPULATION,
     RUN_SCENARIO,
     SET_SINK,
     SIMULATE_EVENT,
@@ -36,9 +32,6 @@ from .types import (
     RehearsalCheckName,
     ResetSandboxConfirm,
     SandboxReset,
-    Population,
-    PopulationFaultsInput,
-    PopulationMixInput,
     Scenario,
     ScenarioName,
     ScenarioRun,
@@ -106,29 +99,6 @@ class Sandbox:
 
     def clear_faults(self) -> None:
         self._transport.call(CLEAR_FAULTS)
-
-    def run_population(
-        self,
-        size: int,
-        *,
-        seed: int | None = None,
-        mix: PopulationMixInput | None = None,
-        faults: PopulationFaultsInput | None = None,
-        idempotency_key: str | None = None,
-    ) -> Population:
-        """Plays the journeys of many made-up borrowers."""
-        body = given(size=size, seed=seed, mix=mix, faults=faults)
-        return self._transport.call(RUN_POPULATION, body, idempotency_key=idempotency_key).data
-
-    def population(self, *, population_id: int | None = None) -> Population | None:
-        """Progress, and a report at the end: of the latest one, unless `population_id` names another.
-
-        `None` if there is none.
-        """
-        return self._transport.call(GET_POPULATION, given(population_id=population_id)).data
-
-    def cancel_population(self, population_id: int) -> Population:
-        return self._transport.call(CANCEL_POPULATION, {"population_id": population_id}).data
 
     def use_sink(self) -> Endpoint:
         """Sends the webhooks to a receiver of the sandbox."""

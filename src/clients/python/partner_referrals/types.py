@@ -149,11 +149,6 @@ class BlockingWebhook:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CancelPopulationResponse:
-    data: Population
-
-
-@dataclass(frozen=True, kw_only=True)
 class Certification:
     url: str
     """The URL that was certified."""
@@ -700,12 +695,6 @@ class GetLeadResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetPopulationResponse:
-    data: Population | None
-    """`None` without `population_id`, as long as you have none."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class GetRehearsalResponse:
     data: Rehearsal | None
     """`None` if your endpoint has not been rehearsed."""
@@ -1101,14 +1090,6 @@ class MilestoneWebhookData:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeverAccepted:
-    """Webhooks that your endpoint has not accepted; those of an erased borrower are canceled."""
-    count: int
-    webhooks: list[UnacceptedWebhook]
-    """The first 20."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class NewSecret:
     requested_at: datetime
     takes_effect_at: datetime | None
@@ -1244,87 +1225,6 @@ class PingResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Population:
-    population_id: int
-    status: Literal["running", "canceling", "done", "canceled", "stopped"]
-    """`stopped`: your endpoint was paused or refused 3 leads for too long, or the population was not done within 6 hours."""
-    size: int
-    seed: int
-    """With the same `size` and `mix`, it makes the same journeys."""
-    mix: PopulationKinds
-    faults: SinkFaults | None
-    """How the sink refuses meanwhile; `None` if it does not."""
-    requested_at: datetime
-    ended_at: datetime | None
-    """`None` while it runs."""
-    progress: PopulationProgress
-    report: PopulationReport | None
-    """`None` while it runs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PopulationEnds:
-    """How many journeys ended how. `played`: a year has passed. `refused`: your endpoint refused a webhook for so long that production would pause it. `unfinished`: the population ended before."""
-    played: int
-    closed: int
-    erased: int
-    refused: int
-    unfinished: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PopulationKinds:
-    """A number for each kind of journey."""
-    steady_climb: int
-    steep_climb: int
-    slow_climb: int
-    stalled: int
-    closed: int
-    chatty: int
-    late_milestones: int
-    repeated_milestones: int
-    erased: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PopulationProgress:
-    """Every few seconds anew."""
-    done: int
-    """Leads whose journey is over."""
-    of: int
-    webhooks: int
-    """Webhooks that your endpoint accepted."""
-    webhooks_per_second: float
-    """In the last seconds."""
-    late: int
-    """Webhooks that your endpoint refused, and that wait for their retry."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PopulationReport:
-    leads: PopulationEnds
-    kinds: PopulationKinds
-    webhooks: PopulationWebhooks
-    slowest: list[SlowAnswer]
-    """The 10 requests that your endpoint took longest for."""
-    never_accepted: NeverAccepted
-    seconds: int
-    """How long it took."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PopulationWebhooks:
-    accepted: int
-    """Webhooks that your endpoint accepted."""
-    attempts: int
-    """Requests to your endpoint, retries included."""
-    refused: int
-    """Of these, requests that it did not accept."""
-    repeated: int
-    """Webhooks that took more than one request."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class RecentAttempts:
     count: int
     """At most 1,000."""
@@ -1417,11 +1317,6 @@ class ResumeEndpointResponse:
 @dataclass(frozen=True, kw_only=True)
 class RotateEndpointSecretResponse:
     data: EndpointWithSecret
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunPopulationResponse:
-    data: Population
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1616,12 +1511,6 @@ class Sink:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SinkFaults:
-    one_in: int
-    status: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class SinkWebhook:
     webhook_id: str
     """The header `webhook-id`: the event’s id."""
@@ -1646,16 +1535,6 @@ class SinkWebhook:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlowAnswer:
-    lead_id: int
-    """The lead: its `lead_id` in requests."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    event_name: WebhookName
-    ms: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class TestEndpointResponse:
     data: Endpoint
 
@@ -1676,24 +1555,6 @@ class TestRequest:
     """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
     hint: str | None
     """What to do about a failure."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnacceptedWebhook:
-    lead_id: int
-    """The lead: its `lead_id` in requests."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    event_name: WebhookName
-    sequence: int
-    """Counts the lead’s webhooks from 1; it does not count other events."""
-    state: str
-    """Of its delivery, as get-deliveries has it."""
-    attempts: int
-    status: int | None
-    """The HTTP status of your endpoint; `None` if it did not respond."""
-    error_code: str | None
-    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1738,28 +1599,6 @@ class EventToSimulateInput(_EventToSimulateInput, total=False):
     """For `score_update` only. Without it, the sandbox makes up gains."""
     days_ago: int
     """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
-
-
-class _PopulationFaultsInput(TypedDict):
-    one_in: int
-    """Of so many webhooks, about one is refused; its retry may be accepted."""
-
-
-class PopulationFaultsInput(_PopulationFaultsInput, total=False):
-    status: int
-    """The HTTP status of a refusal, other than 410; 503 by default."""
-
-
-class PopulationMixInput(TypedDict, total=False):
-    steady_climb: int
-    steep_climb: int
-    slow_climb: int
-    stalled: int
-    closed: int
-    chatty: int
-    late_milestones: int
-    repeated_milestones: int
-    erased: int
 
 
 class ScoreGainsInput(TypedDict):

@@ -52,17 +52,6 @@ export interface BlockingWebhook {
   sequence: number
 }
 
-export interface CancelPopulationRequest {
-  /** The population: the `populationId` that `sandbox.runPopulation` returned. */
-  populationId: number
-}
-
-export interface CancelPopulationResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  data: Population
-}
-
 export interface Certification {
   /** The URL that was certified. */
   url: string
@@ -788,18 +777,6 @@ export interface GetLeadResponse {
   closing?: LeadClosing
 }
 
-export interface GetPopulationRequest {
-  /** By default your latest one. */
-  populationId?: number
-}
-
-export interface GetPopulationResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  /** `null` without `populationId`, as long as you have none. */
-  data: Population | null
-}
-
 /** Empty. */
 export type GetRehearsalRequest = Record<string, never>
 
@@ -1277,13 +1254,6 @@ export interface MilestoneWebhookData {
 export type MilestoneWebhookType =
   'client_account_created' | 'credit_scan_completed' | 'contract_signed' | 'escrow_funded' | 'mortgage_ready'
 
-/** Webhooks that your endpoint has not accepted; those of an erased borrower are canceled. */
-export interface NeverAccepted {
-  count: number
-  /** The first 20. */
-  webhooks: UnacceptedWebhook[]
-}
-
 export interface NewSecret {
   requestedAt: Date
   takesEffectAt: Date | null
@@ -1421,100 +1391,6 @@ export interface PingResponse {
   time: Date
 }
 
-export interface Population {
-  populationId: number
-  /** `stopped`: your endpoint was paused or refused 3 leads for too long, or the population was not done within 6 hours. */
-  status: 'running' | 'canceling' | 'done' | 'canceled' | 'stopped'
-  size: number
-  /** With the same `size` and `mix`, it makes the same journeys. */
-  seed: number
-  mix: PopulationKinds
-  /** How the sink refuses meanwhile; `null` if it does not. */
-  faults: SinkFaults | null
-  requestedAt: Date
-  /** `null` while it runs. */
-  endedAt: Date | null
-  progress: PopulationProgress
-  /** `null` while it runs. */
-  report: PopulationReport | null
-}
-
-/** How many journeys ended how. `played`: a year has passed. `refused`: your endpoint refused a webhook for so long that production would pause it. `unfinished`: the population ended before. */
-export interface PopulationEnds {
-  played: number
-  closed: number
-  erased: number
-  refused: number
-  unfinished: number
-}
-
-export interface PopulationFaults {
-  /** Of so many webhooks, about one is refused; its retry may be accepted. */
-  oneIn: number
-  /** The HTTP status of a refusal, other than 410; 503 by default. */
-  status?: number
-}
-
-/** A number for each kind of journey. */
-export interface PopulationKinds {
-  steadyClimb: number
-  steepClimb: number
-  slowClimb: number
-  stalled: number
-  closed: number
-  chatty: number
-  lateMilestones: number
-  repeatedMilestones: number
-  erased: number
-}
-
-export interface PopulationMix {
-  steadyClimb?: number
-  steepClimb?: number
-  slowClimb?: number
-  stalled?: number
-  closed?: number
-  chatty?: number
-  lateMilestones?: number
-  repeatedMilestones?: number
-  erased?: number
-}
-
-/** Every few seconds anew. */
-export interface PopulationProgress {
-  /** Leads whose journey is over. */
-  done: number
-  of: number
-  /** Webhooks that your endpoint accepted. */
-  webhooks: number
-  /** In the last seconds. */
-  webhooksPerSecond: number
-  /** Webhooks that your endpoint refused, and that wait for their retry. */
-  late: number
-}
-
-export interface PopulationReport {
-  leads: PopulationEnds
-  kinds: PopulationKinds
-  webhooks: PopulationWebhooks
-  /** The 10 requests that your endpoint took longest for. */
-  slowest: SlowAnswer[]
-  neverAccepted: NeverAccepted
-  /** How long it took. */
-  seconds: number
-}
-
-export interface PopulationWebhooks {
-  /** Webhooks that your endpoint accepted. */
-  accepted: number
-  /** Requests to your endpoint, retries included. */
-  attempts: number
-  /** Of these, requests that it did not accept. */
-  refused: number
-  /** Webhooks that took more than one request. */
-  repeated: number
-}
-
 export interface RecentAttempts {
   /** At most 1,000. */
   count: number
@@ -1645,23 +1521,6 @@ export interface RotateEndpointSecretResponse {
   /** `true` in every response but those of errors. */
   success: true
   data: EndpointWithSecret
-}
-
-export interface RunPopulationRequest {
-  /** How many borrowers. */
-  size: number
-  /** With the same `size` and `mix`, it makes the same journeys. By default any; the response has it. */
-  seed?: number
-  /** How often each kind of journey is drawn, in proportion to the others; a kind that you leave out is not drawn. By default: `steadyClimb` (30): mortgage ready after a year of score updates. `steepClimb` (15): mortgage ready after two or three score updates. `slowClimb` (15): scores go up and down, and a year is not enough. `stalled` (12): stops before a step of the onboarding, without a word. `closed` (10): closed at a step of the onboarding, for any reason. `chatty` (6): many chats, which are events and no webhooks. `lateMilestones` (5): two milestones arrive in the wrong order. `repeatedMilestones` (5): each milestone is reported twice, which counts once. `erased` (2): erased at a step of the onboarding. */
-  mix?: PopulationMix
-  /** How often the sink refuses webhooks meanwhile, where it would answer 200. By default never. A sandbox without a sink has none. */
-  faults?: PopulationFaults
-}
-
-export interface RunPopulationResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  data: Population
 }
 
 export interface RunScenarioRequest {
@@ -1913,11 +1772,6 @@ export interface Sink {
   webhooks: SinkWebhook[]
 }
 
-export interface SinkFaults {
-  oneIn: number
-  status: number
-}
-
 export interface SinkWebhook {
   /** The header `webhook-id`: the event’s id. */
   webhookId: string
@@ -1939,15 +1793,6 @@ export interface SinkWebhook {
   body: string
   /** The body, parsed; `null` if its signature is not valid. */
   event: unknown
-}
-
-export interface SlowAnswer {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: WebhookName
-  ms: number
 }
 
 /** Texts by their names. */
@@ -1977,23 +1822,6 @@ export interface TestRequest {
   errorCode: string | null
   /** What to do about a failure. */
   hint: string | null
-}
-
-export interface UnacceptedWebhook {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: WebhookName
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
-  sequence: number
-  /** Of its delivery, as `deliveries.list` has it. */
-  state: string
-  attempts: number
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
-  status: number | null
-  /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
-  errorCode: string | null
 }
 
 export interface UpdatePartnerInfoRequest {
@@ -2091,9 +1919,6 @@ export interface Calls {
   injectFault: { request: InjectFaultRequest; response: InjectFaultResponse }
   getFaults: { request: GetFaultsRequest; response: GetFaultsResponse }
   clearFaults: { request: ClearFaultsRequest; response: ClearFaultsResponse }
-  runPopulation: { request: RunPopulationRequest; response: RunPopulationResponse }
-  getPopulation: { request: GetPopulationRequest; response: GetPopulationResponse }
-  cancelPopulation: { request: CancelPopulationRequest; response: CancelPopulationResponse }
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
@@ -2295,27 +2120,6 @@ export const calls = {
     response: '#ClearFaultsResponse',
     keyed: false,
   },
-  runPopulation: {
-    method: 'POST',
-    path: '/sandbox/run-population',
-    request: '#RunPopulationRequest',
-    response: '#RunPopulationResponse',
-    keyed: true,
-  },
-  getPopulation: {
-    method: 'POST',
-    path: '/sandbox/get-population',
-    request: '#GetPopulationRequest',
-    response: '#GetPopulationResponse',
-    keyed: false,
-  },
-  cancelPopulation: {
-    method: 'POST',
-    path: '/sandbox/cancel-population',
-    request: '#CancelPopulationRequest',
-    response: '#CancelPopulationResponse',
-    keyed: false,
-  },
   useSink: {
     method: 'POST',
     path: '/sandbox/use-sink',
@@ -2386,8 +2190,6 @@ export const shapes: Shapes = {
     },
   },
   BlockingWebhook: { fields: { event_id: 0, sequence: 0 } },
-  CancelPopulationRequest: { fields: { population_id: 0 } },
-  CancelPopulationResponse: { fields: { success: 0, data: '#Population' } },
   Certification: {
     fields: {
       url: 0,
@@ -2660,8 +2462,6 @@ export const shapes: Shapes = {
   GetFaultsResponse: { fields: { success: 0, data: { list: '#Fault' } } },
   GetLeadRequest: { fields: { lead_id: 0 } },
   GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
-  GetPopulationRequest: { fields: { population_id: 0 } },
-  GetPopulationResponse: { fields: { success: 0, data: '#Population' } },
   GetRehearsalRequest: { fields: {} },
   GetRehearsalResponse: { fields: { success: 0, data: '#Rehearsal' } },
   GetResetRequest: { fields: {} },
@@ -2866,7 +2666,6 @@ export const shapes: Shapes = {
       environment: '#Environment',
     },
   },
-  NeverAccepted: { fields: { count: 0, webhooks: { list: '#UnacceptedWebhook' } } },
   NewSecret: { fields: { requested_at: 'time', takes_effect_at: 'time' } },
   OldestWaiting: { fields: { event_id: 0, event_name: '#WebhookName', lead_id: 0, waiting_since: 'time' } },
   OtherEvent: { fields: { event_name: 0, event_payload: 0, created_at: 'time' } },
@@ -2914,60 +2713,6 @@ export const shapes: Shapes = {
   PauseEndpointRequest: { fields: {} },
   PauseEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
   PingResponse: { fields: { success: 0, message: 0, environment: '#Environment', time: 'time' } },
-  Population: {
-    fields: {
-      population_id: 0,
-      status: 0,
-      size: 0,
-      seed: 0,
-      mix: '#PopulationKinds',
-      faults: '#SinkFaults',
-      requested_at: 'time',
-      ended_at: 'time',
-      progress: '#PopulationProgress',
-      report: '#PopulationReport',
-    },
-  },
-  PopulationEnds: { fields: { played: 0, closed: 0, erased: 0, refused: 0, unfinished: 0 } },
-  PopulationFaults: { fields: { one_in: 0, status: 0 } },
-  PopulationKinds: {
-    fields: {
-      steady_climb: 0,
-      steep_climb: 0,
-      slow_climb: 0,
-      stalled: 0,
-      closed: 0,
-      chatty: 0,
-      late_milestones: 0,
-      repeated_milestones: 0,
-      erased: 0,
-    },
-  },
-  PopulationMix: {
-    fields: {
-      steady_climb: 0,
-      steep_climb: 0,
-      slow_climb: 0,
-      stalled: 0,
-      closed: 0,
-      chatty: 0,
-      late_milestones: 0,
-      repeated_milestones: 0,
-      erased: 0,
-    },
-  },
-  PopulationProgress: { fields: { done: 0, of: 0, webhooks: 0, webhooks_per_second: 0, late: 0 } },
-  PopulationReport: {
-    fields: {
-      leads: '#PopulationEnds',
-      kinds: '#PopulationKinds',
-      webhooks: '#PopulationWebhooks',
-      slowest: { list: '#SlowAnswer' },
-      never_accepted: '#NeverAccepted',
-      seconds: 0,
-    },
-  },
-  PopulationWebhooks: { fields: { accepted: 0, attempts: 0, refused: 0, repeated: 0 } },
   RecentAttempts: { fields: { count: 0, success_rate: 0, duration_p50_ms: 0, duration_p95_ms: 0 } },
   Rehearsal: {
     fields: {
@@ -3006,8 +2751,6 @@ export const shapes: Shapes = {
   ResumeEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
   RotateEndpointSecretRequest: { fields: { overlap_hours: 0 } },
   RotateEndpointSecretResponse: { fields: { success: 0, data: '#EndpointWithSecret' } },
-  RunPopulationRequest: { fields: { size: 0, seed: 0, mix: '#PopulationMix', faults: '#PopulationFaults' } },
-  RunPopulationResponse: { fields: { success: 0, data: '#Population' } },
   RunScenarioRequest: { fields: { scenario: '#ScenarioName', lead_id: 0 } },
   RunScenarioResponse: { fields: { success: 0, data: '#ScenarioRun' } },
   SandboxReset: {
@@ -3110,7 +2853,6 @@ export const shapes: Shapes = {
       webhooks: { list: '#SinkWebhook' },
     },
   },
-  SinkFaults: { fields: { one_in: 0, status: 0 } },
   SinkWebhook: {
     fields: {
       webhook_id: 0,
@@ -3126,7 +2868,6 @@ export const shapes: Shapes = {
       event: 0,
     },
   },
-  SlowAnswer: { fields: { lead_id: 0, event_id: 0, event_name: '#WebhookName', ms: 0 } },
   TestEndpointRequest: { fields: {} },
   TestEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
   TestRequest: {
@@ -3139,18 +2880,6 @@ export const shapes: Shapes = {
       duration_ms: 0,
       error_code: 0,
       hint: 0,
-    },
-  },
-  UnacceptedWebhook: {
-    fields: {
-      lead_id: 0,
-      event_id: 0,
-      event_name: '#WebhookName',
-      sequence: 0,
-      state: 0,
-      attempts: 0,
-      status: 0,
-      error_code: 0,
     },
   },
   UpdatePartnerInfoRequest: {

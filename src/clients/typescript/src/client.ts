@@ -17,7 +17,6 @@ import type {
   MadeRequest,
   PingResponse,
   SandboxReset,
-  Population,
   Scenario,
   ScenarioRun,
   Simulation,
@@ -378,23 +377,6 @@ class Sandbox {
 
   async clearFaults(options?: CallOptions): Promise<void> {
     await this.#transport.call('clearFaults', {}, options)
-  }
-
-  /** Plays the journeys of many made-up borrowers. */
-  async runPopulation(request: Request<'runPopulation'>, options?: CallOptions): Promise<Population> {
-    return (await this.#transport.call('runPopulation', request, options)).data
-  }
-
-  /** Progress, and a report at the end: of the latest one, unless `populationId` names another. `null` if there is none. */
-  async population(
-    request: Request<'getPopulation'> = {},
-    options?: CallOptions,
-  ): Promise<Population | null> {
-    return (await this.#transport.call('getPopulation', request, options)).data
-  }
-
-  async cancelPopulation(populationId: number, options?: CallOptions): Promise<Population> {
-    return (await this.#transport.call('cancelPopulation', { populationId }, options)).data
   }
 
   /** Sends the webhooks to a receiver of the sandbox. */

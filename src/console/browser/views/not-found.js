@@ -7,7 +7,7 @@ await styled('empty.css')
 /** @typedef {import('preact').ComponentChildren} Children */
 
 /**
- * What is not there: a page, a lead, a population.
+ * What is not there: a page, a lead.
  *
  * @param {{ title: string, children?: Children, action?: Children }} props
  */
@@ -27,7 +27,6 @@ export const NotFound = ({
 const moved = {
   rehearsal: 'endpoint/rehearsal',
   'sandbox/rehearsal': 'endpoint/rehearsal',
-  population: 'sandbox/population',
   reset: 'sandbox',
   new: 'leads/new',
   'lead/new': 'leads/new',

@@ -6,12 +6,6 @@ import { Reset } from './reset.js'
 /** What else a sandbox can do, if the service has it. */
 const pages = [
   {
-    path: 'sandbox/population',
-    needs: '/sandbox/run-population',
-    title: 'Population',
-    about: 'Up to 1,000 made-up borrowers live through a year, to see whether your system keeps up.',
-  },
-  {
     path: 'endpoint/rehearsal',
     needs: '/sandbox/rehearse-endpoint',
     title: 'Rehearsal',

@@ -39,7 +39,6 @@ const OTHER_RIGHTS: Record<string, string> = {
   quotas: 'select, insert, update, delete',
   requests: 'select, insert, delete',
   resets: 'select, insert, update, delete',
-  populations: 'select, insert, update, delete',
   sandbox_runs: 'select, insert, update, delete',
   sink_webhooks: 'select, insert, delete',
   sinks: 'select, insert, update, delete',

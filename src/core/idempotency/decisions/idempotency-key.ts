@@ -8,7 +8,6 @@ export const keyedCalls = [
   'rotate-endpoint-secret',
   'erase-lead',
   'close-lead',
-  'run-population',
 ] as const
 export type KeyedCall = (typeof keyedCalls)[number]
 

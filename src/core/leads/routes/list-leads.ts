@@ -70,7 +70,6 @@ const schema = operation({
     newest: {},
     'failing webhooks': { delivery: 'failing', limit: 20 },
     'open leads': { closed: false },
-    'of a population': { partner_lead_id_prefix: 'POPULATION-3107-' },
   },
   response: z.object({
     success,
