@@ -20,7 +20,6 @@ import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
-import { rehearsalActivities } from './self-service/rehearse.ts'
 import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
 import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
@@ -46,7 +45,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof takeOverRecordActivity> &
   Needs<typeof restoreActivities> &
   Needs<typeof certificationActivities> &
-  Needs<typeof rehearsalActivities> &
   Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof erasureActivities> &
@@ -97,7 +95,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...restoreActivities(dependencies),
 
     ...certificationActivities(dependencies),
-    ...rehearsalActivities(dependencies),
     ...endpointChangeActivities(dependencies),
     pingEndpoint: pingEndpointActivity(dependencies),
 

@@ -46,8 +46,6 @@ import { faultsOfKeys } from './capabilities/sandbox/api.ts'
 import { injectedFaults } from './capabilities/sandbox/faults/routes/injected-faults.ts'
 import type { InSandbox } from './capabilities/sandbox/routes/dependencies.ts'
 import { sandboxRoutes, sinkRoutes, sinks } from './capabilities/sandbox/routes/routes.ts'
-import { getRehearsal } from './capabilities/sandbox/self-service/routes/get-rehearsal.ts'
-import { rehearseEndpoint } from './capabilities/sandbox/self-service/routes/rehearse-endpoint.ts'
 import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
 import { setUpGuide } from './capabilities/self-service/guide.ts'
 import type { SelfServiceDependencies } from './capabilities/self-service/routes/dependencies.ts'
@@ -115,8 +113,6 @@ const routesWithKey = [
   sandboxRoutes,
   useSink,
   sinkRoutes,
-  rehearseEndpoint,
-  getRehearsal,
   resetRoutes,
 ]
 

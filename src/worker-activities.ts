@@ -22,7 +22,6 @@ import { forRestore } from './capabilities/restore/worker.ts'
 import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
 import { forSandbox } from './capabilities/sandbox/worker.ts'
-import { forRehearsals } from './capabilities/self-service/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
@@ -115,7 +114,6 @@ export function workerActivities(options: Options) {
     ...forSandbox(referrals),
     ...leavingOutScores({ sql, environment, scoreProvider }),
     ...forClosing(referrals),
-    ...forRehearsals(options.sender.send),
   }
   return {
     activities: createActivities(dependencies),

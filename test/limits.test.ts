@@ -94,7 +94,6 @@ const limits: Record<string, string> = {
   '`set-endpoint`, `rotate-endpoint-secret`, `pause-endpoint`, `resume-endpoint`, `test-endpoint` and `use-sink` together, by partner':
     often(endpointLimits.actions),
   '`certify-endpoint`, by partner': often(endpointLimits.certifications),
-  '`rehearse-endpoint`, by partner': often(endpointLimits.rehearsals),
   'changes of URL and secret that are announced, in production, by partner': `${MOST_CHANGES_A_DAY} in 24 hours`,
   'emails to a partner about an endpoint that fails, webhooks that are given up, and pauses': `${MOST_AN_HOUR.failing}, ${MOST_AN_HOUR.given_up} and ${MOST_AN_HOUR.paused} an hour`,
   'onboarding emails to one address': `${byDefault(worker.ONBOARDING_MAILS_PER_ADDRESS)} in 24 hours, unless configured otherwise`,
@@ -104,7 +103,7 @@ const limits: Record<string, string> = {
   '`export-lead`, by partner': '1',
   '`resend-webhook`: webhooks that wait, by partner': `${count(MOST_RESENDS)}, sent at most five a second`,
   '`resend-webhook`: attempts of one webhook': count(MOST_ATTEMPTS),
-  'certifications, rehearsals and test requests under way, by endpoint': '1 of each',
+  'certifications and test requests under way, by endpoint': '1 of each',
   // a request
   'the body of a request': kib(BODY_LIMIT),
   'nesting of the body': `${DEEPEST_JSON} levels`,
@@ -154,7 +153,6 @@ const limits: Record<string, string> = {
   '`status`, `times` and `delay_ms` of set-sink': ['status', 'times', 'delay_ms']
     .map((field) => most('SetSinkRequest', field))
     .join(', '),
-  '`checks` of rehearse-endpoint': most('RehearseEndpointRequest', 'checks'),
   '`days_ago` of simulate-event': `${MOST_DAYS_AGO}`,
   '`retry_after` of set-sink': `${most('SetSinkRequest', 'retry_after')} s`,
   '`times` and `retry_after` of inject-fault': `${most('InjectFaultRequest', 'times')} and ${most('InjectFaultRequest', 'retry_after')} s`,

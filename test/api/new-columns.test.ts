@@ -55,7 +55,6 @@ describe('a column that is added to a table', () => {
     await recordMilestones(sql, lead_id, [milestone], () => '{}')
     await addAttempts(sql, partner.id, [{ errorCode: 'timeout' }])
     ;[{ event_id }] = (await partner.post('get-deliveries', {})).body.data
-    await partner.post('sandbox/rehearse-endpoint', {})
     // transactions in the server's other databases hold events back for a moment
     await until(async () => (await partner.post('list-events', {})).body.data.length > 0)
   })

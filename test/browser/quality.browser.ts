@@ -36,7 +36,6 @@ describe('every view of the console', () => {
     'closed lead': `#/leads/${closedId}`,
     'unknown lead': '#/leads/99999',
     endpoint: '#/endpoint',
-    rehearsal: '#/endpoint/rehearsal',
     live: '#/live',
     requests: '#/requests',
     sandbox: '#/sandbox',
@@ -56,13 +55,6 @@ describe('every view of the console', () => {
     await until(async () =>
       stage.partner.endpoint.arrivals.some(({ event }) => event.data.lead_id === failingId),
     )
-    await stage.calls.post('sandbox/rehearse-endpoint', { checks: ['repeats', 'late'] })
-    await until(async () => {
-      const { data } = (await stage.calls.post('sandbox/get-rehearsal', {})).body as {
-        data: { state?: string }
-      }
-      return data.state === 'failed'
-    })
   })
 
   /** What axe finds in both themes. */
@@ -110,7 +102,6 @@ describe('every view of the console', () => {
   it('has one page for what is not found', async () => {
     const tab = await stage.open()
     const moved = {
-      rehearsal: 'Rehearsal',
       reset: 'Sandbox',
       new: 'New lead',
       lead: 'Leads',

@@ -9,9 +9,6 @@ describe('the sandbox in the console', () => {
     await stage.partner.endpoint.until(({ length }) => length === 1)
     const tab = await stage.open('#/leads')
     await tab.getByRole('link', { name: 'Sandbox' }).click()
-    expect(await tab.getByRole('link', { name: 'Open rehearsal' }).getAttribute('href')).toBe(
-      '#/endpoint/rehearsal',
-    )
     const button = tab.getByRole('button', { name: 'Reset the sandbox' })
     expect(await button.isDisabled()).toBe(true)
     await tab.getByLabel('Type “reset” to confirm').fill('rest')

@@ -89,11 +89,6 @@ describe('a client in a bad network', () => {
       await make('sandbox.injectFault', patient.sandbox.injectFault({ fault: 'no_scores' }))
       await expect(make('sandbox.faults', sandbox.faults())).resolves.toMatchObject([{ fault: 'no_scores' }])
       await make('sandbox.clearFaults', sandbox.clearFaults())
-      await make('sandbox.rehearse', sandbox.rehearse({ checks: ['rotation'] }))
-      await expect(make('sandbox.rehearsal', sandbox.rehearsal())).resolves.toMatchObject({
-        url,
-        checks: [{ check: 'rotation' }],
-      })
       await make('sandbox.useSink', sandbox.useSink())
       await make('sandbox.setSink', sandbox.setSink({ status: 503, times: 1 }))
       await expect(make('sandbox.sink', sandbox.sink())).resolves.toMatchObject({

@@ -103,16 +103,10 @@ describe('a sink', () => {
     expect((await post('get-sink', {})).data).toMatchObject({ status: 200, times: null })
   })
 
-  it('refuses a rehearsal as it was told, which leaves what it still has to refuse', async () => {
+  it('says in its answer that it refused the webhook', async () => {
     await post('use-sink', {})
     // its retry does not use up what is read first
     await post('set-sink', { status: 503, times: 2, retry_after: 600 })
-    await post('rehearse-endpoint', { checks: ['repeats'] })
-    await until(async () => {
-      const { data } = (await post('get-rehearsal', {})) as { data: object }
-      return 'state' in data && data.state === 'failed'
-    })
-    expect((await post('get-sink', {})).data).toMatchObject({ status: 503, times: 2 })
     const leadId = await leadsOf(service, partner).start()
     await until(async () => (await ofLead(leadId)).length === 1)
     expect((await post('get-sink', {})).data).toMatchObject({ status: 503, times: 1 })

@@ -59,12 +59,11 @@ describe('reset-sandbox', () => {
   }
   const rowsOf = async (
     partner: SandboxPartner,
-    table: 'sandbox_runs' | 'sinks' | 'resets' | 'endpoint_pings' | 'certifications',
+    table: 'sandbox_runs' | 'sinks' | 'resets' | 'endpoint_pings',
   ) => {
     const { rows } = await raw`select * from ${raw.table(table)} where ${
-      table === 'endpoint_pings' || table === 'certifications'
-        ? raw`${raw.ref(table === 'certifications' ? 'rehearsed_endpoint_id' : 'endpoint_id')} = (
-            select id from endpoints where partner_id = ${partner.id})`
+      table === 'endpoint_pings'
+        ? raw`endpoint_id = (select id from endpoints where partner_id = ${partner.id})`
         : raw`partner_id = ${partner.id}`
     }`.execute(service.sql)
     return rows
@@ -162,7 +161,6 @@ describe('reset-sandbox', () => {
     await rich.post('set-endpoint', { url: `${rich.endpoint.url}/other` })
     await rich.post('certify-endpoint', {})
     await rich.post('test-endpoint', {})
-    await rich.post('sandbox/rehearse-endpoint', { checks: ['late'] })
     await until(async () => hung.length >= 5 && (await rowsOf(rich, 'sandbox_runs')).length === 2)
     const [lastEvent] = (await rich.post('get-events', { lead_id: old.ready })).data as object as {
       event_id: string
@@ -216,7 +214,7 @@ describe('reset-sandbox', () => {
       ...asNew,
       since: '',
     })
-    for (const table of ['sandbox_runs', 'sinks', 'endpoint_pings', 'certifications'] as const)
+    for (const table of ['sandbox_runs', 'sinks', 'endpoint_pings'] as const)
       expect([table, await rowsOf(rich, table)]).toEqual([table, []])
     await Promise.all([advancing, playing])
 

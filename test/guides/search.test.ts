@@ -36,7 +36,6 @@ const questions: [string, string][] = [
   ['begin again with an empty sandbox', '/docs/sandbox#begin-again'],
   ['test scenarios', '/docs/sandbox#play-a-whole-journey'],
   ['inject a fault', '/docs/sandbox#inject-faults'],
-  ['rehearse bad days', '/docs/sandbox#rehearse-bad-days'],
   ['breaking changes versioning', '/docs/changes#what-doesnt-change-within-v1'],
   ['deprecation', '/docs/changes#how-a-change-is-announced'],
   ['custom metadata fields of a lead', '/docs/integrate#change-a-lead'],

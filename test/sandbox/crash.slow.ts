@@ -9,7 +9,7 @@ import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const SCENARIO = 'mortgage_ready_in_a_year'
 
-/** One worker is killed once, in the middle of a scenario, a certification, a rehearsal and an advance of a clock. */
+/** One worker is killed once, in the middle of a scenario, a certification and an advance of a clock. */
 describe('where the worker is killed in the middle', () => {
   let service: Service
   let port: number | undefined
@@ -17,7 +17,6 @@ describe('where the worker is killed in the middle', () => {
   let played: number
   let certified: SandboxPartner
   let candidate: PartnerEndpoint
-  let rehearsed: SandboxPartner
   let traveler: SandboxPartner
   let lead: number
   let advancing: ReturnType<SandboxPartner['advance']>
@@ -27,11 +26,10 @@ describe('where the worker is killed in the middle', () => {
     const [api, worker] = await Promise.all([service.startApi(), service.startWorker()])
     ;({ port } = api)
     // all at once: their requests end after 15 seconds
-    await Promise.all([beginScenario(), beginCertification(), beginRehearsal(), beginAdvance()])
+    await Promise.all([beginScenario(), beginCertification(), beginAdvance()])
     await worker.kill()
     player.endpoint.answer = (_, response) => void response.writeHead(200).end()
     candidate.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
-    rehearsed.endpoint.answer = (_, response) => void response.writeHead(200).end()
     traveler.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await service.startWorker()
   }, 90_000)
@@ -58,16 +56,6 @@ describe('where the worker is killed in the middle', () => {
     candidate.secret = (data as unknown as { secret: string }).secret
     await certified.post('certify-endpoint', {})
     await candidate.until((arrivals) => arrivals.length === 3)
-  }
-
-  /** Resolves when the fourth request is on its way. */
-  async function beginRehearsal() {
-    rehearsed = await sandboxPartner(service, port)
-    rehearsed.endpoint.answer = (_, response) => {
-      if (rehearsed.endpoint.arrivals.length < 4) response.writeHead(200).end()
-    }
-    await rehearsed.post('sandbox/rehearse-endpoint', { checks: ['late'] })
-    await rehearsed.endpoint.until((arrivals) => arrivals.length === 4)
   }
 
   /** Resolves when the fifth webhook is on its way. */
@@ -121,18 +109,6 @@ describe('where the worker is killed in the middle', () => {
     expect(taken).toEqual(webhooksOf(SCENARIO))
     expect((await historyOf(played)).map(({ event_name: name }) => name)).toEqual(webhooksOf(SCENARIO))
   }, 120_000)
-
-  it('a rehearsal goes on, and repeats only the request that was on its way', async () => {
-    const [check] = await until(async () => {
-      const { data } = await rehearsed.post('sandbox/get-rehearsal', {})
-      const { state, checks } = data as unknown as { state: string; checks: { requests: unknown[] }[] }
-      return state === 'passed' && checks
-    })
-    const { arrivals } = rehearsed.endpoint
-    expect(arrivals.map(({ event }) => event.data.sequence)).toEqual([1, 2, 4, 5, 5, 3])
-    expect([arrivals[4]?.id, arrivals[4]?.body]).toEqual([arrivals[3]?.id, arrivals[3]?.body])
-    expect(check?.requests).toHaveLength(5)
-  }, 60_000)
 
   it('a certification goes on, and repeats only the request that was on its way', async () => {
     const report = await until(async () => {

@@ -3,7 +3,6 @@ import { putClockAhead } from '../support/clock.ts'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
-import { requestRehearsal } from '../../src/capabilities/self-service/statements/rehearsals.ts'
 import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { openChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
@@ -36,7 +35,6 @@ import {
   endpointPingId,
   endpointWorkflowId,
   referralId,
-  rehearsalId,
   replayId,
   resendId,
   restoreId,
@@ -303,18 +301,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await createEndpointRequests(service.client).certify(id)
     await service.client.workflow.getHandle(certificationId(id)).result()
     return certificationId(id)
-  },
-  async rehearsal(service) {
-    const partner = await service.addPartner()
-    const { id: endpointId } = await endpointOf(service, partner).row()
-    const { id } = await requestRehearsal(
-      service.sql,
-      { id: endpointId, url: partner.endpoint.url },
-      { checks: ['timeout'], requestedBy: 'key 1' },
-    )
-    await createEndpointRequests(service.client).rehearse(id)
-    await service.client.workflow.getHandle(rehearsalId(id)).result()
-    return rehearsalId(id)
   },
   async 'endpoint-change-announced-then-applied'(service) {
     const { id: changeId } = await newSecretOf(service)

@@ -1,17 +1,14 @@
 import type { certificationActivities } from '../../activities/self-service/certify.ts'
 import type { endpointChangeActivities } from '../../activities/self-service/endpoint-changes.ts'
 import type { pingEndpointActivity } from '../../activities/self-service/ping-endpoint.ts'
-import type { rehearsalActivities } from '../../activities/self-service/rehearse.ts'
 import { policies } from '../policies.ts'
 import { interruptible } from '../proxies.ts'
 
 export type Activities = ReturnType<typeof certificationActivities> &
-  ReturnType<typeof rehearsalActivities> &
   ReturnType<typeof endpointChangeActivities> & { pingEndpoint: ReturnType<typeof pingEndpointActivity> }
 
-export const { certify, rehearse, pingEndpoint } = interruptible<Activities>(policies.call)
+export const { certify, pingEndpoint } = interruptible<Activities>(policies.call)
 
-export const { endCertification, plannedChecks, endRehearsal, reviewChange, applyChange } =
-  interruptible<Activities>(policies.step)
+export const { endCertification, reviewChange, applyChange } = interruptible<Activities>(policies.step)
 
 export const { announceChange } = interruptible<Activities>(policies.announcement)

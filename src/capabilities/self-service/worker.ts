@@ -1,17 +1,14 @@
 import type { Client } from '@temporalio/client'
-import { certificationId, endpointChangeId, endpointPingId, rehearsalId } from '../../core/temporal/names.ts'
-import type { Sender } from '../../core/deliveries/webhooks/send.ts'
+import { certificationId, endpointChangeId, endpointPingId } from '../../core/temporal/names.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
 import { announcedChanges } from './statements/announced-changes.ts'
 import { runningCertifications } from './statements/certifications.ts'
 import { openPings } from './statements/pings.ts'
-import { runningRehearsals } from './statements/rehearsals.ts'
-import { createRehearsalSender } from './webhooks/rehearsal-sender.ts'
 import { createEndpointRequests } from './workflows/endpoint-requests.ts'
 
 /** What partners have asked for their endpoints and is not over. */
 export function requestsLeftOut(client: Client): Swept[] {
-  const { certify, rehearse, change, ping } = createEndpointRequests(client)
+  const { certify, change, ping } = createEndpointRequests(client)
   return [
     {
       failure: 'cannot start a certification; trying again every minute',
@@ -19,13 +16,6 @@ export function requestsLeftOut(client: Client): Swept[] {
       workflowId: certificationId,
       find: runningCertifications,
       start: certify,
-    },
-    {
-      failure: 'cannot start a rehearsal; trying again every minute',
-      idName: 'certification_id',
-      workflowId: rehearsalId,
-      find: runningRehearsals,
-      start: rehearse,
     },
     {
       failure: 'cannot start an endpoint’s change; trying again every minute',
@@ -43,6 +33,3 @@ export function requestsLeftOut(client: Client): Swept[] {
     },
   ]
 }
-
-/** What the worker's activities of self-service work with, beside what others do. */
-export const forRehearsals = (send: Sender['send']) => ({ sendRehearsed: createRehearsalSender(send) })

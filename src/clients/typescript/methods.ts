@@ -31,8 +31,6 @@ export const methods: Readonly<Record<string, string>> = {
   useSink: 'sandbox.useSink',
   setSink: 'sandbox.setSink',
   getSink: 'sandbox.sink',
-  rehearseEndpoint: 'sandbox.rehearse',
-  getRehearsal: 'sandbox.rehearsal',
   resetSandbox: 'sandbox.reset',
   getReset: 'sandbox.resetProgress',
 }

@@ -12,11 +12,7 @@ const places = [
   { name: 'leads', title: 'Leads' },
   { name: 'endpoint', title: 'Endpoint' },
   { name: 'requests', title: 'Requests', needs: ['/list-requests'] },
-  {
-    name: 'sandbox',
-    title: 'Sandbox',
-    needs: ['/sandbox/reset-sandbox', '/sandbox/rehearse-endpoint'],
-  },
+  { name: 'sandbox', title: 'Sandbox', needs: ['/sandbox/reset-sandbox'] },
   { name: 'live', title: 'Live' },
 ].filter(({ needs }) => needs === undefined || needs.some(offers))
 
@@ -25,7 +21,6 @@ const views = {
   leads: async () => (await import('./views/leads.js')).LeadsView,
   'leads/new': async () => (await import('./views/new-lead.js')).NewLeadView,
   'leads/:id': async () => (await import('./views/lead.js')).LeadView,
-  'endpoint/rehearsal': async () => (await import('./views/rehearsal.js')).RehearsalView,
   endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
   live: async () => (await import('./views/live.js')).LiveView,
   requests: async () => (await import('./views/requests.js')).RequestsView,

@@ -19,7 +19,6 @@ type Type =
   | 'endpoint'
   | 'resend'
   | 'certification'
-  | 'rehearsal'
   | 'endpointChange'
   | 'endpointPing'
   | 'restore'

@@ -14,7 +14,6 @@ export function selfServiceOf(sql: Sql, requested: string[]): SelfServiceDepende
       requested.push(`certify ${id}`)
       await certifySink(sql, id)
     },
-    rehearse: async (id: number) => void requested.push(`rehearse ${id}`),
     ping: async (id: number) => void requested.push(`ping ${id}`),
     change: async (id: number) => void requested.push(`change ${id}`),
   }

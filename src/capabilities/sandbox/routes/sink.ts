@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { parseSigned } from '../decisions/signed-body.ts'
 import { answerBadly } from '../faults/routes/bad-answers.ts'
 import {
   findSinkByToken,
@@ -11,7 +10,6 @@ import {
   type TakenAnswer,
 } from '../statements/sinks.ts'
 import { problemOf } from '../../../core/deliveries/webhooks/verify.ts'
-import { isMadeUp } from '../../../core/leads/decisions/made-up-leads.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError } from '../../../core/http/errors.ts'
 
@@ -58,8 +56,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       )
       const problem = faultOf(found.secrets, bytes, headers) ?? null
       if (problem !== null) await limitUnsigned(request)
-      const answer: TakenAnswer =
-        problem === null ? await takeAnswer(sql, found.partnerId, !isOfMadeUp(bytes)) : REFUSAL
+      const answer: TakenAnswer = problem === null ? await takeAnswer(sql, found.partnerId) : REFUSAL
       await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
       await delay(answer.delayMs)
       const isTaken = problem === null && answer.status < 300
@@ -75,12 +72,6 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
 function explain(problem: string | null, status: number): string {
   if (problem !== null) return `Refused: ${problem}.`
   return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink told this sink.`
-}
-
-/** Whether a request that was signed is about a made-up lead. */
-function isOfMadeUp(bytes: Buffer): boolean {
-  const body = parseSigned(bytes) as { data?: { lead_id?: unknown } } | null
-  return isMadeUp(body?.data?.lead_id)
 }
 
 function faultOf(

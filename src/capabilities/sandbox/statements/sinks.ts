@@ -118,10 +118,10 @@ export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: r
   return { partnerId, secrets: [...live, ...candidates.map((each) => openSecretOf(each, encryptionKeys))] }
 }
 
-/** Takes the answer to the next webhook, and counts it: a rehearsal's get the same answer, but are not counted. */
-export async function takeAnswer(sql: Sql, partnerId: number, isCounted: boolean): Promise<TakenAnswer> {
+/** Takes the answer to the next webhook, and counts it. */
+export async function takeAnswer(sql: Sql, partnerId: number): Promise<TakenAnswer> {
   const { rows } = await raw<TakenAnswer>`
-    update sinks set times_left = case when sinks.times_left > 0 and ${isCounted}::boolean then sinks.times_left - 1 else sinks.times_left end
+    update sinks set times_left = case when sinks.times_left > 0 then sinks.times_left - 1 else sinks.times_left end
     from (
       select *, coalesce(times_left = 0, false) or coalesce(ends_at <= clock_timestamp(), false) as is_over
       from sinks where partner_id = ${partnerId} for update

@@ -5,10 +5,10 @@ export const certificationResults = ['passed', 'failed', 'superseded'] as const
 export type CertificationResult = (typeof certificationResults)[number]
 
 /** What of an outcome a check is judged by. */
-export type JudgedOutcome = Pick<AttemptOutcome, 'ok' | 'status' | 'hint' | 'durationMs'>
+type JudgedOutcome = Pick<AttemptOutcome, 'ok' | 'status' | 'hint' | 'durationMs'>
 
-/** What a check is, in words, for a certification and for a rehearsal. */
-export interface Check {
+/** What a check is, in words. */
+interface Check {
   /** What we send. */
   readonly sends: string
   /** Whether the endpoint must accept or refuse it. */
@@ -62,8 +62,8 @@ export const checkResults = ['passed', 'failed', 'not_judged'] as const
 export type CheckResult = (typeof checkResults)[number]
 
 /** What came of a check. */
-export interface CheckReport<Name extends string = CertificationCheck> {
-  check: Name
+export interface CheckReport {
+  check: CertificationCheck
   /** For people. */
   sent: string
   result: CheckResult
@@ -104,22 +104,13 @@ const EXPECTED = { accepted: 'a 2xx status', refused: 'a 4xx status' }
 const isAnotherMatter = (status: number) =>
   (status >= 300 && status < 400) || NOT_ABOUT_SIGNATURES.includes(status)
 
-/**
- * Judges the response to a check of a certification.
- *
- * @param seen what else is known: what came of the check `valid`, unless this is it, and what is wrong with the
- *   receiver's clock, in words.
- */
-export const judgeCheck = (check: CertificationCheck, outcome: JudgedOutcome, seen?: Seen) =>
-  judge(check, checks[check], outcome, seen)
-
 interface Seen {
   valid?: CheckResult | undefined
   clock?: string | undefined
 }
 
 /**
- * Judges the response to any check.
+ * Judges the response to a check.
  *
  * | expected | response                        | result                                              |
  * | -------- | ------------------------------- | --------------------------------------------------- |
@@ -129,13 +120,16 @@ interface Seen {
  * | refused  | none, a redirect, 404 and alike | not judged                                          |
  * | refused  | another 4xx                     | passed if `valid` was accepted, otherwise not judged |
  * | refused  | anything else                   | failed                                              |
+ *
+ * @param seen what else is known: what came of the check `valid`, unless this is it, and what is wrong with the
+ *   receiver's clock, in words.
  */
-export function judge<Name extends string>(
-  check: Name,
-  { sends, expects, hint: ofCheck }: Check,
+export function judgeCheck(
+  check: CertificationCheck,
   outcome: JudgedOutcome,
   { valid, clock }: Seen = {},
-): CheckReport<Name> {
+): CheckReport {
+  const { sends, expects, hint: ofCheck } = checks[check]
   const { ok, status, hint, durationMs } = outcome
   const isComplete = status !== null && (ok || hint === null || status < 200 || status > 299)
   const result = expects === 'accepted' ? judgeAcceptance(outcome) : judgeRefusal(outcome, valid)

@@ -17,7 +17,6 @@ const often = ({ inARow, everyMinutes }: { inARow: number; everyMinutes: number 
 const whatIsLimited: Record<EndpointLimit, string> = {
   actions: `Your endpoint can be set, paused, resumed, tested and given a new secret ${often(endpointLimits.actions)} What changes nothing does not count.`,
   certifications: `Your endpoint can be certified ${often(endpointLimits.certifications)} Before you certify again, fix all checks that get-endpoint shows as failed.`,
-  rehearsals: `Your endpoint can be rehearsed ${often(endpointLimits.rehearsals)} Before you rehearse it again, fix all checks that get-rehearsal shows as failed.`,
   changes: `At most ${MOST_CHANGES_A_DAY} changes of URL and secret can be announced within 24 hours.`,
 }
 

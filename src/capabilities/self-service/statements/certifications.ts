@@ -53,7 +53,7 @@ export async function candidateOf(sql: Sql, certificationId: number, encryptionK
     .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
     .select(['certifications.requested_at as requestedAt', 'endpoints.partner_id as partnerId'])
     .select(['change_id as changeId', 'endpoint_changes.url', 'ciphertext', 'reports'])
-    .$narrowType<{ url: string; changeId: number }>()
+    .$narrowType<{ url: string }>()
     .where('certifications.id', '=', certificationId)
     .where('result', 'is', null)
     .where('endpoint_changes.state', '=', 'candidate')
@@ -99,9 +99,9 @@ export async function endCertification(
       .select('change_id')
       .where('id', '=', certificationId)
       .executeTakeFirst()
-    const changeId = certification?.change_id ?? null
-    // its partner began again; or it is a rehearsal, which a worker of an older version took for a certification
-    if (changeId === null) return { result: 'superseded' }
+    // its partner began again
+    if (certification === undefined) return { result: 'superseded' }
+    const { change_id: changeId } = certification
     const endpointId = await lockEndpointOf(trx, changeId)
     const { state, result: known, ...row } = await readForEnd(trx, certificationId)
     if (known !== null) return { result: known }
@@ -161,7 +161,6 @@ export async function runningCertifications(sql: Sql, limit: number): Promise<nu
     .selectFrom('certifications')
     .select('id')
     .where('result', 'is', null)
-    .where('change_id', 'is not', null)
     .orderBy('id')
     .limit(limit)
     .execute()

@@ -23,17 +23,15 @@ export const oldPings: Retained<Settings> = {
 /** The latest of an endpoint is shown to its partner. */
 export const oldCertifications: Retained<Settings> = {
   name: 'certifications',
-  meaning: 'certifications and rehearsals of endpoints: deleted, but for the latest of each endpoint',
+  meaning: 'certifications of endpoints: deleted, but for the latest of each endpoint',
   days,
   ...oldRows(
     'certifications',
     'finished_at',
-    raw<boolean>`(exists (
+    raw<boolean>`exists (
       select from endpoint_changes as own join endpoint_changes as any_change on any_change.endpoint_id = own.endpoint_id
       join certifications as later on later.change_id = any_change.id
-      where own.id = certifications.change_id and later.id > certifications.id)
-      or exists (select from certifications as later
-      where later.rehearsed_endpoint_id = certifications.rehearsed_endpoint_id and later.id > certifications.id))`,
+      where own.id = certifications.change_id and later.id > certifications.id)`,
   ),
 }
 

@@ -22,7 +22,6 @@ const actions = {
   notify: { name: 'endpoint.notify', limit: 'actions' },
   sink: { name: 'endpoint.propose', limit: 'actions' },
   certify: { name: 'endpoint.certify', limit: 'certifications' },
-  rehearse: { name: 'endpoint.rehearse', limit: 'rehearsals' },
   rotate: { name: 'endpoint.rotate_secret', limit: 'actions' },
   test: { name: 'endpoint.ping', limit: 'actions' },
   pause: { name: 'endpoint.pause', limit: 'actions' },

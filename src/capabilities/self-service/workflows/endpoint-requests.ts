@@ -1,12 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { lookSignal } from '../../../../workflows/messages.ts'
 import { ensureRunning } from '../../../core/temporal/ensure-running.ts'
-import {
-  certificationId,
-  endpointChangeId,
-  endpointPingId,
-  rehearsalId,
-} from '../../../core/temporal/names.ts'
+import { certificationId, endpointChangeId, endpointPingId } from '../../../core/temporal/names.ts'
 
 /** Starts the workflows that carry out what partners ask for their endpoints, each by its id in the record. */
 export type EndpointRequests = ReturnType<typeof createEndpointRequests>
@@ -18,12 +13,6 @@ export function createEndpointRequests(client: Client) {
         workflowId: certificationId(id),
         args: [id],
         summary: `Certification ${id}`,
-      }),
-    rehearse: (id: number) =>
-      ensureRunning(client, 'rehearsal', {
-        workflowId: rehearsalId(id),
-        args: [id],
-        summary: `Rehearsal ${id}`,
       }),
     ping: (id: number) =>
       ensureRunning(client, 'endpointPing', {

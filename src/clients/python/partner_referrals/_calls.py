@@ -102,7 +102,6 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.GetEventsResponse: {"data": ListOf(EVENT)},
     types.GetFaultsResponse: {"data": ListOf(types.Fault)},
     types.GetLeadResponse: {"data": types.Lead, "closing": types.LeadClosing},
-    types.GetRehearsalResponse: {"data": types.Rehearsal},
     types.GetResetResponse: {"data": types.SandboxReset},
     types.GetSinkResponse: {"data": types.Sink},
     types.HappenedEnd: {"at": TIME},
@@ -140,9 +139,6 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.OwnEndpoint: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "new_secret": types.NewSecret, "certification": types.Certification, "last_test": types.TestRequest},
     types.PauseEndpointResponse: {"data": types.Endpoint},
     types.PingResponse: {"time": TIME},
-    types.Rehearsal: {"requested_at": TIME, "finished_at": TIME, "checks": ListOf(types.RehearsalCheck)},
-    types.RehearsalCheck: {"requests": ListOf(types.RehearsedWebhook)},
-    types.RehearseEndpointResponse: {"data": types.Rehearsal},
     types.ResetSandboxResponse: {"data": types.SandboxReset},
     types.ResumeEndpointResponse: {"data": types.Endpoint},
     types.RotateEndpointSecretResponse: {"data": types.EndpointWithSecret},
@@ -196,7 +192,5 @@ CLEAR_FAULTS = Call("POST", "/sandbox/clear-faults", types.ClearFaultsResponse)
 USE_SINK = Call("POST", "/sandbox/use-sink", types.UseSinkResponse)
 SET_SINK = Call("POST", "/sandbox/set-sink", types.SetSinkResponse)
 GET_SINK = Call("POST", "/sandbox/get-sink", types.GetSinkResponse)
-REHEARSE_ENDPOINT = Call("POST", "/sandbox/rehearse-endpoint", types.RehearseEndpointResponse)
-GET_REHEARSAL = Call("POST", "/sandbox/get-rehearsal", types.GetRehearsalResponse)
 RESET_SANDBOX = Call("POST", "/sandbox/reset-sandbox", types.ResetSandboxResponse)
 GET_RESET = Call("POST", "/sandbox/get-reset", types.GetResetResponse)

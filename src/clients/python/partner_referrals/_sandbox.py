@@ -7,12 +7,10 @@ from ._calls import (
     CLEAR_FAULTS,
     GET_CLOCK,
     GET_FAULTS,
-    GET_REHEARSAL,
     GET_RESET,
     GET_SINK,
     INJECT_FAULT,
     LIST_SCENARIOS,
-    REHEARSE_ENDPOINT,
     RESET_SANDBOX,
     RUN_SCENARIO,
     SET_SINK,
@@ -28,8 +26,6 @@ from .types import (
     EventToSimulateInput,
     Fault,
     InjectFaultFault,
-    Rehearsal,
-    RehearsalCheckName,
     ResetSandboxConfirm,
     SandboxReset,
     Scenario,
@@ -119,17 +115,6 @@ class Sandbox:
 
     def sink(self) -> Sink:
         return self._transport.call(GET_SINK).data
-
-    def rehearse(self, *, checks: Sequence[RehearsalCheckName] | None = None) -> Rehearsal:
-        """Sends the endpoint what comes on bad days, about made-up leads.
-
-        It has ended once `rehearsal().state` is not `running`.
-        """
-        return self._transport.call(REHEARSE_ENDPOINT, given(checks=checks)).data
-
-    def rehearsal(self) -> Rehearsal | None:
-        """The latest one; `None` if there is none."""
-        return self._transport.call(GET_REHEARSAL).data
 
     def reset(self, *, confirm: ResetSandboxConfirm) -> SandboxReset:
         """Erases all leads, and clears the rest but the API keys: what is created from now on is new."""

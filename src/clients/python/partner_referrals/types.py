@@ -59,10 +59,6 @@ Notification: TypeAlias = Literal["lead.closed"] | str
 
 OnboardingEmailRefusal: TypeAlias = Literal["repeated", "address_limit"]
 
-RehearsalCheckName: TypeAlias = (
-    Literal["journey", "repeats", "repeats_later", "late", "early", "unknown", "rotation", "slow", "interrupted", "timeout"]
-)
-
 ScenarioName: TypeAlias = (
     Literal["mortgage_ready_in_a_year", "ready_after_two_updates", "stalled_before_escrow", "scores_go_down", "chatty_borrower", "dropped_out"]
 )
@@ -695,12 +691,6 @@ class GetLeadResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetRehearsalResponse:
-    data: Rehearsal | None
-    """`None` if your endpoint has not been rehearsed."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class GetResetResponse:
     data: SandboxReset
 
@@ -1234,66 +1224,6 @@ class RecentAttempts:
     """Half of the attempts took at most this long."""
     duration_p95_ms: int | None
     """95% of the attempts took at most this long."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rehearsal:
-    url: str
-    """The URL that was rehearsed."""
-    state: Literal["running", "passed", "failed", "superseded"]
-    """`superseded`: your endpoint got another URL before the rehearsal ended."""
-    verdict: str | None
-    """For people; `None` while it runs."""
-    requested_at: datetime
-    finished_at: datetime | None
-    """`None` while it runs."""
-    checks: list[RehearsalCheck]
-    """The checks that you asked for, in their order."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RehearsalCheck:
-    check: RehearsalCheckName
-    """Which check it is."""
-    sent: str
-    """For people: what we send."""
-    good_receiver: str
-    """For people: what a good receiver does."""
-    look_for: str
-    """For people: what a good receiver has afterwards. Only your own records show it."""
-    lead_id: int
-    """The made-up lead."""
-    result: Literal["passed", "failed", "not_judged"] | None
-    """`not_judged`: it was not sent. `None` until the check is over."""
-    received: str | None
-    """For people: what came; `None` until the check is over."""
-    duration_ms: int | None
-    """How long your responses took together; `None` if none was asked for."""
-    hint: str | None
-    """What to change; `None` if the check passed."""
-    requests: list[RehearsedWebhook]
-    """What was sent so far."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RehearseEndpointResponse:
-    data: Rehearsal
-
-
-@dataclass(frozen=True, kw_only=True)
-class RehearsedWebhook:
-    webhook_id: str
-    """The header `webhook-id`, by which you find it in your log."""
-    type: str
-    """The `type` in the body."""
-    sequence: int
-    sent: str | None
-    """For people: what was not as usual; `None` if nothing was."""
-    status: int | None
-    """The HTTP status of your endpoint; `None` if it did not respond."""
-    duration_ms: int
-    error_code: str | None
-    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ import {
   outcomeOf,
 } from '../../../core/deliveries/webhooks/diagnosis.ts'
 import { webhookHeaders } from '../../../core/deliveries/webhooks/headers.ts'
-import { pause } from '../src/transport.ts'
 import { signatureOf } from '../src/signatures.ts'
 
 interface Signing {
@@ -33,15 +32,6 @@ interface WebhookRequest {
   url: string
   headers: Record<string, string>
   body: string
-  /** How the body goes over the network; at once by default. */
-  sentAs?: BodyParts
-}
-
-interface BodyParts {
-  /** Each with the pause after it. */
-  parts: readonly { bytes: Buffer; restMs: number }[]
-  /** Whether the connection is then closed, without an answer. */
-  closes: boolean
 }
 
 /** What a receiver may answer: more is not read. */
@@ -65,7 +55,7 @@ export async function send(webhook: WebhookRequest, signal?: AbortSignal): Promi
 
 /** Fills in `answer` as it arrives. A connection is used once: one that a receiver closes while it is idle never fails. */
 function exchange(
-  { url, headers, body, sentAs }: WebhookRequest,
+  { url, headers, body }: WebhookRequest,
   signal: AbortSignal,
   answer: Answer,
 ): Promise<void> {
@@ -81,22 +71,8 @@ function exchange(
     request.on('error', reject)
     request.on('response', (response) => void read(response, answer).then(resolve, reject))
     request.setNoDelay(true)
-    if (sentAs === undefined) request.end(bytes)
-    else void sendParts(request, sentAs)
+    request.end(bytes)
   })
-}
-
-async function sendParts(
-  request: ReturnType<typeof httpRequest>,
-  { parts, closes }: BodyParts,
-): Promise<void> {
-  for (const { bytes, restMs } of parts) {
-    if (request.destroyed) return
-    await new Promise((resolve) => request.write(bytes, resolve))
-    await pause(restMs, undefined)
-  }
-  if (closes) request.destroy()
-  else request.end()
 }
 
 async function read(response: IncomingMessage, answer: Answer): Promise<void> {

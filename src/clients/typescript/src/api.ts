@@ -778,16 +778,6 @@ export interface GetLeadResponse {
 }
 
 /** Empty. */
-export type GetRehearsalRequest = Record<string, never>
-
-export interface GetRehearsalResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  /** `null` if your endpoint has not been rehearsed. */
-  data: Rehearsal | null
-}
-
-/** Empty. */
 export type GetResetRequest = Record<string, never>
 
 export interface GetResetResponse {
@@ -1402,82 +1392,6 @@ export interface RecentAttempts {
   durationP95Ms: number | null
 }
 
-export interface Rehearsal {
-  /** The URL that was rehearsed. */
-  url: string
-  /** `superseded`: your endpoint got another URL before the rehearsal ended. */
-  state: 'running' | 'passed' | 'failed' | 'superseded'
-  /** For people; `null` while it runs. */
-  verdict: string | null
-  requestedAt: Date
-  /** `null` while it runs. */
-  finishedAt: Date | null
-  /** The checks that you asked for, in their order. */
-  checks: RehearsalCheck[]
-}
-
-export interface RehearsalCheck {
-  /** Which check it is. */
-  check: RehearsalCheckName
-  /** For people: what we send. */
-  sent: string
-  /** For people: what a good receiver does. */
-  goodReceiver: string
-  /** For people: what a good receiver has afterwards. Only your own records show it. */
-  lookFor: string
-  /** The made-up lead. */
-  leadId: number
-  /** `not_judged`: it was not sent. `null` until the check is over. */
-  result: 'passed' | 'failed' | 'not_judged' | null
-  /** For people: what came; `null` until the check is over. */
-  received: string | null
-  /** How long your responses took together; `null` if none was asked for. */
-  durationMs: number | null
-  /** What to change; `null` if the check passed. */
-  hint: string | null
-  /** What was sent so far. */
-  requests: RehearsedWebhook[]
-}
-
-export type RehearsalCheckName =
-  | 'journey'
-  | 'repeats'
-  | 'repeats_later'
-  | 'late'
-  | 'early'
-  | 'unknown'
-  | 'rotation'
-  | 'slow'
-  | 'interrupted'
-  | 'timeout'
-
-/** All fields are optional. */
-export interface RehearseEndpointRequest {
-  /** Only these; by default all. */
-  checks?: RehearsalCheckName[]
-}
-
-export interface RehearseEndpointResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  data: Rehearsal
-}
-
-export interface RehearsedWebhook {
-  /** The header `webhook-id`, by which you find it in your log. */
-  webhookId: string
-  /** The `type` in the body. */
-  type: string
-  sequence: number
-  /** For people: what was not as usual; `null` if nothing was. */
-  sent: string | null
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
-  status: number | null
-  durationMs: number
-  /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
-  errorCode: string | null
-}
-
 export interface ResendWebhookRequest {
   /** As `deliveries.list` shows it; the `webhook-id` of the webhook. */
   eventId: string
@@ -1922,8 +1836,6 @@ export interface Calls {
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
-  rehearseEndpoint: { request: RehearseEndpointRequest; response: RehearseEndpointResponse }
-  getRehearsal: { request: GetRehearsalRequest; response: GetRehearsalResponse }
   resetSandbox: { request: ResetSandboxRequest; response: ResetSandboxResponse }
   getReset: { request: GetResetRequest; response: GetResetResponse }
 }
@@ -2139,20 +2051,6 @@ export const calls = {
     path: '/sandbox/get-sink',
     request: '#GetSinkRequest',
     response: '#GetSinkResponse',
-    keyed: false,
-  },
-  rehearseEndpoint: {
-    method: 'POST',
-    path: '/sandbox/rehearse-endpoint',
-    request: '#RehearseEndpointRequest',
-    response: '#RehearseEndpointResponse',
-    keyed: false,
-  },
-  getRehearsal: {
-    method: 'POST',
-    path: '/sandbox/get-rehearsal',
-    request: '#GetRehearsalRequest',
-    response: '#GetRehearsalResponse',
     keyed: false,
   },
   resetSandbox: {
@@ -2462,8 +2360,6 @@ export const shapes: Shapes = {
   GetFaultsResponse: { fields: { success: 0, data: { list: '#Fault' } } },
   GetLeadRequest: { fields: { lead_id: 0 } },
   GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
-  GetRehearsalRequest: { fields: {} },
-  GetRehearsalResponse: { fields: { success: 0, data: '#Rehearsal' } },
   GetResetRequest: { fields: {} },
   GetResetResponse: { fields: { success: 0, data: '#SandboxReset' } },
   GetSinkRequest: { fields: {} },
@@ -2714,35 +2610,6 @@ export const shapes: Shapes = {
   PauseEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
   PingResponse: { fields: { success: 0, message: 0, environment: '#Environment', time: 'time' } },
   RecentAttempts: { fields: { count: 0, success_rate: 0, duration_p50_ms: 0, duration_p95_ms: 0 } },
-  Rehearsal: {
-    fields: {
-      url: 0,
-      state: 0,
-      verdict: 0,
-      requested_at: 'time',
-      finished_at: 'time',
-      checks: { list: '#RehearsalCheck' },
-    },
-  },
-  RehearsalCheck: {
-    fields: {
-      check: '#RehearsalCheckName',
-      sent: 0,
-      good_receiver: 0,
-      look_for: 0,
-      lead_id: 0,
-      result: 0,
-      received: 0,
-      duration_ms: 0,
-      hint: 0,
-      requests: { list: '#RehearsedWebhook' },
-    },
-  },
-  RehearseEndpointRequest: { fields: { checks: { list: '#RehearsalCheckName' } } },
-  RehearseEndpointResponse: { fields: { success: 0, data: '#Rehearsal' } },
-  RehearsedWebhook: {
-    fields: { webhook_id: 0, type: 0, sequence: 0, sent: 0, status: 0, duration_ms: 0, error_code: 0 },
-  },
   ResendWebhookRequest: { fields: { event_id: 0 } },
   ResendWebhookResponse: { fields: { success: 0, message: 0 } },
   ResetSandboxRequest: { fields: { confirm: 0 } },

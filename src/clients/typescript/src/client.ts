@@ -13,7 +13,6 @@ import type {
   Lead,
   LeadClosing,
   LeadSummary,
-  Rehearsal,
   MadeRequest,
   PingResponse,
   SandboxReset,
@@ -391,16 +390,6 @@ class Sandbox {
 
   async sink(options?: CallOptions): Promise<Sink> {
     return (await this.#transport.call('getSink', {}, options)).data
-  }
-
-  /** Sends the endpoint what comes on bad days, about made-up leads. It has ended once `rehearsal().state` is not `running`. */
-  async rehearse(request: Request<'rehearseEndpoint'> = {}, options?: CallOptions): Promise<Rehearsal> {
-    return (await this.#transport.call('rehearseEndpoint', request, options)).data
-  }
-
-  /** The latest one; `null` if there is none. */
-  async rehearsal(options?: CallOptions): Promise<Rehearsal | null> {
-    return (await this.#transport.call('getRehearsal', {}, options)).data
   }
 
   /** Erases all leads, and clears the rest but the API keys: what is created from now on is new. */

@@ -31,7 +31,7 @@ export function Arrivals({ webhooks }) {
 }
 
 /**
- * What arrived, in words: a webhook of a lead, or what a certification, a rehearsal or a test sent.
+ * What arrived, in words: a webhook of a lead, or what a certification or a test sent.
  *
  * @param {any} arrival
  * @returns {{ name: string, check?: boolean, lead?: number, own?: string }}
@@ -43,7 +43,6 @@ function describe({ webhook_id: id, event }) {
   if (type === 'endpoint.ping') return { name: 'Test' }
   const name = words(String(type).replaceAll('.', ' '))
   const { lead_id: lead, partner_lead_id: own } = data ?? {}
-  if (String(own).startsWith('REHEARSAL-')) return { name: `Rehearsal: ${name.toLowerCase()}` }
   return Number.isInteger(lead) ? { name, lead, own: own ?? `lead ${lead}` } : { name }
 }
 

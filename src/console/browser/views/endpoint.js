@@ -1,10 +1,9 @@
 import { html } from '../preact.js'
-import { call, offers } from '../api.js'
+import { call } from '../api.js'
 import { Lazy } from '../lazy.js'
 import { useLoad } from '../live.js'
 import { Code } from '../code.js'
 import { Badge, Failure, Loading } from '../parts.js'
-import { link } from '../route.js'
 import { isSink } from '../sinks.js'
 import { styled } from '../styled.js'
 import { ChangeUrl, OfferSink, Rotate } from './endpoint-actions.js'
@@ -63,7 +62,6 @@ function Page({ endpoint }) {
       <div class="stack">
         ${isSink(url) && html`<${Lazy} key="sink" load=${loadSink} />`}
         ${certification && html`<${Lazy} key="report" load=${loadReport} certification=${certification} />`}
-        ${url !== null && offers('/sandbox/rehearse-endpoint') && html`<p><a href=${link('endpoint/rehearsal')}>Rehearse bad days with this endpoint</a></p>`}
         <${Egress} addresses=${addresses} />
       </div>
     </div>

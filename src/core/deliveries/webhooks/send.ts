@@ -1,6 +1,5 @@
 import { lookup as systemLookup, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import type { Readable } from 'node:stream'
 import { Agent, request } from 'undici'
 import type { Answer, AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import { REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
@@ -14,8 +13,7 @@ import { headerValue, keptHeaders, readBody } from './response.ts'
 interface WebhookRequest {
   url: string
   headers: Record<string, string>
-  /** In parts, it needs the header `content-length`. */
-  body: string | Readable
+  body: string
 }
 
 interface SenderOptions extends EndpointPolicy {
@@ -54,7 +52,7 @@ export function createSender(options: SenderOptions) {
     const started = performance.now()
     const deadline = AbortSignal.timeout(total)
     const aborted = signal ? AbortSignal.any([signal, deadline]) : deadline
-    const bytes = typeof webhook.body === 'string' ? Buffer.from(webhook.body) : webhook.body
+    const bytes = Buffer.from(webhook.body)
     const answer: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
     let failure: Diagnosis | null = checkEndpointUrl(webhook.url, options)
     if (failure === null) {
@@ -68,7 +66,7 @@ export function createSender(options: SenderOptions) {
     return {
       ...outcomeOf(answer, failure),
       ...answer,
-      address: (Buffer.isBuffer(bytes) ? tracking.addressOf(bytes) : null) ?? failure?.address ?? null,
+      address: tracking.addressOf(bytes) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
     }
   }
@@ -91,7 +89,7 @@ function defaultLookup(allowPrivateNetwork: boolean): LookupFunction {
 async function exchange(
   dispatcher: Agent,
   { url, headers }: WebhookRequest,
-  bytes: Buffer | Readable,
+  bytes: Buffer,
   signal: AbortSignal,
   answer: Answer,
 ): Promise<void> {

@@ -32,8 +32,6 @@ export const endpointLimits = {
   /** Set, rotate, pause, resume, test, and in a sandbox use the sink. */
   actions: { inARow: 30, everyMinutes: 2 },
   certifications: { inARow: 30, everyMinutes: 2 },
-  /** In a sandbox. */
-  rehearsals: { inARow: 30, everyMinutes: 2 },
 } as const
 
 export type EndpointLimit = keyof typeof endpointLimits | 'changes'

@@ -1,29 +1,22 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import {
-  type RehearsalCheck,
-  rehearsalChecks,
-} from '../../../../capabilities/self-service/decisions/rehearsal.ts'
+import type { CheckReport } from '../../../../capabilities/self-service/decisions/certification.ts'
 import { argumentsOf, type Command, type Terminal } from '../command.ts'
 import { isSecret, newSecret } from '../progress.ts'
 import { FAILED, Refusal, USAGE } from '../refusal.ts'
 import { receiverUrl } from '../sandbox-key.ts'
 import { makeFolder, readState, stateFolder, writeState } from '../state-folder.ts'
-import { type Report, runChecks, type Suite } from './checks.ts'
+import { runChecks } from './checks.ts'
 import { junit, type TestCase } from './junit.ts'
 
 const HELP = `prs certify URL
 
-Shows whether a receiver handles webhooks as it must: the six checks of certify-endpoint, and a rehearsal, which sends the
-webhooks of made-up leads as they come on bad days. Everything is sent from here: it needs no key, and nothing but your
-receiver is called. Your receiver gets events of leads that it does not know; use one that tests.
+Shows whether a receiver handles webhooks as it must: the six checks of certify-endpoint. Everything is sent from here: it
+needs no key, and nothing but your receiver is called.
 
   URL             your receiver, such as http://localhost:3000/webhooks
   --secret SECRET what your receiver verifies with, whsec_…; by default $WEBHOOK_SECRET, and otherwise one that is made
                   for this machine, kept and printed; with --json, on standard error
-  --check NAME    only this check of the rehearsal, without the certification; can be repeated:
-                  ${rehearsalChecks.slice(0, 5).join(', ')},
-                  ${rehearsalChecks.slice(5).join(', ')}
   --junit FILE    write the results as JUnit XML
   --state FOLDER  where a secret that was made is kept; by default as for prs listen
   --json          one JSON object a line
@@ -33,7 +26,6 @@ Exit codes: 0 all checks passed, 1 some did not, 2 the command cannot run like t
 
 const OPTIONS = {
   secret: { type: 'string' },
-  check: { type: 'string', multiple: true },
   junit: { type: 'string' },
   state: { type: 'string' },
   json: { type: 'boolean' },
@@ -52,7 +44,6 @@ export const certify: Command = {
     if (positionals.length > 1) throw new Refusal(`certify takes one URL: ${how}.`, USAGE)
     const url = receiverUrl(positionals[0], how)
     const { secret, isMade } = secretOf(values, terminal)
-    const only = values.check && checksOf(values.check)
     const { write, note } = terminal
     const isJson = values.json === true
     // at once, and not after all checks
@@ -60,26 +51,16 @@ export const certify: Command = {
     // programs read reports alone
     const tell = isJson ? note : write
     if (isMade) tell(`Signing secret: ${secret}. Start your receiver with it, or give its own as --secret.`)
-    const reports: { suite: Suite; report: Report }[] = []
-    await runChecks({ url, secret, signal: terminal.signal }, only, (suite, report) => {
-      reports.push({ suite, report })
-      write(isJson ? JSON.stringify({ suite, ...report }) : linesOf(report))
+    const reports: CheckReport[] = []
+    await runChecks({ url, secret, signal: terminal.signal }, (report) => {
+      reports.push(report)
+      write(isJson ? JSON.stringify(report) : linesOf(report))
     })
     if (values.junit !== undefined) writeReport(values.junit, reports.map(testCaseOf))
-    const passed = reports.filter(({ report }) => report.result === 'passed').length
+    const passed = reports.filter(({ result }) => result === 'passed').length
     if (!isJson) write(`${passed} of ${reports.length} checks passed`)
     return passed === reports.length ? 0 : FAILED
   },
-}
-
-/** @throws {Refusal} if there is no such check. */
-function checksOf(names: readonly string[]): RehearsalCheck[] {
-  return [...new Set(names)].map((name) => {
-    const check = rehearsalChecks.find((known) => known === name)
-    if (check === undefined)
-      throw new Refusal(`--check ${name} is no check of the rehearsal: ${rehearsalChecks.join(', ')}.`, USAGE)
-    return check
-  })
 }
 
 /** The receiver's secret, or one of this machine's own, which stays the same. */
@@ -105,15 +86,15 @@ function secretOf(
   return { secret, isMade: true }
 }
 
-function linesOf({ check, sent, result, received, hint, duration_ms: ms }: Report): string {
+function linesOf({ check, sent, result, received, hint, duration_ms: ms }: CheckReport): string {
   const line = `${MARKS[result]} ${check}: ${sent}: ${received}${ms === null ? '' : ` (${ms} ms)`}`
   // what was not sent has nothing to say
   return hint === null || ms === null ? line : `${line}\n    ${hint}`
 }
 
-function testCaseOf({ suite, report }: { suite: Suite; report: Report }): TestCase {
+function testCaseOf(report: CheckReport): TestCase {
   const { check, sent, result, expected, received, hint, duration_ms: ms } = report
-  const testCase = { suite, name: `${check}: ${sent}`, seconds: (ms ?? 0) / SECOND_MS }
+  const testCase = { name: `${check}: ${sent}`, seconds: (ms ?? 0) / SECOND_MS }
   if (result === 'passed') return testCase
   if (ms === null) return { ...testCase, skipped: received }
   const message = `expected ${expected}, received ${received}`
