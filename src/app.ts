@@ -42,8 +42,6 @@ import { registerAll } from './core/http/register-all.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
 import { scenarioCompanion } from './capabilities/sandbox/routes/companion.ts'
-import { faultsOfKeys } from './capabilities/sandbox/api.ts'
-import { injectedFaults } from './capabilities/sandbox/faults/routes/injected-faults.ts'
 import type { InSandbox } from './capabilities/sandbox/routes/dependencies.ts'
 import { sandboxRoutes, sinkRoutes, sinks } from './capabilities/sandbox/routes/routes.ts'
 import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
@@ -142,7 +140,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     sql,
     environment,
     isDatabaseReady,
-    ...faultsOfKeys(environment),
   })
   await app.register(openapi, {
     environment,
@@ -161,7 +158,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))
     keyed.addHook('preHandler', (request, reply) => keyed.authenticateAgain(request, reply))
-    await keyed.register(injectedFaults, options)
     await registerAll(keyed, routesWithKey, options)
   }
   const v1 = async (api: FastifyInstance) => {

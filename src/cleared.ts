@@ -1,6 +1,5 @@
 import { freePlacesOfClosings } from './capabilities/closing/statements/requests.ts'
 import { freePlacesOfErasures } from './capabilities/erasure/statements/requests.ts'
-import { endFaults } from './capabilities/sandbox/faults/statements/faults.ts'
 import { clearRuns } from './capabilities/sandbox/statements/sandbox-runs.ts'
 import { removeSink } from './capabilities/sandbox/statements/sinks.ts'
 import { clearRequests } from './capabilities/self-service/statements/clear-requests.ts'
@@ -23,5 +22,4 @@ export const cleared: readonly Clear[] = [
   clearChanges,
   clearNotices,
   removeSink,
-  endFaults,
 ]

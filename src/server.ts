@@ -94,7 +94,6 @@ const tools = {
   allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
   egressAddresses: config.EGRESS_ADDRESSES,
   sinkBase: sinkBaseOf(config),
-  registry,
 }
 const app = await buildApp({
   environment: config.ENVIRONMENT,

@@ -31,8 +31,6 @@ import { Quota } from './core/partners/tables/quota.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
 import { Reset } from './capabilities/erasure/tables/reset.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
-import { Fault } from './capabilities/sandbox/faults/tables/fault.ts'
-import { LeftOutScore } from './capabilities/sandbox/faults/tables/left-out-score.ts'
 import { SandboxRun } from './capabilities/sandbox/tables/sandbox-run.ts'
 import { Sink } from './capabilities/sandbox/tables/sink.ts'
 import { SinkWebhook } from './capabilities/sandbox/tables/sink-webhook.ts'
@@ -71,8 +69,6 @@ export const entities = [
   RetentionRun,
   Lease,
   SandboxRun,
-  Fault,
-  LeftOutScore,
   FailingWorkflow,
 ] as const
 

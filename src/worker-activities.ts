@@ -11,7 +11,6 @@ import {
 } from '../activities/index.ts'
 import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
-import { leavingOutScores } from '../activities/sandbox/left-out-scores.ts'
 import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forClosing } from './capabilities/closing/worker.ts'
@@ -112,7 +111,6 @@ export function workerActivities(options: Options) {
     endWorkflows: createLeadEnder({ client, besideLead }),
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
-    ...leavingOutScores({ sql, environment, scoreProvider }),
     ...forClosing(referrals),
   }
   return {

@@ -20,7 +20,6 @@ const starters = {
     scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' as const },
     simulate: async () => 'unanswered' as const,
     clocks: { advance: async () => undefined, isMoving: async () => false },
-    countFault: () => {},
     sinkBase: () => '',
   },
 }

@@ -5,7 +5,6 @@ import type { CommanderError } from 'commander'
 import { createUnknownErasures } from '../src/capabilities/erasure/unknown-erasures.ts'
 import { overdueErasures } from '../src/capabilities/erasure/worker.ts'
 import { forRequests } from '../src/capabilities/requests/api.ts'
-import { faultCounter } from '../src/capabilities/sandbox/api.ts'
 import { createRetentionMetrics } from '../src/capabilities/retention/metrics.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { errorHelp } from '../src/core/http/error-help.ts'
@@ -86,7 +85,6 @@ describe('docs/operations', () => {
     // its types leave the labels out
     const api = createApiMetrics()
     forRequests(api.registry)
-    faultCounter(api.registry)
     registerApiDatabase(api.registry, async () => true)
     registerProcess(api.registry, {
       build: readBuild({}),

@@ -10,12 +10,7 @@ import { MOST_ERASURES_A_DAY } from '../src/capabilities/erasure/decisions/erasu
 import { MOST_RESETS_A_DAY } from '../src/capabilities/erasure/decisions/reset.ts'
 import { KEPT_DAYS, MOST_KEPT } from '../src/capabilities/requests/decisions/request-age.ts'
 import { MOST_A_SECOND } from '../src/capabilities/requests/request-log.ts'
-import {
-  FAULT_ENDS_AFTER_MS,
-  HANGS_MS,
-  MOST_HANGING,
-  MOST_SHOWN,
-} from '../src/capabilities/sandbox/faults/decisions/fault.ts'
+import { FAULT_ENDS_AFTER_MS } from '../src/capabilities/sandbox/decisions/sink-fault.ts'
 import { MOST_DAYS_AGO } from '../src/capabilities/sandbox/routes/simulated-event.ts'
 import { HOUR_MS } from '../src/core/values/durations.ts'
 import { MOST_DAYS } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
@@ -155,10 +150,7 @@ const limits: Record<string, string> = {
     .join(', '),
   '`days_ago` of simulate-event': `${MOST_DAYS_AGO}`,
   '`retry_after` of set-sink': `${most('SetSinkRequest', 'retry_after')} s`,
-  '`times` and `retry_after` of inject-fault': `${most('InjectFaultRequest', 'times')} and ${most('InjectFaultRequest', 'retry_after')} s`,
-  'an injected fault, and one of a sink': `${FAULT_ENDS_AFTER_MS / HOUR_MS} hour`,
-  'calls that hang, by partner': `${MOST_HANGING} at a time in each process, ${seconds(HANGS_MS)} each`,
-  'what a fault happened to, in get-faults': `the latest ${MOST_SHOWN}`,
+  '`fault` and `retry_after` of a sink': `${FAULT_ENDS_AFTER_MS / HOUR_MS} hour`,
   'webhooks that a sink keeps': `the last ${KEPT.signed}, and ${KEPT.unsigned} that no secret of yours signed`,
   'what a sink keeps of one that no secret of yours signed': `the first ${characters(count(BEGINNING))}`,
   'a webhook to a sink': kib(MOST_BYTES),

@@ -35,7 +35,6 @@ const questions: [string, string][] = [
   ['move the clock forward', '/docs/sandbox#advance-the-clock'],
   ['begin again with an empty sandbox', '/docs/sandbox#begin-again'],
   ['test scenarios', '/docs/sandbox#play-a-whole-journey'],
-  ['inject a fault', '/docs/sandbox#inject-faults'],
   ['breaking changes versioning', '/docs/changes#what-doesnt-change-within-v1'],
   ['deprecation', '/docs/changes#how-a-change-is-announced'],
   ['custom metadata fields of a lead', '/docs/integrate#change-a-lead'],

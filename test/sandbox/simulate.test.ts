@@ -41,6 +41,27 @@ describe('simulate-event', () => {
       .orderBy('position')
       .execute()
 
+  it('backdates a milestone, never before the lead’s last event', async () => {
+    const lead = await partner.createLead()
+    const { data } = await partner.advanceInTime(lead, { days: 30 })
+    const daysBefore = (createdAt = '') =>
+      Math.abs(Math.round((Date.parse(data.now) - Date.parse(createdAt)) / 86_400_000))
+    const chat = async (days_ago: number, key?: string) => {
+      const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+      const answer = await partner.simulate(lead, { event_name: 'client_engaged_in_chat', days_ago }, headers)
+      const [event] = answer.data.events
+      return { recorded: event?.recorded, days: daysBefore(event?.created_at) }
+    }
+    expect(await chat(10)).toEqual({ recorded: true, days: 10 })
+    expect(await chat(20)).toEqual({ recorded: true, days: 10 })
+    expect(await chat(5, 'same')).toEqual({ recorded: true, days: 5 })
+    expect(await chat(5, 'same')).toEqual({ recorded: false, days: 5 })
+    const several = [{ event_name: 'contract_signed', days_ago: 2 }, { event_name: 'escrow_funded' }]
+    const { events } = (await partner.simulate(lead, { events: several })).data
+    expect(events.map(({ created_at: at }) => daysBefore(at))).toEqual([2, 0])
+    expect((await partner.simulate(lead, { events: several, days_ago: 1 })).status).toBe(400)
+  })
+
   it('records no more than a thousand events of a lead, and says so', async () => {
     const lead = await partner.createLead()
     await service.sql.updateTable('leads').set({ next_position: 1000 }).where('id', '=', lead).execute()

@@ -13,6 +13,5 @@ export const sandboxOf = (sql: Sql): SandboxDependencies => ({
     },
     isMoving: async () => false,
   },
-  countFault: () => {},
   sinkBase: () => 'http://127.0.0.1:1/v1',
 })

@@ -42,7 +42,7 @@ const schema = operation({
   client: { call: 'sandbox.reset', result: 'reset', prints: ['state', 'leads'] },
   tags: ['Sandbox'],
   summary: 'Begin again',
-  description: `Erases all your leads, as erase-lead does, and clears the rest that you have in the sandbox: your endpoint and its secrets, your sink, the faults that you injected, what counts against your limits on erasures and closings, and your Idempotency-Keys. Your API keys stay. The response comes at once: by then all but the leads is cleared, and what you create from then on is new and stays. The leads are erased within seconds; get-reset says when. Scenarios and advances of clocks end with their leads, and no webhook about these leads is sent once it is done. A repeat while leads are being erased changes nothing. At most ${MOST_RESETS_A_DAY} resets are possible within 24 hours.`,
+  description: `Erases all your leads, as erase-lead does, and clears the rest that you have in the sandbox: your endpoint and its secrets, your sink, what counts against your limits on erasures and closings, and your Idempotency-Keys. Your API keys stay. The response comes at once: by then all but the leads is cleared, and what you create from then on is new and stays. The leads are erased within seconds; get-reset says when. Scenarios and advances of clocks end with their leads, and no webhook about these leads is sent once it is done. A repeat while leads are being erased changes nothing. At most ${MOST_RESETS_A_DAY} resets are possible within 24 hours.`,
   body: strictBody(
     { confirm: z.enum([CONFIRMATION], { error: CONFIRM }).describe('Confirms it.') },
     `confirm ${CONFIRM}`,

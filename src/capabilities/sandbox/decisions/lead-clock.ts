@@ -40,7 +40,7 @@ export interface LeadClock {
   isHeld: boolean
   /** `escrow_funded`; `null` before it. */
   anchor: number | null
-  /** The last of the timer's score updates that is recorded or left out by a fault; 0 before the first. */
+  /** The last of the timer's score updates that is recorded; 0 before the first. */
   lastPeriod: number
   /** 30 days after mortgage_ready; `null` before it. */
   endsAt: number | null

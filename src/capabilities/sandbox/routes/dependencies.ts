@@ -1,6 +1,5 @@
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import type { Referrals } from '../../../core/leads/workflows/referrals.ts'
-import type { CallFault } from '../faults/decisions/fault.ts'
 import type { Clocks } from '../workflows/clocks.ts'
 import type { Scenarios } from '../workflows/scenarios.ts'
 
@@ -9,8 +8,6 @@ export interface SandboxDependencies {
   simulate: Referrals['simulate']
   clocks: Clocks
   scenarios: Scenarios
-  /** Counts a fault that happened to a call. */
-  countFault: (fault: CallFault) => void
   /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
   sinkBase?: (() => string) | undefined
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { sinkFaultNames } from '../faults/decisions/fault.ts'
+import { sinkFaultNames } from '../decisions/sink-fault.ts'
 import { parseSigned } from '../decisions/signed-body.ts'
 import { findSink, readArrivals } from '../statements/sinks.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'

@@ -1,9 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { registerAll } from '../../../core/http/register-all.ts'
-import { clearFaults } from '../faults/routes/clear-faults.ts'
-import { getFaults } from '../faults/routes/get-faults.ts'
-import { injectFault } from '../faults/routes/inject-fault.ts'
 import { advanceClock } from './advance-clock.ts'
 import { type InSandbox, sandboxOf } from './dependencies.ts'
 import { getClock } from './get-clock.ts'
@@ -19,16 +16,7 @@ type Options = RouteDependencies & InSandbox
 /** The routes by which a partner tries the service without borrowers. */
 export const sandboxRoutes: FastifyPluginAsync<Options> = async (app, options) => {
   const sandbox = sandboxOf(options)
-  const routes = [
-    simulateEvent,
-    advanceClock,
-    getClock,
-    listScenarios,
-    runScenario,
-    injectFault,
-    getFaults,
-    clearFaults,
-  ]
+  const routes = [simulateEvent, advanceClock, getClock, listScenarios, runScenario]
   if (sandbox !== undefined) await registerAll(app, routes, { ...options, ...sandbox })
 }
 

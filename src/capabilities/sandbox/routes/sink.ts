@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { answerBadly } from '../faults/routes/bad-answers.ts'
+import { answerBadly } from './bad-answers.ts'
 import {
   findSinkByToken,
   isToken,

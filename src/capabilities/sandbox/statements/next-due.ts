@@ -1,5 +1,4 @@
 import { sql as raw } from 'kysely'
-import { lastLeftOut } from '../faults/statements/left-out-scores.ts'
 import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
 import { MOST_EVENTS } from '../../../core/leads/decisions/recording-decision.ts'
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
@@ -36,7 +35,6 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
         .select((events) => events.fn.max('score_period').as('p'))
         .whereRef('lead_id', '=', 'leads.id')
         .as('last_period'),
-      lastLeftOut.as('left_out_period'),
       eb
         .selectFrom('lead_events')
         .select('created_at')
@@ -59,7 +57,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
     isFull: row.is_full,
     isHeld,
     anchor: row.anchor_at?.getTime() ?? null,
-    lastPeriod: Math.max(row.last_period ?? 0, row.left_out_period ?? 0),
+    lastPeriod: row.last_period ?? 0,
     endsAt: endOf(row.ready_at),
     open:
       row.next_attempt_at === null || isHeld

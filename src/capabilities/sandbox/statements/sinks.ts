@@ -5,7 +5,7 @@ import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { nextRevision } from '../../../core/endpoints/statements/states.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import type { Clear } from '../../../core/partners/statements/clear.ts'
-import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../faults/decisions/fault.ts'
+import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../decisions/sink-fault.ts'
 
 /** The path of a sink below `/v1`, before its token. */
 export const SINK_PATH = '/sandbox/sinks/'

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../../../core/database/columns.ts'
 import { Partner } from '../../../core/partners/tables/partner.ts'
-import type { SinkFault } from '../faults/decisions/fault.ts'
+import type { SinkFault } from '../decisions/sink-fault.ts'
 
 /** A request that arrived at a sink: the last hundred of each are kept. */
 export const SinkWebhook = defineEntity({

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, oneOf } from '../../../core/database/columns.ts'
 import { Partner } from '../../../core/partners/tables/partner.ts'
-import { type SinkFault, sinkFaultNames } from '../faults/decisions/fault.ts'
+import { type SinkFault, sinkFaultNames } from '../decisions/sink-fault.ts'
 
 /** A sandbox endpoint of ours that a partner uses as its own, and how it answers. */
 export const Sink = defineEntity({

@@ -94,13 +94,10 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.ExportedLeadScoreUpdates: {"since": TIME},
     types.ExportedLeadWorkflow: {"started_at": TIME},
     types.ExportedRead: {"at": TIME},
-    types.Fault: {"happened": ListOf(types.FaultHappened), "injected_at": TIME, "ends_at": TIME},
-    types.FaultHappened: {"at": TIME},
     types.GetClockResponse: {"data": types.Clock},
     types.GetDeliveriesResponse: {"data": ListOf(types.Delivery)},
     types.GetEndpointResponse: {"data": types.OwnEndpoint},
     types.GetEventsResponse: {"data": ListOf(EVENT)},
-    types.GetFaultsResponse: {"data": ListOf(types.Fault)},
     types.GetLeadResponse: {"data": types.Lead, "closing": types.LeadClosing},
     types.GetResetResponse: {"data": types.SandboxReset},
     types.GetSinkResponse: {"data": types.Sink},
@@ -186,9 +183,6 @@ ADVANCE_CLOCK = Call("POST", "/sandbox/advance-clock", types.AdvanceClockRespons
 GET_CLOCK = Call("POST", "/sandbox/get-clock", types.GetClockResponse)
 LIST_SCENARIOS = Call("GET", "/sandbox/scenarios", types.ListScenariosResponse)
 RUN_SCENARIO = Call("POST", "/sandbox/run-scenario", types.RunScenarioResponse)
-INJECT_FAULT = Call("POST", "/sandbox/inject-fault", types.InjectFaultResponse)
-GET_FAULTS = Call("POST", "/sandbox/get-faults", types.GetFaultsResponse)
-CLEAR_FAULTS = Call("POST", "/sandbox/clear-faults", types.ClearFaultsResponse)
 USE_SINK = Call("POST", "/sandbox/use-sink", types.UseSinkResponse)
 SET_SINK = Call("POST", "/sandbox/set-sink", types.SetSinkResponse)
 GET_SINK = Call("POST", "/sandbox/get-sink", types.GetSinkResponse)

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 
 from ._calls import (
     ADVANCE_CLOCK,
-    CLEAR_FAULTS,
     GET_CLOCK,
-    GET_FAULTS,
     GET_RESET,
     GET_SINK,
-    INJECT_FAULT,
     LIST_SCENARIOS,
     RESET_SANDBOX,
     RUN_SCENARIO,
@@ -24,8 +21,6 @@ from .types import (
     ClockAdvance,
     Endpoint,
     EventToSimulateInput,
-    Fault,
-    InjectFaultFault,
     ResetSandboxConfirm,
     SandboxReset,
     Scenario,
@@ -78,23 +73,6 @@ class Sandbox:
 
     def run_scenario(self, scenario: ScenarioName, *, lead_id: int | None = None) -> ScenarioRun:
         return self._transport.call(RUN_SCENARIO, given(scenario=scenario, lead_id=lead_id)).data
-
-    def inject_fault(
-        self,
-        fault: InjectFaultFault,
-        *,
-        call: str | None = None,
-        times: int | None = None,
-        retry_after: int | None = None,
-    ) -> None:
-        """Has the next calls with this key meet a fault."""
-        self._transport.call(INJECT_FAULT, given(fault=fault, call=call, times=times, retry_after=retry_after))
-
-    def faults(self) -> Sequence[Fault]:
-        return self._transport.call(GET_FAULTS).data
-
-    def clear_faults(self) -> None:
-        self._transport.call(CLEAR_FAULTS)
 
     def use_sink(self) -> Endpoint:
         """Sends the webhooks to a receiver of the sandbox."""

@@ -97,11 +97,6 @@ EraseLeadReason: TypeAlias = Literal["borrower_request", "no_consent", "not_need
 AdvanceClockTo: TypeAlias = Literal["next_score_update", "next_retry", "end"]
 """Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready."""
 
-InjectFaultFault: TypeAlias = (
-    Literal["rate_limited", "internal_error", "unavailable", "hangs", "answer_lost", "key_expired", "no_scores"]
-)
-"""`rate_limited`: the call answers 429, with `Retry-After` and what is left of the limit. `internal_error`: the call answers 500. `unavailable`: the call answers 503, with `Retry-After`. `hangs`: the call is not carried out, and its connection ends without an answer after 30 seconds. `answer_lost`: the call is carried out, and its connection ends without an answer. `key_expired`: a call whose `Idempotency-Key` is known is carried out as if its 24 hours were over. `no_scores`: the score provider has no scores for a score update that is due: it is left out, and the next one comes at its own date."""
-
 SetSinkFault: TypeAlias = Literal["resets", "answers_half", "answers_slowly"]
 
 ResetSandboxConfirm: TypeAlias = Literal["reset"]
@@ -178,12 +173,6 @@ class CertificationCheck:
 @dataclass(frozen=True, kw_only=True)
 class CertifyEndpointResponse:
     data: Endpoint
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClearFaultsResponse:
-    message: str
-    """For people. Do not parse it: it may change."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -627,35 +616,6 @@ class ExportedRead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fault:
-    fault: Literal["rate_limited", "internal_error", "unavailable", "hangs", "answer_lost", "key_expired", "no_scores"]
-    call: str | None
-    """The call that it happens to; `None` for `no_scores`."""
-    active: bool
-    """Whether it still happens: some are left, and it has not ended."""
-    times: int
-    """How often it was to happen."""
-    left: int
-    """How often it would still happen."""
-    retry_after: int | None
-    """The seconds in its `Retry-After`; `None` if it has none."""
-    happened: list[FaultHappened]
-    """When it happened last and to what, newest first; at most 20."""
-    injected_at: datetime
-    ends_at: datetime
-    """An hour after it was injected, or when it was cleared."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FaultHappened:
-    at: datetime
-    request_id: str | None
-    """The call’s `X-Request-Id`; `None` for a score update."""
-    lead_id: int | None
-    """The lead whose score update was left out; `None` for a call."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class GetClockResponse:
     data: Clock
 
@@ -677,11 +637,6 @@ class GetEndpointResponse:
 class GetEventsResponse:
     data: list[Event]
     """The complete history, oldest first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GetFaultsResponse:
-    data: list[Fault]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -735,12 +690,6 @@ class HappenedWebhook:
     """The HTTP status of your endpoint; `None` if it did not respond."""
     error_code: str | None
     """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class InjectFaultResponse:
-    message: str
-    """For people. Do not parse it: it may change."""
 
 
 @dataclass(frozen=True, kw_only=True)

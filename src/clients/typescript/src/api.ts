@@ -92,16 +92,6 @@ export interface CertifyEndpointResponse {
   data: Endpoint
 }
 
-/** Empty. */
-export type ClearFaultsRequest = Record<string, never>
-
-export interface ClearFaultsResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  /** For people. Do not parse it: it may change. */
-  message: string
-}
-
 export interface Clock {
   /** The lead: its `leadId` in requests. */
   leadId: number
@@ -670,34 +660,6 @@ export interface ExportedRead {
   by: string
 }
 
-export interface Fault {
-  fault:
-    'rate_limited' | 'internal_error' | 'unavailable' | 'hangs' | 'answer_lost' | 'key_expired' | 'no_scores'
-  /** The call that it happens to; `null` for `no_scores`. */
-  call: string | null
-  /** Whether it still happens: some are left, and it has not ended. */
-  active: boolean
-  /** How often it was to happen. */
-  times: number
-  /** How often it would still happen. */
-  left: number
-  /** The seconds in its `Retry-After`; `null` if it has none. */
-  retryAfter: number | null
-  /** When it happened last and to what, newest first; at most 20. */
-  happened: FaultHappened[]
-  injectedAt: Date
-  /** An hour after it was injected, or when it was cleared. */
-  endsAt: Date
-}
-
-export interface FaultHappened {
-  at: Date
-  /** The call’s `X-Request-Id`; `null` for a score update. */
-  requestId: string | null
-  /** The lead whose score update was left out; `null` for a call. */
-  leadId: number | null
-}
-
 export type FeedEvent =
   LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | LeadClosedFeedEvent | OtherFeedEvent
 
@@ -754,15 +716,6 @@ export interface GetEventsResponse {
   success: true
   /** The complete history, oldest first. */
   data: Event[]
-}
-
-/** Empty. */
-export type GetFaultsRequest = Record<string, never>
-
-export interface GetFaultsResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  data: Fault[]
 }
 
 export interface GetLeadRequest {
@@ -829,25 +782,6 @@ export interface HappenedWebhook {
   status: number | null
   /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
   errorCode: string | null
-}
-
-export interface InjectFaultRequest {
-  /** `rate_limited`: the call answers 429, with `Retry-After` and what is left of the limit. `internal_error`: the call answers 500. `unavailable`: the call answers 503, with `Retry-After`. `hangs`: the call is not carried out, and its connection ends without an answer after 30 seconds. `answer_lost`: the call is carried out, and its connection ends without an answer. `key_expired`: a call whose `Idempotency-Key` is known is carried out as if its 24 hours were over. `no_scores`: the score provider has no scores for a score update that is due: it is left out, and the next one comes at its own date. */
-  fault:
-    'rate_limited' | 'internal_error' | 'unavailable' | 'hangs' | 'answer_lost' | 'key_expired' | 'no_scores'
-  /** The call that it happens to: its path after `/v1/`, such as ``leads.create``. Required, but for `no_scores`. */
-  call?: string
-  /** How often it happens; once by default. */
-  times?: number
-  /** With `rate_limited` and `unavailable`: the seconds in `Retry-After`; 1 by default. */
-  retryAfter?: number
-}
-
-export interface InjectFaultResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  /** For people. Do not parse it: it may change. */
-  message: string
 }
 
 /** The lead’s own fields, and its metadata beside them. Metadata values are strings. */
@@ -1830,9 +1764,6 @@ export interface Calls {
   getClock: { request: GetClockRequest; response: GetClockResponse }
   listScenarios: { request: undefined; response: ListScenariosResponse }
   runScenario: { request: RunScenarioRequest; response: RunScenarioResponse }
-  injectFault: { request: InjectFaultRequest; response: InjectFaultResponse }
-  getFaults: { request: GetFaultsRequest; response: GetFaultsResponse }
-  clearFaults: { request: ClearFaultsRequest; response: ClearFaultsResponse }
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
@@ -2011,27 +1942,6 @@ export const calls = {
     response: '#RunScenarioResponse',
     keyed: false,
   },
-  injectFault: {
-    method: 'POST',
-    path: '/sandbox/inject-fault',
-    request: '#InjectFaultRequest',
-    response: '#InjectFaultResponse',
-    keyed: false,
-  },
-  getFaults: {
-    method: 'POST',
-    path: '/sandbox/get-faults',
-    request: '#GetFaultsRequest',
-    response: '#GetFaultsResponse',
-    keyed: false,
-  },
-  clearFaults: {
-    method: 'POST',
-    path: '/sandbox/clear-faults',
-    request: '#ClearFaultsRequest',
-    response: '#ClearFaultsResponse',
-    keyed: false,
-  },
   useSink: {
     method: 'POST',
     path: '/sandbox/use-sink',
@@ -2102,8 +2012,6 @@ export const shapes: Shapes = {
   },
   CertifyEndpointRequest: { fields: { accept_failures: 0 } },
   CertifyEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
-  ClearFaultsRequest: { fields: {} },
-  ClearFaultsResponse: { fields: { success: 0, message: 0 } },
   Clock: {
     fields: { lead_id: 0, now: 'time', offset_seconds: 0, moving: 0, status: '#LeadStatus', next: '#Due' },
   },
@@ -2317,20 +2225,6 @@ export const shapes: Shapes = {
     },
   },
   ExportedRead: { fields: { at: 'time', what: 0, by: 0 } },
-  Fault: {
-    fields: {
-      fault: 0,
-      call: 0,
-      active: 0,
-      times: 0,
-      left: 0,
-      retry_after: 0,
-      happened: { list: '#FaultHappened' },
-      injected_at: 'time',
-      ends_at: 'time',
-    },
-  },
-  FaultHappened: { fields: { at: 'time', request_id: 0, lead_id: 0 } },
   FeedEvent: {
     by: 'event_name',
     kinds: {
@@ -2356,8 +2250,6 @@ export const shapes: Shapes = {
   GetEndpointResponse: { fields: { success: 0, data: '#OwnEndpoint' } },
   GetEventsRequest: { fields: { lead_id: 0 } },
   GetEventsResponse: { fields: { success: 0, data: { list: '#Event' } } },
-  GetFaultsRequest: { fields: {} },
-  GetFaultsResponse: { fields: { success: 0, data: { list: '#Fault' } } },
   GetLeadRequest: { fields: { lead_id: 0 } },
   GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
   GetResetRequest: { fields: {} },
@@ -2383,8 +2275,6 @@ export const shapes: Shapes = {
       error_code: 0,
     },
   },
-  InjectFaultRequest: { fields: { fault: 0, call: 0, times: 0, retry_after: 0 } },
-  InjectFaultResponse: { fields: { success: 0, message: 0 } },
   Lead: {
     fields: {
       id: 0,

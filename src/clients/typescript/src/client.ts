@@ -9,7 +9,6 @@ import type {
   Erasure,
   Event,
   ExportedLead,
-  Fault,
   Lead,
   LeadClosing,
   LeadSummary,
@@ -363,19 +362,6 @@ class Sandbox {
 
   async runScenario(request: Request<'runScenario'>, options?: CallOptions): Promise<ScenarioRun> {
     return (await this.#transport.call('runScenario', request, options)).data
-  }
-
-  /** Has the next calls with this key meet a fault. */
-  async injectFault(request: Request<'injectFault'>, options?: CallOptions): Promise<void> {
-    await this.#transport.call('injectFault', request, options)
-  }
-
-  async faults(options?: CallOptions): Promise<Fault[]> {
-    return (await this.#transport.call('getFaults', {}, options)).data
-  }
-
-  async clearFaults(options?: CallOptions): Promise<void> {
-    await this.#transport.call('clearFaults', {}, options)
   }
 
   /** Sends the webhooks to a receiver of the sandbox. */

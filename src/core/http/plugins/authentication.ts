@@ -3,7 +3,6 @@ import plugin from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Sql } from '../../database/orm.ts'
 import {
-  type FaultsUntil,
   findKeyOwner,
   hashOf,
   type KeyOwner,
@@ -24,8 +23,6 @@ declare module 'fastify' {
     partnerId: number
     /** The id of the key that authenticated it. */
     keyId: number
-    /** Until when requests with this key may have faults, in milliseconds; 0 if it has none. */
-    faultsUntil: number
     /** The key that was accepted, and when. */
     acceptedKey: { key: string; hash: string; at: number } | undefined
     /** Whose key was refused, if it is known: it has expired, was revoked, or is bound to other addresses. */
@@ -49,8 +46,6 @@ interface Options {
   sql: Sql
   environment: Environment
   isDatabaseReady: () => Promise<boolean>
-  /** Absent where nobody injects faults. */
-  faultsUntil?: FaultsUntil | undefined
 }
 
 // a scheme is written in any case: RFC 9110, 11.1
@@ -68,88 +63,84 @@ const TOUCH_MS = MINUTE_MS
  * Checks API keys. A key that is unknown, expired, revoked or bound to other addresses gets the same response, as does a
  * mistyped one; the reason is only in the log.
  */
-export const authentication = plugin<Options>(
-  async (app, { sql, environment, isDatabaseReady, faultsUntil }) => {
-    const recent = recentKeys()
-    const touched = new LRUCache<number, true>({ max: CACHED_KEYS, ttl: TOUCH_MS, ttlResolution: 0 })
+export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
+  const recent = recentKeys()
+  const touched = new LRUCache<number, true>({ max: CACHED_KEYS, ttl: TOUCH_MS, ttlResolution: 0 })
 
-    // routes query the database only after this
-    const ownerOf = cachedOwners(async (hash) => {
-      if (!(await isDatabaseReady())) throw unavailable()
-      return findKeyOwner(sql, hash, faultsUntil)
+  // routes query the database only after this
+  const ownerOf = cachedOwners(async (hash) => {
+    if (!(await isDatabaseReady())) throw unavailable()
+    return findKeyOwner(sql, hash)
+  })
+
+  function touch({ keyId }: KeyOwner): void {
+    if (touched.has(keyId)) return
+    touched.set(keyId, true)
+    touchKey(sql, keyId).catch((err: unknown) =>
+      app.log.warn({ err, key_id: keyId }, 'last_used_at not written'),
+    )
+  }
+
+  async function refused({ request, reply }: Asked, reason: string, message: string): Promise<ApiError> {
+    request.refusal = reason
+    await app.limitRefusals(request, reply)
+    return new ApiError('AUTH_FAILED', `Authentication failed: ${message}.`, {
+      'www-authenticate': 'Service-Key',
     })
+  }
 
-    function touch({ keyId }: KeyOwner): void {
-      if (touched.has(keyId)) return
-      touched.set(keyId, true)
-      touchKey(sql, keyId).catch((err: unknown) =>
-        app.log.warn({ err, key_id: keyId }, 'last_used_at not written'),
-      )
+  const refusedKey = (asked: Asked, reason: KeyRefusal, key: string) =>
+    refused(asked, reason, describeRefusal(reason, key, environment))
+
+  async function lookUp(asked: Asked, hash: string, key: string): Promise<KeyOwner> {
+    const owner = await ownerOf(hash)
+    if ('refusal' in owner) {
+      recent.delete(hash)
+      asked.request.refusedOwner = owner.owner
+      throw await refusedKey(asked, owner.refusal, key)
     }
-
-    async function refused({ request, reply }: Asked, reason: string, message: string): Promise<ApiError> {
-      request.refusal = reason
-      await app.limitRefusals(request, reply)
-      return new ApiError('AUTH_FAILED', `Authentication failed: ${message}.`, {
-        'www-authenticate': 'Service-Key',
-      })
+    // whose key it is may be cached; from where it comes is of this request
+    const { ip } = asked.request
+    if (owner.worksFrom?.(ip) === false) {
+      asked.request.refusedOwner = owner
+      const reason = `wrong_address: key ${owner.keyId}, sent from ${ip}`
+      throw await refused(asked, reason, describeRefusal('wrong_address', key, environment))
     }
+    recent.set(hash, true)
+    return owner
+  }
 
-    const refusedKey = (asked: Asked, reason: KeyRefusal, key: string) =>
-      refused(asked, reason, describeRefusal(reason, key, environment))
-
-    async function lookUp(asked: Asked, hash: string, key: string): Promise<KeyOwner> {
-      const owner = await ownerOf(hash)
-      if ('refusal' in owner) {
-        recent.delete(hash)
-        asked.request.refusedOwner = owner.owner
-        throw await refusedKey(asked, owner.refusal, key)
-      }
-      // whose key it is may be cached; from where it comes is of this request
-      const { ip } = asked.request
-      if (owner.worksFrom?.(ip) === false) {
-        asked.request.refusedOwner = owner
-        const reason = `wrong_address: key ${owner.keyId}, sent from ${ip}`
-        throw await refused(asked, reason, describeRefusal('wrong_address', key, environment))
-      }
-      recent.set(hash, true)
-      return owner
+  app.decorateRequest('partnerId', 0)
+  app.decorateRequest('keyId', 0)
+  app.decorateRequest('refusedOwner', undefined)
+  app.decorateRequest('acceptedKey', undefined)
+  app.decorate('authenticate', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { authorization } = request.headers
+    const asked = { request, reply }
+    if (authorization === undefined)
+      throw await refused(asked, 'missing', `there is no Authorization header. ${SEND}`)
+    const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
+    if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) {
+      throw await refused(asked, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
     }
-
-    app.decorateRequest('partnerId', 0)
-    app.decorateRequest('keyId', 0)
-    app.decorateRequest('faultsUntil', 0)
-    app.decorateRequest('refusedOwner', undefined)
-    app.decorateRequest('acceptedKey', undefined)
-    app.decorate('authenticate', async (request: FastifyRequest, reply: FastifyReply) => {
-      const { authorization } = request.headers
-      const asked = { request, reply }
-      if (authorization === undefined)
-        throw await refused(asked, 'missing', `there is no Authorization header. ${SEND}`)
-      const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
-      if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) {
-        throw await refused(asked, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
-      }
-      const fault = refuseKey(key, environment)
-      if (fault !== undefined) throw await refusedKey(asked, fault, key)
-      const hash = hashOf(key)
-      const find = () => lookUp(asked, hash, key)
-      const owner = await (recent.has(hash) ? find() : app.limitLookups(request, reply, find))
-      request.acceptedKey = { key, hash, at: performance.now() }
-      request.partnerId = owner.partnerId
-      request.keyId = owner.keyId
-      request.faultsUntil = owner.faultsUntil ?? 0
-      touch(owner)
-      await app.limitPartner(request, reply)
-    })
-    app.decorate('authenticateAgain', async (request: FastifyRequest, reply: FastifyReply) => {
-      const { acceptedKey: accepted } = request
-      if (accepted === undefined || performance.now() - accepted.at < CACHE_MS) return
-      await lookUp({ request, reply }, accepted.hash, accepted.key)
-      accepted.at = performance.now()
-    })
-  },
-)
+    const fault = refuseKey(key, environment)
+    if (fault !== undefined) throw await refusedKey(asked, fault, key)
+    const hash = hashOf(key)
+    const find = () => lookUp(asked, hash, key)
+    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, reply, find))
+    request.acceptedKey = { key, hash, at: performance.now() }
+    request.partnerId = owner.partnerId
+    request.keyId = owner.keyId
+    touch(owner)
+    await app.limitPartner(request, reply)
+  })
+  app.decorate('authenticateAgain', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { acceptedKey: accepted } = request
+    if (accepted === undefined || performance.now() - accepted.at < CACHE_MS) return
+    await lookUp({ request, reply }, accepted.hash, accepted.key)
+    accepted.at = performance.now()
+  })
+})
 
 /** What is not even like a key is probably a placeholder, or a key behind one. */
 function describeRefusal(reason: KeyRefusal, key: string, environment: Environment): string {

@@ -44,8 +44,7 @@ export const failures = plugin(async (app) => {
     request.failure = { code, fields: ownFields(details.fields ?? [], request) }
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error(leadFields(request), error.message)
-    else if (status >= 500 && request.injected === undefined)
-      request.log.error({ err: error, ...leadFields(request) }, 'request failed')
+    else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')
     return reply
       .code(status)
       .headers(headers)

@@ -11,8 +11,6 @@ declare module 'fastify' {
     eventId: string | undefined
     /** Why authentication failed: for the log only, never for the response. */
     refusal: string | undefined
-    /** The fault that its partner injected into it: what it takes and how it ends says nothing of the service. */
-    injected: string | undefined
   }
 }
 
@@ -27,7 +25,6 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
   app.decorateRequest('leadId', undefined)
   app.decorateRequest('eventId', undefined)
   app.decorateRequest('refusal', undefined)
-  app.decorateRequest('injected', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     const { raw } = reply
@@ -39,7 +36,7 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
   app.addHook('onResponse', async (request, reply) => told(request, reply, reply.statusCode))
 
   function told(request: FastifyRequest, reply: FastifyReply, status: number): void {
-    const { partnerId, eventId, refusal, injected, method } = request
+    const { partnerId, eventId, refusal, method } = request
     const { elapsedTime: elapsedMs } = reply
     const { url: route } = request.routeOptions
     request.log.info(
@@ -48,7 +45,6 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
         ...leadFields(request),
         ...(eventId !== undefined && { event_id: eventId }),
         ...(refusal !== undefined && { authentication: refusal }),
-        ...(injected !== undefined && { fault: injected }),
         method,
         route: route ?? 'none',
         status,
@@ -56,7 +52,6 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
       },
       'request',
     )
-    if (injected !== undefined) return
     // unknown paths share one series, whatever their method
     observeRequest({
       method: route === undefined ? 'any' : method,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { type RawBuilder, sql as raw } from 'kysely'
+import { sql as raw } from 'kysely'
 import type { Environment } from '../../values/environment.ts'
 import { inNetworks } from '../../values/networks.ts'
 import { ApiKey } from '../tables/api-key.ts'
@@ -55,12 +55,7 @@ export interface KeyOwner {
   partnerId: number
   /** Whether it works from an address; absent if it works from everywhere. */
   worksFrom?: (address: string) => boolean
-  /** Until when its requests may have faults, in milliseconds; absent if it has none. */
-  faultsUntil?: number
 }
-
-/** Until when a key may have faults: an expression in a statement that selects from `api_keys`. */
-export type FaultsUntil = RawBuilder<Date | null>
 
 /** Why a key does not work, and whose it is if that is known. */
 export interface RefusedKey {
@@ -68,29 +63,19 @@ export interface RefusedKey {
   owner: KeyOwner | undefined
 }
 
-/**
- * Whose key has this hash, or why it does not work.
- *
- * @param until absent where nobody injects faults.
- */
-export async function findKeyOwner(
-  sql: Sql,
-  hash: string,
-  until: FaultsUntil = raw`null`,
-): Promise<KeyOwner | RefusedKey> {
+/** Whose key has this hash, or why it does not work. */
+export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | RefusedKey> {
   const row = await sql
     .selectFrom('api_keys')
     .select(['id', 'partner_id', 'networks', keyState.as('state')])
-    .select(until.as('faults_until'))
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return { refusal: 'unknown', owner: undefined }
-  const { id: keyId, partner_id: partnerId, networks, state, faults_until: faultsUntil } = row
+  const { id: keyId, partner_id: partnerId, networks, state } = row
   const owner = {
     keyId,
     partnerId,
     ...(networks !== null && { worksFrom: inNetworks(networks) }),
-    ...(faultsUntil !== null && { faultsUntil: faultsUntil.getTime() }),
   }
   return state === 'valid' ? owner : { refusal: state, owner }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { SinkFault } from '../decisions/fault.ts'
+import type { SinkFault } from '../decisions/sink-fault.ts'
 
 const BYTE_EVERY_MS = 1000
 
