@@ -12,7 +12,6 @@ import { closeLeadActivity } from './close-lead.ts'
 import { closingActivities } from './closing/closings.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { erasureActivities } from './erasure/erasures.ts'
-import { resetActivities } from './erasure/resets.ts'
 import { endpointChangeActivities } from './self-service/endpoint-changes.ts'
 import { notifyActivity } from './notify.ts'
 import { dateActivities } from './sandbox/pass-dates.ts'
@@ -48,7 +47,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof erasureActivities> &
-  Needs<typeof resetActivities> &
   Needs<typeof closingActivities> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
@@ -99,7 +97,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     pingEndpoint: pingEndpointActivity(dependencies),
 
     ...erasureActivities(dependencies),
-    ...resetActivities(dependencies),
     ...closingActivities(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),

@@ -7,9 +7,6 @@ import { certifyEndpoint } from './capabilities/self-service/routes/certify-endp
 import { consolePage } from './console/page.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { eraseLead, type ErasureDependencies } from './capabilities/erasure/routes/erase-lead.ts'
-import { resetRoutes } from './capabilities/erasure/routes/reset-routes.ts'
-import type { ResetDependencies } from './capabilities/erasure/routes/reset-sandbox.ts'
-import { cleared } from './cleared.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
 import { guidesOf } from './capabilities/guides/guides.ts'
 import { guidePages } from './capabilities/guides/routes/guide-pages.ts'
@@ -73,7 +70,6 @@ interface HttpDependencies {
 export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
-  ResetDependencies &
   RequestsDependencies &
   ClosingDependencies &
   InSandbox &
@@ -111,7 +107,6 @@ const routesWithKey = [
   sandboxRoutes,
   useSink,
   sinkRoutes,
-  resetRoutes,
 ]
 
 const routesWithoutKey = [
@@ -153,7 +148,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
     companion: scenarioCompanion(dependencies),
     pendingClosing: closingOfLead,
-    cleared,
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))

@@ -29,7 +29,6 @@ import { PersonalRead } from './core/audit/tables/personal-read.ts'
 import { Request } from './capabilities/requests/tables/request.ts'
 import { Quota } from './core/partners/tables/quota.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
-import { Reset } from './capabilities/erasure/tables/reset.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
 import { SandboxRun } from './capabilities/sandbox/tables/sandbox-run.ts'
 import { Sink } from './capabilities/sandbox/tables/sink.ts'
@@ -63,7 +62,6 @@ export const entities = [
   EncryptionKey,
   Erasure,
   ErasureIntent,
-  Reset,
   Closing,
   DormancyDigest,
   RetentionRun,
@@ -90,7 +88,6 @@ interface Given {
   personal_reads: 'id'
   sink_webhooks: 'id'
   erasures: 'id'
-  resets: 'id'
   closings: 'id'
   sandbox_runs: 'id'
 }

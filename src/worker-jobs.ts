@@ -7,7 +7,7 @@ import { createAuditHeadLog } from './capabilities/audit/worker.ts'
 import { keepDormancy } from './capabilities/closing/dormancy-loop.ts'
 import { closingsLeftOut } from './capabilities/closing/worker.ts'
 import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
-import { erasuresLeftOut, resetsLeftOut } from './capabilities/erasure/worker.ts'
+import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import { keepRetention } from './capabilities/retention/retention-loop.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
@@ -77,7 +77,6 @@ async function keepSwept(options: Options & { watchLoop: WatchLoop }): Promise<v
       restoresLeftOut(client),
       ...requestsLeftOut(client),
       erasuresLeftOut({ client, sql }),
-      resetsLeftOut({ client, sql }),
       closingsLeftOut({ client, sql }),
       ...runsLeftOut({ client, sql, log }),
     ],

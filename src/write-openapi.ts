@@ -11,7 +11,6 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
-  startReset: () => {},
   countUnlisted: () => {},
   startClosing: () => {},
   allowPrivateNetwork: false,

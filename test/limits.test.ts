@@ -7,7 +7,6 @@ import { LONGEST_QUERY, MOST_HITS, MOST_WORDS } from '../src/capabilities/guides
 import { EXPORT_LEASE_SECONDS } from '../src/capabilities/access/statements/export-lease.ts'
 import { MOST_CLOSINGS_A_DAY } from '../src/capabilities/closing/decisions/closing.ts'
 import { MOST_ERASURES_A_DAY } from '../src/capabilities/erasure/decisions/erasure.ts'
-import { MOST_RESETS_A_DAY } from '../src/capabilities/erasure/decisions/reset.ts'
 import { KEPT_DAYS, MOST_KEPT } from '../src/capabilities/requests/decisions/request-age.ts'
 import { MOST_A_SECOND } from '../src/capabilities/requests/request-log.ts'
 import { FAULT_ENDS_AFTER_MS } from '../src/capabilities/sandbox/decisions/sink-fault.ts'
@@ -142,7 +141,6 @@ const limits: Record<string, string> = {
   '`run-scenario`, by partner': `${MOST_RUNS.scenario} at a time`,
   '`advance-clock`, by partner': `${MOST_RUNS.advance} leads at a time`,
   'a response of advance-clock, run-scenario and use-sink': seconds(Math.max(CLOCK_MS, SCENARIO_MS, SINK_MS)),
-  '`reset-sandbox`, by partner': `${MOST_RESETS_A_DAY} in 24 hours`,
   '`days` of advance-clock': `${MOST_DAYS}`,
   'a clock ahead of today': `${MOST_YEARS} years`,
   '`status`, `times` and `delay_ms` of set-sink': ['status', 'times', 'delay_ms']
@@ -224,7 +222,6 @@ describe('docs/limits.md', () => {
       'erasures',
       'closings',
       ...ofEndpoint,
-      'resets',
     ])
   })
 

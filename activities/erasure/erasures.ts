@@ -24,7 +24,7 @@ interface Dependencies {
 /** How often a lead's workflow is asked to end before it is terminated: the record has all that it knows. */
 const ASKED = 8
 /** A request in flight ends within its lease. */
-export const IN_FLIGHT_MS = 5000
+const IN_FLIGHT_MS = 5000
 const UNMAILED_MS = 60 * 60 * 1000
 
 /** What the workflow of an erasure does. Each of these may be repeated. */

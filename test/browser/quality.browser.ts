@@ -38,7 +38,6 @@ describe('every view of the console', () => {
     endpoint: '#/endpoint',
     live: '#/live',
     requests: '#/requests',
-    sandbox: '#/sandbox',
     'no requests': '#/requests?status=503',
     'unknown page': '#/nothing',
   })
@@ -102,7 +101,6 @@ describe('every view of the console', () => {
   it('has one page for what is not found', async () => {
     const tab = await stage.open()
     const moved = {
-      reset: 'Sandbox',
       new: 'New lead',
       lead: 'Leads',
     }

@@ -139,14 +139,6 @@ describe('a client in a bad network', () => {
         again(() => patient.sandbox.runScenario({ scenario: 'chatty_borrower' })),
       ),
     ])
-    // last, because it takes all of this away
-    await make(
-      'sandbox.reset',
-      again(() => patient.sandbox.reset({ confirm: 'reset' })),
-    )
-    await expect(make('sandbox.resetProgress', sandbox.resetProgress())).resolves.toMatchObject({
-      leadsHeld: 0,
-    })
     expect([...made.keys()]).toEqual(expect.arrayContaining(Object.values(methods)))
     expect((await Promise.allSettled(made.values())).map(({ status }) => status)).toEqual(
       Array.from(made, () => 'fulfilled'),

@@ -45,27 +45,6 @@ describe('the ids of new leads, in blocks', () => {
     expect(differenceMs(createdAt, Date.now())).toBeLessThan(SLACK_MS)
   })
 
-  it.each([200, 2000])(
-    'come with no time before PostgreSQL’s, though its reply took %d ms',
-    async (delayMs) => {
-      let elapsedMs = 0
-      let postgresAt = 0
-      const slow = sql.withPlugin({
-        transformQuery: ({ node }) => node,
-        async transformResult({ result }) {
-          postgresAt = (result.rows as { now: Date }[])[0]!.now.getTime()
-          elapsedMs += delayMs
-          return result
-        },
-      })
-      const take = leadIds(slow, () => elapsedMs)
-      for (let taken = 0; taken < 4; taken += 1) {
-        const { createdAt } = await take()
-        expect(createdAt.getTime() - postgresAt).toBe(delayMs)
-      }
-    },
-  )
-
   it('can be taken in a transaction', async () => {
     const { leadId } = await sql.transaction().execute((trx) => leadIds(trx)())
     expect(leadId).toBeGreaterThan(0)

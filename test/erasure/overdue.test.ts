@@ -7,7 +7,6 @@ import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { holdLead } from '../../src/capabilities/erasure/statements/holds.ts'
 import { countOverdue } from '../../src/capabilities/erasure/statements/overdue.ts'
 import { erasuresToStart, markErasureStarted } from '../../src/capabilities/erasure/statements/requests.ts'
-import { requestReset } from '../../src/capabilities/erasure/statements/resets.ts'
 import { connect, type Orm, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -67,21 +66,6 @@ describe('erasures that are overdue', () => {
     expect(await erasuresToStart(sql, PAGE)).toEqual([])
     await raw`update erasures set started_at = started_at - interval '2 minutes'`.execute(sql)
     expect(await erasuresToStart(sql, PAGE)).toEqual([untold])
-  })
-
-  it('are left to a reset of their partner while it runs, unless their lead is younger', async () => {
-    const [checked, unchecked] = [await lead(), await lead()]
-    await requestReset(sql, { partnerId, requestedBy: 'key 1' }, [])
-    const erasing = { by: 'key 1', reason: 'reset' as const, isQuiet: true }
-    await eraseLeads(sql, [checked, unchecked], { journal: undefined, backupDays: undefined }, erasing)
-    await checkErasures(sql, [checked])
-    await raw`update erasures set started_at = now() - interval '2 minutes', due_at = now() - interval '2 minutes'`.execute(
-      sql,
-    )
-    const younger = await requested(0.2)
-    expect(await erasuresToStart(sql, PAGE)).toEqual([younger])
-    await raw`update resets set finished_at = now()`.execute(sql)
-    expect(await erasuresToStart(sql, PAGE)).toEqual([younger, unchecked])
   })
 
   it('are counted, with how long the oldest is', async () => {

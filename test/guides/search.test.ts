@@ -33,7 +33,6 @@ const questions: [string, string][] = [
   ['long polling', '/docs/webhooks#poll-for-events-instead'],
   ['simulate milestones', '/docs/sandbox#simulate-milestones'],
   ['move the clock forward', '/docs/sandbox#advance-the-clock'],
-  ['begin again with an empty sandbox', '/docs/sandbox#begin-again'],
   ['test scenarios', '/docs/sandbox#play-a-whole-journey'],
   ['breaking changes versioning', '/docs/changes#what-doesnt-change-within-v1'],
   ['deprecation', '/docs/changes#how-a-change-is-announced'],

@@ -46,7 +46,6 @@ const lists = [
   'src/start.ts',
   'src/tables.ts',
   'src/retained.ts',
-  'src/cleared.ts',
   'workflows/index.ts',
   'workflows/referral.ts',
   'activities/index.ts',

@@ -17,9 +17,6 @@ import { closingId } from '../../src/capabilities/closing/decisions/closing.ts'
 import { cancelClosing, requestClosing } from '../../src/capabilities/closing/statements/requests.ts'
 import { createClosingStarter } from '../../src/capabilities/closing/workflows/closings.ts'
 import { erasureId } from '../../src/capabilities/erasure/decisions/erasure.ts'
-import { resetId } from '../../src/capabilities/erasure/decisions/reset.ts'
-import { requestReset } from '../../src/capabilities/erasure/statements/resets.ts'
-import { createResetStarter } from '../../src/capabilities/erasure/workflows/resets.ts'
 import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
@@ -366,14 +363,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await look()
     await service.client.workflow.getHandle(erasureId(leadId)).result()
     return erasureId(leadId)
-  },
-  async reset(service) {
-    const partner = await service.addPartner()
-    await leadsOf(service, partner).start()
-    await requestReset(service.sql, { partnerId: partner.id, requestedBy: 'key 1' }, [])
-    await createResetStarter(service)(partner.id)
-    await service.client.workflow.getHandle(resetId(partner.id)).result()
-    return resetId(partner.id)
   },
   async 'closing-announced-then-carried-out'(service) {
     const { leadId, look } = await closingOf(service)

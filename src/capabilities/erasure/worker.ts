@@ -11,10 +11,7 @@ import { lackingLines } from './statements/journal-lines.ts'
 import { countOverdue } from './statements/overdue.ts'
 import { erasuresToStart, isErasureUnseen } from './statements/requests.ts'
 import { createUnknownErasures } from './unknown-erasures.ts'
-import { resetId } from './decisions/reset.ts'
-import { resetsToStart } from './statements/resets.ts'
 import { createErasureStarter } from './workflows/erasures.ts'
-import { createResetStarter } from './workflows/resets.ts'
 
 const HELD =
   'leads that were erased are held in the restored record: release them and run staff erasure apply, or keep them'
@@ -49,17 +46,6 @@ export function erasuresLeftOut(dependencies: { client: Client; sql: Sql }): Swe
     find: erasuresToStart,
     // a running one may wait for the day of what staff have erased at once, or of what is to be told again
     start: async (leadId) => start(leadId, { quietly: !(await isErasureUnseen(sql, leadId)) }),
-  }
-}
-
-/** Partners of a sandbox that begin again. */
-export function resetsLeftOut(dependencies: { client: Client; sql: Sql }): Swept {
-  return {
-    failure: 'cannot start to erase the leads of a partner that begins again; trying again every minute',
-    idName: 'partner_id',
-    workflowId: resetId,
-    find: resetsToStart,
-    start: createResetStarter(dependencies),
   }
 }
 

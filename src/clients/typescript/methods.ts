@@ -29,5 +29,4 @@ export const methods: Readonly<Record<string, string>> = {
   setSink: 'sandbox.setSink',
   getSink: 'sandbox.sink',
   resetSandbox: 'sandbox.reset',
-  getReset: 'sandbox.resetProgress',
 }

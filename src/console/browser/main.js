@@ -11,10 +11,9 @@ import { link, useRoute } from './route.js'
 const places = [
   { name: 'leads', title: 'Leads' },
   { name: 'endpoint', title: 'Endpoint' },
-  { name: 'requests', title: 'Requests', needs: ['/list-requests'] },
-  { name: 'sandbox', title: 'Sandbox', needs: ['/sandbox/reset-sandbox'] },
+  { name: 'requests', title: 'Requests', needs: '/list-requests' },
   { name: 'live', title: 'Live' },
-].filter(({ needs }) => needs === undefined || needs.some(offers))
+].filter(({ needs }) => needs === undefined || offers(needs))
 
 /** Each view's files are loaded when it is first opened. @type {Record<string, () => Promise<any>>} */
 const views = {
@@ -24,7 +23,6 @@ const views = {
   endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
   live: async () => (await import('./views/live.js')).LiveView,
   requests: async () => (await import('./views/requests.js')).RequestsView,
-  sandbox: async () => (await import('./views/sandbox.js')).SandboxView,
 }
 
 const signIn = async () => (await import('./views/sign-in.js')).SignIn

@@ -23,7 +23,6 @@ type Type =
   | 'endpointPing'
   | 'restore'
   | 'erasure'
-  | 'reset'
   | 'closing'
 type Workflow = (id: number) => Promise<unknown>
 

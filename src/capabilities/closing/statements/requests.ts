@@ -6,12 +6,7 @@ import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
-import {
-  type Ceiling,
-  freeing,
-  type QuotaState,
-  takePlace,
-} from '../../../core/partners/statements/quotas.ts'
+import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
 import { canBeCanceled, openClosing } from './open-closing.ts'
 
 /** A closing that waits, as its partner sees it. */
@@ -39,9 +34,6 @@ interface ClosingRequest {
 
 /** How often a partner may request one; canceled ones count. */
 const REQUESTS: Ceiling = { name: 'closing', most: MOST_CLOSINGS_A_DAY, seconds: (24 * HOUR_MS) / 1000 }
-
-/** A partner that begins again has all of them. */
-export const freePlacesOfClosings = freeing(REQUESTS)
 
 /**
  * Requests that a partner's lead is closed. A repeat changes nothing, and answers with the first request.

@@ -6,12 +6,7 @@ import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { currentGeneration } from '../../../core/record/statements/generation.ts'
-import {
-  type Ceiling,
-  freeing,
-  type QuotaState,
-  takePlace,
-} from '../../../core/partners/statements/quotas.ts'
+import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
 
 export interface ErasureDates {
   requestedAt: Date
@@ -78,9 +73,6 @@ export async function requestErasure(
 
 /** How often a partner may request one; canceled ones count. */
 const REQUESTS: Ceiling = { name: 'erasure', most: MOST_ERASURES_A_DAY, seconds: DAY_MS / 1000 }
-
-/** A partner that begins again has all of them. */
-export const freePlacesOfErasures = freeing(REQUESTS)
 
 interface ErasureRequest {
   partnerId: number
@@ -208,15 +200,10 @@ export async function isErasureUnseen(sql: Sql, leadId: number): Promise<boolean
   return row !== undefined
 }
 
-/** A partner that begins again has one workflow that erases and checks all its leads from before. */
-const isOfReset = raw<boolean>`exists (
-  select from resets where resets.partner_id = leads.partner_id and finished_at is null and resets.requested_at >= leads.created_at
-)`
-
 /**
  * Leads whose erasure has no workflow yet, or should be over, or told of, by now: its workflow may have been terminated, or
  * wait for the day of what staff have erased at once. Erasures that wait for their day, or for the end of a hold, are left
- * alone, and those that a running reset looks after. Those that were not looked at for the longest come first, so that many failing ones hide no other.
+ * alone. Those that were not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql
@@ -226,7 +213,6 @@ export async function erasuresToStart(sql: Sql, limit: number): Promise<number[]
     .where('canceled_at', 'is', null)
     .where('checked_at', 'is', null)
     .where('held_at', 'is', null)
-    .where(raw<boolean>`not ${isOfReset}`)
     .where(
       raw<boolean>`(started_at is null or started_at < clock_timestamp() - interval '1 minute'
         and (due_at < clock_timestamp() - interval '1 minute' or is_announced and told_at is null or erasures.erased_at is not null))`,

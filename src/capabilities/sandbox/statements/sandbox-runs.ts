@@ -2,7 +2,6 @@ import { sql as raw } from 'kysely'
 import { MOST_RUNS, type RunKind } from '../decisions/sandbox-runs.ts'
 import type { ScenarioName } from '../decisions/scenarios.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import type { Clear } from '../../../core/partners/statements/clear.ts'
 import type { WithLead } from '../../../core/leads/statements/new-lead.ts'
 
 /** A scenario to play with a lead. */
@@ -251,9 +250,4 @@ export async function forgetRun(sql: Sql, { id, admittedAt }: Run): Promise<void
     .where('id', '=', id)
     .where('admitted_at', '=', raw<Date>`${admittedAt}::timestamptz`)
     .execute()
-}
-
-/** Frees all places of a partner, which is locked: a scenario that waits is not played. */
-export const clearRuns: Clear = async (trx, partnerId) => {
-  await trx.deleteFrom('sandbox_runs').where('partner_id', '=', partnerId).execute()
 }

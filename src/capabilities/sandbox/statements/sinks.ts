@@ -4,7 +4,6 @@ import { openSecretOf } from '../../../core/endpoints/statements/changes.ts'
 import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { nextRevision } from '../../../core/endpoints/statements/states.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import type { Clear } from '../../../core/partners/statements/clear.ts'
 import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../decisions/sink-fault.ts'
 
 /** The path of a sink below `/v1`, before its token. */
@@ -209,10 +208,4 @@ export async function readArrivals(sql: Sql, partnerId: number) {
     .orderBy('id', 'desc')
     .limit(KEPT.signed + KEPT.unsigned)
     .execute()
-}
-
-/** Removes a partner's sink with all that arrived there. The next one has another URL. */
-export const removeSink: Clear = async (trx, partnerId) => {
-  await trx.deleteFrom('sinks').where('partner_id', '=', partnerId).execute()
-  await trx.deleteFrom('sink_webhooks').where('partner_id', '=', partnerId).execute()
 }

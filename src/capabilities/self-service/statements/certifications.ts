@@ -94,14 +94,11 @@ export async function endCertification(
   { environment, encryptionKeys }: { environment: Environment; encryptionKeys: readonly Buffer[] },
 ): Promise<Ended> {
   return sql.transaction().execute(async (trx) => {
-    const certification = await trx
+    const { change_id: changeId } = await trx
       .selectFrom('certifications')
       .select('change_id')
       .where('id', '=', certificationId)
-      .executeTakeFirst()
-    // its partner began again
-    if (certification === undefined) return { result: 'superseded' }
-    const { change_id: changeId } = certification
+      .executeTakeFirstOrThrow()
     const endpointId = await lockEndpointOf(trx, changeId)
     const { state, result: known, ...row } = await readForEnd(trx, certificationId)
     if (known !== null) return { result: known }

@@ -99,7 +99,6 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.GetEndpointResponse: {"data": types.OwnEndpoint},
     types.GetEventsResponse: {"data": ListOf(EVENT)},
     types.GetLeadResponse: {"data": types.Lead, "closing": types.LeadClosing},
-    types.GetResetResponse: {"data": types.SandboxReset},
     types.GetSinkResponse: {"data": types.Sink},
     types.HappenedEnd: {"at": TIME},
     types.HappenedEvent: {"at": TIME},
@@ -136,11 +135,9 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.OwnEndpoint: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "new_secret": types.NewSecret, "certification": types.Certification, "last_test": types.TestRequest},
     types.PauseEndpointResponse: {"data": types.Endpoint},
     types.PingResponse: {"time": TIME},
-    types.ResetSandboxResponse: {"data": types.SandboxReset},
     types.ResumeEndpointResponse: {"data": types.Endpoint},
     types.RotateEndpointSecretResponse: {"data": types.EndpointWithSecret},
     types.RunScenarioResponse: {"data": types.ScenarioRun},
-    types.SandboxReset: {"requested_at": TIME, "finished_at": TIME},
     types.ScenarioRun: {"next": types.Due},
     types.ScoreUpdateEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
     types.ScoreUpdateExportedEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
@@ -186,5 +183,3 @@ RUN_SCENARIO = Call("POST", "/sandbox/run-scenario", types.RunScenarioResponse)
 USE_SINK = Call("POST", "/sandbox/use-sink", types.UseSinkResponse)
 SET_SINK = Call("POST", "/sandbox/set-sink", types.SetSinkResponse)
 GET_SINK = Call("POST", "/sandbox/get-sink", types.GetSinkResponse)
-RESET_SANDBOX = Call("POST", "/sandbox/reset-sandbox", types.ResetSandboxResponse)
-GET_RESET = Call("POST", "/sandbox/get-reset", types.GetResetResponse)

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from ._calls import (
     ADVANCE_CLOCK,
     GET_CLOCK,
-    GET_RESET,
     GET_SINK,
     LIST_SCENARIOS,
-    RESET_SANDBOX,
     RUN_SCENARIO,
     SET_SINK,
     SIMULATE_EVENT,
@@ -21,8 +19,6 @@ from .types import (
     ClockAdvance,
     Endpoint,
     EventToSimulateInput,
-    ResetSandboxConfirm,
-    SandboxReset,
     Scenario,
     ScenarioName,
     ScenarioRun,
@@ -93,11 +89,3 @@ class Sandbox:
 
     def sink(self) -> Sink:
         return self._transport.call(GET_SINK).data
-
-    def reset(self, *, confirm: ResetSandboxConfirm) -> SandboxReset:
-        """Erases all leads, and clears the rest but the API keys: what is created from now on is new."""
-        return self._transport.call(RESET_SANDBOX, {"confirm": confirm}).data
-
-    def reset_progress(self) -> SandboxReset:
-        """How far the latest reset is."""
-        return self._transport.call(GET_RESET).data

@@ -99,9 +99,6 @@ AdvanceClockTo: TypeAlias = Literal["next_score_update", "next_retry", "end"]
 
 SetSinkFault: TypeAlias = Literal["resets", "answers_half", "answers_slowly"]
 
-ResetSandboxConfirm: TypeAlias = Literal["reset"]
-"""Confirms it."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class AdvanceClockResponse:
@@ -646,11 +643,6 @@ class GetLeadResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetResetResponse:
-    data: SandboxReset
-
-
-@dataclass(frozen=True, kw_only=True)
 class GetSinkResponse:
     data: Sink
 
@@ -1182,13 +1174,6 @@ class ResendWebhookResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResetSandboxResponse:
-    message: str
-    """For people. Do not parse it: it may change."""
-    data: SandboxReset
-
-
-@dataclass(frozen=True, kw_only=True)
 class ResumeEndpointResponse:
     data: Endpoint
 
@@ -1201,22 +1186,6 @@ class RotateEndpointSecretResponse:
 @dataclass(frozen=True, kw_only=True)
 class RunScenarioResponse:
     data: ScenarioRun
-
-
-@dataclass(frozen=True, kw_only=True)
-class SandboxReset:
-    state: Literal["none", "running", "done"]
-    """`none`: you never reset. `running`: leads are being erased. `done`: all are erased."""
-    requested_at: datetime | None
-    """Leads created until then are erased; `None` if you never reset."""
-    finished_at: datetime | None
-    """`None` until all are erased."""
-    leads: int
-    """How many leads you had, apart from those under a legal hold."""
-    leads_left: int
-    """How many of them are still being erased."""
-    leads_held: int
-    """How many leads are under a legal hold, and stay."""
 
 
 @dataclass(frozen=True, kw_only=True)

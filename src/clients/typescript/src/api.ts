@@ -731,15 +731,6 @@ export interface GetLeadResponse {
 }
 
 /** Empty. */
-export type GetResetRequest = Record<string, never>
-
-export interface GetResetResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  data: SandboxReset
-}
-
-/** Empty. */
 export type GetSinkRequest = Record<string, never>
 
 export interface GetSinkResponse {
@@ -1338,19 +1329,6 @@ export interface ResendWebhookResponse {
   message: string
 }
 
-export interface ResetSandboxRequest {
-  /** Confirms it. */
-  confirm: 'reset'
-}
-
-export interface ResetSandboxResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  /** For people. Do not parse it: it may change. */
-  message: string
-  data: SandboxReset
-}
-
 /** Empty. */
 export type ResumeEndpointRequest = Record<string, never>
 
@@ -1381,21 +1359,6 @@ export interface RunScenarioResponse {
   /** `true` in every response but those of errors. */
   success: true
   data: ScenarioRun
-}
-
-export interface SandboxReset {
-  /** `none`: you never reset. `running`: leads are being erased. `done`: all are erased. */
-  state: 'none' | 'running' | 'done'
-  /** Leads created until then are erased; `null` if you never reset. */
-  requestedAt: Date | null
-  /** `null` until all are erased. */
-  finishedAt: Date | null
-  /** How many leads you had, apart from those under a legal hold. */
-  leads: number
-  /** How many of them are still being erased. */
-  leadsLeft: number
-  /** How many leads are under a legal hold, and stay. */
-  leadsHeld: number
 }
 
 export interface Scenario {
@@ -1767,8 +1730,6 @@ export interface Calls {
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
-  resetSandbox: { request: ResetSandboxRequest; response: ResetSandboxResponse }
-  getReset: { request: GetResetRequest; response: GetResetResponse }
 }
 
 /** `keyed`: takes an Idempotency-Key. */
@@ -1961,20 +1922,6 @@ export const calls = {
     path: '/sandbox/get-sink',
     request: '#GetSinkRequest',
     response: '#GetSinkResponse',
-    keyed: false,
-  },
-  resetSandbox: {
-    method: 'POST',
-    path: '/sandbox/reset-sandbox',
-    request: '#ResetSandboxRequest',
-    response: '#ResetSandboxResponse',
-    keyed: false,
-  },
-  getReset: {
-    method: 'POST',
-    path: '/sandbox/get-reset',
-    request: '#GetResetRequest',
-    response: '#GetResetResponse',
     keyed: false,
   },
 } as const
@@ -2252,8 +2199,6 @@ export const shapes: Shapes = {
   GetEventsResponse: { fields: { success: 0, data: { list: '#Event' } } },
   GetLeadRequest: { fields: { lead_id: 0 } },
   GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
-  GetResetRequest: { fields: {} },
-  GetResetResponse: { fields: { success: 0, data: '#SandboxReset' } },
   GetSinkRequest: { fields: {} },
   GetSinkResponse: { fields: { success: 0, data: '#Sink' } },
   Happened: {
@@ -2502,17 +2447,12 @@ export const shapes: Shapes = {
   RecentAttempts: { fields: { count: 0, success_rate: 0, duration_p50_ms: 0, duration_p95_ms: 0 } },
   ResendWebhookRequest: { fields: { event_id: 0 } },
   ResendWebhookResponse: { fields: { success: 0, message: 0 } },
-  ResetSandboxRequest: { fields: { confirm: 0 } },
-  ResetSandboxResponse: { fields: { success: 0, message: 0, data: '#SandboxReset' } },
   ResumeEndpointRequest: { fields: {} },
   ResumeEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
   RotateEndpointSecretRequest: { fields: { overlap_hours: 0 } },
   RotateEndpointSecretResponse: { fields: { success: 0, data: '#EndpointWithSecret' } },
   RunScenarioRequest: { fields: { scenario: '#ScenarioName', lead_id: 0 } },
   RunScenarioResponse: { fields: { success: 0, data: '#ScenarioRun' } },
-  SandboxReset: {
-    fields: { state: 0, requested_at: 'time', finished_at: 'time', leads: 0, leads_left: 0, leads_held: 0 },
-  },
   Scenario: { fields: { scenario: '#ScenarioName', about: 0, email: 0, webhooks: { list: '#EventName' } } },
   ScenarioRun: {
     fields: {

@@ -14,7 +14,6 @@ import type {
   LeadSummary,
   MadeRequest,
   PingResponse,
-  SandboxReset,
   Scenario,
   ScenarioRun,
   Simulation,
@@ -376,15 +375,5 @@ class Sandbox {
 
   async sink(options?: CallOptions): Promise<Sink> {
     return (await this.#transport.call('getSink', {}, options)).data
-  }
-
-  /** Erases all leads, and clears the rest but the API keys: what is created from now on is new. */
-  async reset(request: Request<'resetSandbox'>, options?: CallOptions): Promise<SandboxReset> {
-    return (await this.#transport.call('resetSandbox', request, options)).data
-  }
-
-  /** How far the latest reset is. */
-  async resetProgress(options?: CallOptions): Promise<SandboxReset> {
-    return (await this.#transport.call('getReset', {}, options)).data
   }
 }

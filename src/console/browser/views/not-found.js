@@ -25,7 +25,6 @@ export const NotFound = ({
 
 /** What people type for a page that is below another one. @type {Record<string, string>} */
 const moved = {
-  reset: 'sandbox',
   new: 'leads/new',
   'lead/new': 'leads/new',
   lead: 'leads',

@@ -38,7 +38,6 @@ const OTHER_RIGHTS: Record<string, string> = {
   personal_reads: 'select, insert (at, lead_id, partner_id, key_id, what)',
   quotas: 'select, insert, update, delete',
   requests: 'select, insert, delete',
-  resets: 'select, insert, update, delete',
   sandbox_runs: 'select, insert, update, delete',
   sink_webhooks: 'select, insert, delete',
   sinks: 'select, insert, update, delete',

@@ -50,7 +50,6 @@ const SERVICES_OWN = [
   'losses',
   'personal_reads',
   'quotas',
-  'resets',
   'sinks',
   'sink_webhooks',
 ]

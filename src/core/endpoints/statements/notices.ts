@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely'
 import type { NoticeKind } from '../decisions/endpoint.ts'
-import type { Clear } from '../../partners/statements/clear.ts'
 import { hasRecovered } from './incidents.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -179,9 +178,4 @@ async function sampleOf(sql: Sql, partnerId: number, eventId: string | null) {
     .orderBy('attempts.started_at', 'desc')
     .limit(1)
     .executeTakeFirst()
-}
-
-/** Forgets a partner's emails: those that wait are not sent. */
-export const clearNotices: Clear = async (trx, partnerId) => {
-  await trx.deleteFrom('notices').where('partner_id', '=', partnerId).execute()
 }

@@ -191,8 +191,8 @@ ${endpointLimits.actions.everyMinutes} minutes, and as often certify a new URL. 
 \`RateLimit-Policy\` and \`RateLimit\` show the limits that a request counted against, as \
 [draft-ietf-httpapi-ratelimit-headers-10](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/10/) defines: \
 \`q\` times in \`w\` seconds, of which \`r\` are left, with more in \`t\` seconds. \`default\` is the rate of your requests, which each \
-process of the service counts for itself. \`erasures\`, \`closings\`, \`endpoint-actions\`, \`endpoint-certifications\` and \`endpoint-changes\`, and in a \
-sandbox \`resets\`, are counted for all of them.`
+process of the service counts for itself. \`erasures\`, \`closings\`, \`endpoint-actions\`, \`endpoint-certifications\` and \`endpoint-changes\` \
+are counted for all of them.`
 
 const changes = `# Versions
 

@@ -36,7 +36,6 @@ export const erasureReasons = {
 export const serviceErasureReasons = {
   requested: 'its erasure was requested, and is due',
   retention: 'its journey ended long ago',
-  reset: 'its partner began again, in a sandbox',
   journal: 'it had been erased before the record was restored',
 } as const
 

@@ -21,9 +21,6 @@ const BLOCK_MS = 1000
  * One id at a time while leads are rare, blocks under load. The rest of a block is dropped after a second, because
  * PostgreSQL's clock may have been set since; that leaves a gap in the ids.
  *
- * Time is counted from the moment before the query is sent, so that a slow reply sets no lead behind PostgreSQL's clock: after
- * a reset, it would be erased as one from before.
- *
  * @param monotonicMs a monotonic clock, in milliseconds.
  */
 export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
@@ -31,7 +28,6 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
   let now = new Date(0)
   let generation = 0
   let size = 1
-  let sentAt = 0
   let takenAt = Number.NEGATIVE_INFINITY
   let refill: Promise<void> | undefined
 
@@ -39,12 +35,7 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
 
   async function takeBlock(): Promise<void> {
     size = ageMs() < BLOCK_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
-    const send = async (connection: Sql) => {
-      sentAt = monotonicMs()
-      return take(connection, size)
-    }
-    // the wait for a connection, which a transaction has, is over before the time is counted
-    ;({ ids, now, generation } = await (sql.isTransaction ? send(sql) : sql.connection().execute(send)))
+    ;({ ids, now, generation } = await take(sql, size))
     takenAt = monotonicMs()
   }
 
@@ -52,7 +43,7 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
     for (;;) {
       const leadId = ageMs() < BLOCK_MS ? ids.shift() : undefined
       if (leadId !== undefined) {
-        const createdAt = new Date(now.getTime() + monotonicMs() - sentAt)
+        const createdAt = new Date(now.getTime() + ageMs())
         return { leadId, createdAt, generation }
       }
       refill ??= takeBlock().finally(() => (refill = undefined))

@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
-import type { Clear } from './clear.ts'
 
 /** What is left of what a partner may do only so often. */
 export interface QuotaState {
@@ -101,11 +100,3 @@ export async function takePlace(trx: Sql, partnerId: number, { name, most, secon
 
 const placesOf = ({ name, most }: Pick<Ceiling, 'name' | 'most'>) =>
   Array.from({ length: most }, (_, index) => `${name} ${index + 1}`)
-
-/** Frees all of a partner's places. */
-export const freeing =
-  (ceiling: Ceiling): Clear =>
-  async (trx, partnerId) => {
-    const ofCeiling = trx.deleteFrom('quotas').where('name', 'in', placesOf(ceiling))
-    await ofCeiling.where('partner_id', '=', partnerId).execute()
-  }

@@ -9,7 +9,7 @@ create table erasures (
   reason text
     constraint erasures_reason_check check (reason in (
       'borrower_request', 'no_consent', 'not_needed', 'legal_obligation', 'mistake', 'other', 'requested', 'retention',
-      'reset', 'journal'
+      'journal'
     )),
   reference text
     constraint erasures_reference_check check (reference ~ '^[A-Z0-9-]{1,40}$'),
