@@ -84,7 +84,7 @@ interface Given {
   endpoint_changes: 'id'
   certifications: 'id'
   endpoint_pings: 'id'
-  audit: 'id' | 'previous_hash' | 'hash'
+  audit: 'id'
   personal_reads: 'id'
   sink_webhooks: 'id'
   erasures: 'id'

@@ -3,7 +3,6 @@ import type { Mailer } from '../activities/mailer.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { createAuditHeadLog } from './capabilities/audit/worker.ts'
 import { keepDormancy } from './capabilities/closing/dormancy-loop.ts'
 import { closingsLeftOut } from './capabilities/closing/worker.ts'
 import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
@@ -83,7 +82,6 @@ async function keepSwept(options: Options & { watchLoop: WatchLoop }): Promise<v
     chores: [
       // after a restore, it says since when events may be lost
       () => noteAlive(sql),
-      createAuditHeadLog(sql, log),
       dueIncidents(sql, observe),
     ],
     log,

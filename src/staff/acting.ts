@@ -10,7 +10,7 @@ export type Actor = { name: string } & ActingFrom
 interface Change {
   em: Em
   sql: Sql
-  /** Notes what is done; the row is the last that the transaction writes. */
+  /** Notes what is done. */
   audit: (action: AuditedAction) => Promise<void>
 }
 
@@ -29,10 +29,9 @@ export function createActing(orm: Orm, actor: Actor) {
       await requireMayAct(sql)
       return orm.em.fork().transactional(async (em) => {
         const trx = sqlIn(em)
-        const done: AuditedAction[] = []
-        const result = await work({ em, sql: trx, audit: async (action) => void done.push(action) })
-        for (const action of done) await recordAudit(trx, actor, { ...action, outcome: 'done' })
-        return result
+        const audit = async (action: AuditedAction) =>
+          void (await recordAudit(trx, actor, { ...action, outcome: 'done' }))
+        return work({ em, sql: trx, audit })
       })
     },
     /** Runs `work` that takes more than one transaction, between two audit rows. */

@@ -63,7 +63,6 @@ describe('the role that migrate makes for the service', () => {
     'drop index leads_partner_id_index',
     'truncate attempts',
     'delete from audit',
-    "insert into audit (actor, action, outcome) values ('key 1', 'test', 'done')",
     'truncate audit',
     'delete from leads',
     'delete from erasures',
@@ -87,13 +86,6 @@ describe('the role that migrate makes for the service', () => {
     atEnd(() => another.close())
     const { rows } = await raw`select cause from restores`.execute(sqlOf(another))
     expect(rows).toEqual([{ cause: 'system_identifier' }])
-  })
-
-  it('may write to the audit and read it', async () => {
-    await run("select write_audit('key 1', 'test', 'done', null, null, null, null, null, null)")
-    expect((await run('select actor, staff_name from audit')).rows).toEqual([
-      { actor: 'key 1', staff_name: null },
-    ])
   })
 
   it('gets the password of DATABASE_URL when that was changed', async () => {

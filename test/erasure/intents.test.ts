@@ -10,7 +10,6 @@ import { applyJournal } from '../../src/capabilities/erasure/statements/apply-jo
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { endOpenIntents } from '../../src/capabilities/erasure/statements/intents.ts'
 import { erasureTools, openJournal } from '../../src/capabilities/erasure/statements/journal.ts'
-import { takeLock } from '../../src/core/database/locks/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import type { JournalLine } from '../../src/capabilities/erasure/decisions/erasure.ts'
@@ -90,7 +89,7 @@ describe('an erasure of which only the intent is known', () => {
   const withAuditHeld = (work: () => Promise<void>) =>
     sql.transaction().execute(async (blocking) => {
       await raw`set local idle_in_transaction_session_timeout = 0`.execute(blocking)
-      await takeLock(blocking, 'audit')
+      await raw`lock table audit in exclusive mode`.execute(blocking)
       await work()
     })
 
@@ -109,7 +108,7 @@ describe('an erasure of which only the intent is known', () => {
 
   it('is not carried out by the journal after it was refused because the audit was locked', async () => {
     await sql.transaction().execute(async (blocking) => {
-      await takeLock(blocking, 'audit')
+      await raw`lock table audit in exclusive mode`.execute(blocking)
       await sql.connection().execute(async (impatient) => {
         await raw`set lock_timeout = 200`.execute(impatient)
         await expect(eraseLeads(impatient, [lead], tools, ERASING)).rejects.toThrow('lock timeout')

@@ -1,8 +1,6 @@
 import { Client, Connection } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { actOnOwnEndpoint } from '../../src/capabilities/self-service/statements/self-service.ts'
 import { replay } from '../../src/core/deliveries/commands/delivery-replay.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as endpoint from '../../src/core/endpoints/commands/endpoint.ts'
@@ -107,23 +105,6 @@ describe('the audit', () => {
     await expect(key.revoke(context, '999999')).rejects.toThrow('There is no such key')
     expect(await lines('key.issue')).toMatchObject([{ outcome: 'done', began: null }])
     expect(await lines('key.revoke')).toEqual([])
-  })
-
-  it('is written last in a transaction, so that it waits for nobody who waits for it', async () => {
-    const pausing = (round: number) =>
-      actOnOwnEndpoint(
-        service.sql,
-        'pause',
-        { partnerId: partner.id, keyId: round, environment: 'sandbox' },
-        async () => ({ audit: { round } }),
-      )
-    const changing = () =>
-      context.change(async ({ sql, audit }) => {
-        await audit({ action: 'test.change', partnerId: partner.id })
-        await lockEndpoint(sql, partner.id)
-      })
-    await Promise.all(Array.from({ length: 15 }, (_, round) => Promise.all([pausing(round), changing()])))
-    expect(await lines('test.change')).toHaveLength(15)
   })
 
   it('has two lines for an endpoint set from now on, which leaves out a long backlog in pages', async () => {

@@ -51,7 +51,6 @@ const without = [
   'encryption show',
   'encryption forget 0123abcd',
   'audit list',
-  'audit verify',
   'audit export',
   'access report --lead lead',
   'erasure list',

@@ -1,7 +1,7 @@
 import type { auditOutcomes } from '../tables/audit-entry.ts'
-import { sql as raw } from 'kysely'
 import { jsonb } from '../../database/jsonb.ts'
 import type { Sql } from '../../database/orm.ts'
+import { pages } from '../../database/pages.ts'
 
 /** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */
 export interface AuditedAction {
@@ -24,10 +24,9 @@ export interface ActingFrom {
 }
 
 /**
- * To be the last that a transaction does: all rows of the audit are chained, so it locks the audit until the transaction ends.
+ * Adds a row to the audit, in the transaction of what it is about.
  *
- * @param actor who acts; staff with where they act from. Of staff with a login of their own, PostgreSQL takes the login, and
- *   keeps this name beside it.
+ * @param actor who acts; staff with where they act from.
  * @returns the row's id.
  */
 export async function recordAudit(
@@ -36,12 +35,38 @@ export async function recordAudit(
   { action, outcome, begunId, partnerId, leadId, detail }: AuditRow,
 ): Promise<number> {
   const { name, osUser, host } = typeof actor === 'string' ? { name: actor, osUser: null, host: null } : actor
-  const { rows } = await raw<{ id: number }>`
-    select write_audit(${name}, ${action}, ${outcome}, ${begunId ?? null}, ${partnerId ?? null}, ${leadId ?? null},
-      ${jsonb(detail ?? null)}, ${osUser}, ${host}) as id`.execute(sql)
-  if (rows[0] === undefined) throw new Error('the audit answered no id')
-  return rows[0].id
+  const { id } = await sql
+    .insertInto('audit')
+    .values({
+      actor: name,
+      action,
+      outcome,
+      begun_id: begunId ?? null,
+      partner_id: partnerId ?? null,
+      lead_id: leadId ?? null,
+      detail: jsonb(detail ?? null),
+      os_user: osUser,
+      host,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
+
+const columns = [
+  'id',
+  'at',
+  'actor',
+  'action',
+  'outcome',
+  'begun_id',
+  'partner_id',
+  'lead_id',
+  'detail',
+  'os_user',
+  'host',
+  'database_user',
+] as const
 
 export interface AuditFilter {
   partner?: number
@@ -56,10 +81,7 @@ export interface AuditFilter {
 /** Rows of the audit, newest first. */
 export async function findAudit(sql: Sql, filter: AuditFilter) {
   const { partner, lead, actor, action, since, until, limit } = filter
-  let query = sql
-    .selectFrom('audit')
-    .select(['id', 'at', 'actor', 'action', 'outcome', 'begun_id', 'partner_id', 'lead_id', 'detail'])
-    .select(['os_user', 'host', 'database_user', 'staff_name'])
+  let query = sql.selectFrom('audit').select(columns)
   if (partner !== undefined) query = query.where('partner_id', '=', partner)
   if (lead !== undefined) query = query.where('lead_id', '=', lead)
   if (actor !== undefined) query = query.where('actor', '=', actor)
@@ -67,4 +89,17 @@ export async function findAudit(sql: Sql, filter: AuditFilter) {
   if (since !== undefined) query = query.where('at', '>=', since)
   if (until !== undefined) query = query.where('at', '<', until)
   return query.orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** Rows in memory at a time. */
+const PAGE = 1000
+
+/** All rows of a time, oldest first, read in pages. */
+export async function* auditRows(sql: Sql, { since, until }: Pick<AuditFilter, 'since' | 'until'>) {
+  let rows = sql.selectFrom('audit').select(columns)
+  if (since !== undefined) rows = rows.where('at', '>=', since)
+  if (until !== undefined) rows = rows.where('at', '<', until)
+  const read = (after: number, limit: number) =>
+    rows.where('id', '>', after).orderBy('id').limit(limit).execute()
+  for await (const page of pages(PAGE, 0, read, ({ id }) => id)) yield* page
 }

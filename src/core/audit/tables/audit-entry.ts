@@ -5,21 +5,18 @@ import { instant, oneOf } from '../../database/columns.ts'
 export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 
 /**
- * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction has one row, `done`, which is part of it; everything else has
- * two: `begun` before, and one that names it by `begunId` and says what came of it. The function write_audit writes them: it
- * takes `actor` from the session, unless the service writes. A trigger refuses to change rows, and sets `id`, `at`,
- * `databaseUser` and the two hashes, which chain each row to the one before.
+ * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction
+ * has one row, `done`, which is part of it; everything else has two: `begun` before, and one that names it by `begunId` and
+ * says what came of it. Rows are only added; a trigger refuses everything else.
  */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit',
   properties: {
-    id: p.bigint('number').primary().autoincrement(false),
+    id: p.bigint('number').primary().generated('by default as identity'),
     at: instant().defaultRaw('clock_timestamp()'),
-    /** A key, staff’s own login, or the name that staff gave who act with the service’s login. */
+    /** A key, the name that staff gave, or what of the service acted. */
     actor: p.text(),
-    /** What staff called themselves, where that is not `actor`. */
-    staffName: p.text().nullable(),
     action: p.text(),
     outcome: p.text().$type<(typeof auditOutcomes)[number]>(),
     begunId: p.bigint('number').nullable(),
@@ -29,10 +26,8 @@ export const AuditEntry = defineEntity({
     /** Where a staff command ran: the operating system's user and the host. */
     osUser: p.text().nullable(),
     host: p.text().nullable(),
-    /** The login, not the role that it took on; `null` before there was this column. */
-    databaseUser: p.text().nullable(),
-    previousHash: p.blob(),
-    hash: p.blob(),
+    /** The login that PostgreSQL checked, whatever the actor’s name; no grant lets a session write it. */
+    databaseUser: p.text().defaultRaw('session_user'),
   },
   checks: [
     { name: 'audit_outcome_check', expression: oneOf('outcome', auditOutcomes) },
@@ -42,11 +37,7 @@ export const AuditEntry = defineEntity({
         "case outcome when 'begun' then begun_id is null when 'done' then true else begun_id is not null end",
     },
   ],
-  uniques: [
-    { name: 'audit_begun_id_unique', properties: ['begunId'] },
-    // a transaction that cannot see the latest row must not branch off an earlier one
-    { name: 'audit_previous_hash_unique', properties: ['previousHash'] },
-  ],
+  uniques: [{ name: 'audit_begun_id_unique', properties: ['begunId'] }],
   indexes: [
     { name: 'audit_at_index', properties: ['at'] },
     { name: 'audit_partner_id_index', properties: ['partnerId', 'at'] },

@@ -15,8 +15,6 @@ export const locks = [
   'roles',
   /** While a process notes the encryption key that it begins to use. */
   'encryption_keys',
-  /** From a transaction's first row of the audit until its end; its trigger takes it. */
-  'audit',
 ] as const
 export type Lock = (typeof locks)[number]
 

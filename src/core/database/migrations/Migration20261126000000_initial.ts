@@ -32,7 +32,7 @@ export class Migration20261126000000_initial extends Migration {
       closings,
       endpoints,
       deliveries,
-      audit(schema),
+      audit,
       reads(schema),
       erasures,
       workflows,

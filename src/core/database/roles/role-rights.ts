@@ -26,8 +26,7 @@ export async function grantSequences(trx: Sql, role: string): Promise<void> {
   await raw`grant usage, update on all sequences in schema ${raw.id(schema)} to ${raw.id(role)}`.execute(trx)
 }
 
-/** What writes the audit, and staff's reads of personal data, with the owner's rights. */
-export const WRITE_AUDIT = 'write_audit'
+/** What writes staff's reads of personal data, with the owner's rights. */
 export const WRITE_STAFF_READ = 'write_staff_read'
 /** What drops months of reads of personal data that are older than a year, and no others, with the owner's rights. */
 export const DELETE_OLD_READS = 'delete_old_personal_reads'

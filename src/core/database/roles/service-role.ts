@@ -9,7 +9,6 @@ import {
   grantSequences,
   isDenied,
   MAKE_MONTHS_OF_READS,
-  WRITE_AUDIT,
   WRITE_STAFF_READ,
 } from './role-rights.ts'
 import { scramVerifier } from './scram.ts'
@@ -18,7 +17,7 @@ import { scramVerifier } from './scram.ts'
 const RIGHTS = 'select, insert, update'
 /** Tables on which the service has others: what is written there mostly stays as it is. */
 const OTHER_RIGHTS: Record<string, string> = {
-  audit: 'select',
+  audit: 'select, insert (actor, action, outcome, begun_id, partner_id, lead_id, detail, os_user, host)',
   certifications: 'select, insert, update, delete',
   deployment: 'select, insert, update (generation, system_identifier, timeline, alive_at)',
   endpoint_changes: 'select, insert, update, delete',
@@ -29,7 +28,6 @@ const OTHER_RIGHTS: Record<string, string> = {
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
   leases: 'select, update (token, until)',
-  lock_audit: 'select',
   lock_migration: 'select',
   lock_roles: 'select',
   mikro_orm_migrations: 'select',
@@ -67,7 +65,7 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
     await giveLogin(trx, role, decodeURIComponent(password), serviceUrl)
     await grantRights(trx, role, serviceRights)
     await grantSequences(trx, role)
-    await grantFunctions(trx, role, WRITE_AUDIT, WRITE_STAFF_READ, MAKE_MONTHS_OF_READS, DELETE_OLD_READS)
+    await grantFunctions(trx, role, WRITE_STAFF_READ, MAKE_MONTHS_OF_READS, DELETE_OLD_READS)
   })
   await requireSameDatabase(sql, serviceUrl)
 }

@@ -8,7 +8,6 @@ import {
   grantSequences,
   isDenied,
   type RightsOf,
-  WRITE_AUDIT,
   WRITE_STAFF_READ,
 } from './role-rights.ts'
 import { serviceRights } from './service-role.ts'
@@ -79,7 +78,7 @@ export async function provideStaffRoles(owner: Orm): Promise<string | undefined>
       await grantFunctions(trx, viewer, WRITE_STAFF_READ)
       await grantRights(trx, staff, staffRights)
       await grantSequences(trx, staff)
-      await grantFunctions(trx, staff, WRITE_AUDIT, WRITE_STAFF_READ, DELETE_OLD_READS)
+      await grantFunctions(trx, staff, WRITE_STAFF_READ, DELETE_OLD_READS)
       return undefined
     })
 }

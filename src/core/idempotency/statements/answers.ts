@@ -66,7 +66,7 @@ export async function findAnswer<Answer>(
   return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId, secretAt }
 }
 
-/** Remembers an answer, before the transaction writes to the audit, which is the last that it does. */
+/** Remembers an answer, in the transaction of what it is about. */
 export type Keep<Answer> = (answer: Answer, secretAt?: Place) => Promise<void>
 
 interface Made<Answer> {

@@ -9,7 +9,6 @@ create table lock_comparison ();
 create table lock_failing_workflows ();
 create table lock_retention ();
 create table lock_encryption_keys ();
-create table lock_audit ();
 create table lock_dormancy ();
 
 create table lock_slots (

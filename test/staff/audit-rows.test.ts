@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { recordAudit } from '../../src/core/audit/statements/audit.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { staff, withoutTemporal } from './context.ts'
+
+describe('staff audit', () => {
+  let sql: Sql
+  let environment: Record<string, string>
+
+  beforeEach(async () => {
+    const database = await openDatabase()
+    ;({ sql } = database)
+    environment = withoutTemporal(database.url)
+    for (const action of ['one', 'two', 'three', 'four', 'five'])
+      await recordAudit(sql, 'Zoë', { action, outcome: 'done', partnerId: 1, detail: { ü: [1.5, '\n'] } })
+  })
+
+  const exported = async (...options: string[]) => {
+    const { stdout, code } = await staff(environment, ['audit', 'export', ...options])
+    expect(code).toBe(0)
+    return stdout
+  }
+
+  it('export prints the rows of a time', async () => {
+    await raw`insert into audit (at, actor, action, outcome, detail)
+      select timestamptz '2026-03-01 12:00Z' + n * interval '1 day', 'Kim', 'old', 'done', '{"a": 1}' from generate_series(0, 4) as n`.execute(
+      sql,
+    )
+    const ids = (lines: string) =>
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: number }).id)
+    expect(ids(await exported('--from', '2026-03-02', '--to', '2026-03-04T12:00'))).toEqual([7, 8])
+    expect(await exported('--to', '2026-02-01')).toBe('')
+  })
+
+  it('export prints them all, page by page, oldest first', async () => {
+    await raw`insert into audit (actor, action, outcome)
+      select 'Kim', n::text, 'done' from generate_series(6, 2500) as n`.execute(sql)
+    const lines = (await exported()).trim().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual(
+      Array.from({ length: 2500 }, (_, index) => index + 1),
+    )
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      actor: 'Zoë',
+      detail: { ü: [1.5, '\n'] },
+      partner_id: 1,
+    })
+  })
+
+  it('list shows the rows of a partner, newest first', async () => {
+    await recordAudit(sql, 'Kim', { action: 'other', outcome: 'done', partnerId: 2 })
+    const { stdout } = await staff(environment, [
+      'audit',
+      'list',
+      '--partner',
+      '1',
+      '--since',
+      '1h',
+      '--json',
+    ])
+    const { rows } = JSON.parse(stdout) as { rows: { id: number; actor: string; database_user: string }[] }
+    expect(rows.map(({ id }) => id)).toEqual([5, 4, 3, 2, 1])
+    expect(rows[0]).toMatchObject({ actor: 'Zoë', database_user: 'postgres' })
+    const shown = await staff(environment, ['audit', 'list', '--actor', 'Kim'])
+    expect(shown.stdout).toMatch(/^row +at +who .*\n6 .* Kim +other +done [^\n]*\n$/)
+  })
+})
