@@ -2,15 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { alone } from '../../src/core/database/locks/alone.ts'
 import { recordAudit } from '../../src/core/audit/statements/audit.ts'
-import { locks } from '../../src/core/database/locks/locks.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { provideStaffRoles } from '../../src/core/database/roles/staff-roles.ts'
 import { atEnd } from '../support/at-end.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
-import { until } from '../support/until.ts'
 import { carryOut, staff } from './context.ts'
 
 const password = randomBytes(8).toString('hex')
@@ -176,35 +173,14 @@ describe('with a login of their own, staff', () => {
   it.each([
     "insert into audit (actor, action, outcome) values ('key 1', 'key.issue', 'done')",
     "select nextval('audit_id_seq')",
-    'lock table lock_roles in row share mode',
-    "select try_lock('lock_roles')",
     "update leases set until = 'infinity'",
     'select from leases for key share',
-    'select from lock_slots for update',
     'select from partners for share',
     'lock table audit in share mode',
     "insert into personal_reads (at, lead_id, partner_id, staff, what) values ('2026-01-01', 1, 1, 'ada', 'lead show')",
   ])('who are viewers may neither forge nor lock anything by %s', async (statement) => {
     const forged = (await asLogin('viewer')).transaction().execute((trx) => raw.raw(statement).execute(trx))
     await expect(forged).rejects.toThrow('permission denied')
-  })
-
-  it('who are viewers take away no lock of the service, whatever they lock', async () => {
-    const viewer = await asLogin('viewer')
-    await viewer.connection().execute(async (connection) => {
-      // those that the service had, and each in every way that there is
-      for (const id of [7_247_000, 7_247_001, 7_247_002, 7_247_003, 7_247_004, 7_247_061])
-        await raw`select pg_advisory_lock(${id})`.execute(connection)
-      await raw`begin`.execute(connection)
-      for (const lock of [...locks, 'slots'])
-        await raw`lock table ${raw.table(`lock_${lock}`)} in access share mode`.execute(connection)
-      await raw`lock table audit, leads, endpoints, leases in access share mode`.execute(connection)
-      // the worker has them now and then
-      for (const lease of ['sweep', 'retention'] as const)
-        await until(async () => (await alone(service.sql, lease, async () => 1)) === 1)
-      expect((await staff(logins.staff, ['key', 'issue', `${partner.id}`])).code).toBe(0)
-      await raw`rollback`.execute(connection)
-    })
   })
 
   it('appear in the audit under their login, whatever name they give', async () => {

@@ -3,7 +3,6 @@ import path from 'node:path'
 import { defineConfig } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
 import { type Connection, noteCluster } from '../record/statements/generation.ts'
-import { LOCK_TABLES } from './locks/locks.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 import { entities } from '../../tables.ts'
@@ -100,13 +99,12 @@ export function ormOptions(
     forceUtcTimezone: true,
     // who made it decides where it is: one that is not there is an error, and nobody's first query waits for the question
     ensureDatabase: false,
-    // each in a transaction of its own: one that makes an index concurrently would wait for all before it
-    migrations: { path: migrationsFolder, snapshot: false, silent: true, allOrNothing: false },
+    migrations: { path: migrationsFolder, snapshot: false, silent: true },
     // by name, which a bundle of the program finds, too
     dynamicImportProvider: async (file): Promise<unknown> =>
       import(`./migrations/${path.parse(file).name}.ts`),
     // they are in the migrations alone
-    schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true, skipTables: [LOCK_TABLES] },
+    schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true },
     pool: { min: 0, max: connections },
     driverOptions: {
       // with the query, and `sslmode` in it, which MikroORM leaves out

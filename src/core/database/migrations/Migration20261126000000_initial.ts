@@ -6,7 +6,7 @@ import { endpoints } from './initial/endpoints.ts'
 import { erasures } from './initial/erasures.ts'
 import { generation } from './initial/generation.ts'
 import { leads } from './initial/leads.ts'
-import { locks } from './initial/locks.ts'
+import { leases } from './initial/leases.ts'
 import { partners } from './initial/partners.ts'
 import { reads } from './initial/reads.ts'
 import { record } from './initial/record.ts'
@@ -23,7 +23,7 @@ export class Migration20261126000000_initial extends Migration {
     const [row] = await this.execute('select quote_ident(current_schema()) as schema')
     const schema = String(row?.schema)
     const files = [
-      locks,
+      leases,
       record,
       generation,
       partners,

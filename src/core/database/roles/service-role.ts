@@ -28,8 +28,6 @@ const OTHER_RIGHTS: Record<string, string> = {
   idempotency_keys: 'select, insert, update, delete',
   lead_events: 'select, insert',
   leases: 'select, update (token, until)',
-  lock_migration: 'select',
-  lock_roles: 'select',
   mikro_orm_migrations: 'select',
   notices: 'select, insert, update, delete',
   onboarding_mails: 'select, insert, update (address_hash, sending_until)',
@@ -61,6 +59,7 @@ export async function provideServiceRole(owner: Orm, serviceUrl: string): Promis
   const sql = sqlOf(owner)
   await refuseOwner(sql, role)
   await sql.transaction().execute(async (trx) => {
+    // PostgreSQL fails where two do this at once
     await takeLock(trx, 'roles')
     await giveLogin(trx, role, decodeURIComponent(password), serviceUrl)
     await grantRights(trx, role, serviceRights)

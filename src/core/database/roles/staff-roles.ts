@@ -70,6 +70,7 @@ export async function provideStaffRoles(owner: Orm): Promise<string | undefined>
   return sqlOf(owner)
     .transaction()
     .execute(async (trx) => {
+      // PostgreSQL fails where two do this at once
       await takeLock(trx, 'roles')
       const { viewer, staff } = await staffRoles(trx)
       const fault = await faultOf(trx, viewer, staff)

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { takeKeyedLocks } from '../../database/locks/locks.ts'
+import { takeLock } from '../../database/locks/locks.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** How many settled deliveries of a partner may wait to be sent once more. */
@@ -24,7 +24,7 @@ export async function requestResends(
   eventIds: readonly string[],
 ): Promise<RequestedResends> {
   return sql.transaction().execute(async (trx) => {
-    await takeKeyedLocks(trx, { resends: partnerId })
+    await takeLock(trx, 'resends', partnerId)
     const { count, waiting } = await trx
       .selectFrom('deliveries')
       .select([

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MailRefusal } from '../tables/onboarding-mail.ts'
-import { takeKeyedLocks } from '../../database/locks/locks.ts'
+import { takeLock } from '../../database/locks/locks.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** How many onboarding mails may be sent; 0 is no limit. */
@@ -45,10 +45,8 @@ const SENDING_MS = 600_000
 export async function claimOnboardingMail(sql: Sql, claim: Claim, limits: MailLimits): Promise<Claimed> {
   return sql.transaction().execute(async (trx) => {
     if (!(await lockWelcomed(trx, claim.leadId))) return { kind: 'settled' }
-    await takeKeyedLocks(trx, {
-      mails_of_address: claim.addressHashes[0] ?? '',
-      mails_of_partner: claim.partnerId,
-    })
+    await takeLock(trx, 'mails_of_address', claim.addressHashes[0])
+    await takeLock(trx, 'mails_of_partner', claim.partnerId)
     await insertClaim(trx, claim, limits)
     return takeLease(trx, claim.leadId)
   })

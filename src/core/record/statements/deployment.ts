@@ -56,21 +56,16 @@ export function remembered(require: () => Promise<string>): () => Promise<string
 /**
  * Brings the schema of a deployment's database up to date; that of the other environment stays untouched.
  *
- * @param report gets a line that says what is waited for.
  * @returns how many migrations were applied.
  * @throws {OtherEnvironment}
  */
-export async function migrateDeployment(
-  orm: Orm,
-  environment: Environment,
-  report?: (line: string) => void,
-): Promise<number> {
+export async function migrateDeployment(orm: Orm, environment: Environment): Promise<number> {
   const sql = sqlOf(orm)
   const { rows } = await raw<{ known: boolean }>`
     select to_regclass('deployment') is not null as known`.execute(sql)
   const isMade = rows[0]?.known && (await findDeployment(sql).executeTakeFirst()) !== undefined
   if (isMade) await requireDeployment(sql, environment)
-  const applied = await migrate(orm, report && { report })
+  const applied = await migrate(orm)
   await requireDeployment(sql, environment)
   return applied
 }
