@@ -3,18 +3,11 @@ import { migrateDeployment } from './core/record/statements/deployment.ts'
 import { monthsMigrated } from './core/audit/migrated.ts'
 import { eraseMigrated } from './capabilities/erasure/migrated.ts'
 import { connect, type Sql, sqlOf } from './core/database/orm.ts'
-import {
-  isLoginRefused,
-  OWNER_NEEDED,
-  provideServiceRole,
-  requireOwner,
-  requireTwoRoles,
-} from './core/database/roles/service-role.ts'
-import { codeOf } from './core/database/roles/role-rights.ts'
+import { codeOf, isDenied } from './core/database/error-codes.ts'
+import { applyRoles, isLoginRefused, provideLogin } from './core/database/roles.ts'
 import { isLockTimeout } from './core/database/database-away.ts'
 import { migrationPatience } from './core/database/schema/migrating.ts'
 import { olderServer } from './core/database/schema/server-version.ts'
-import { provideStaffRoles } from './core/database/roles/staff-roles.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
 /** What rooms do with a database that nothing serves yet, and the lines that they print. */
@@ -36,12 +29,12 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 try {
   const older = await olderServer(sqlOf(orm))
   if (older !== undefined) throw new Error(older)
-  if (ownerUrl !== undefined) await requireTwoRoles(orm, url)
-  await requireOwner(orm, ownerUrl === undefined ? 'DATABASE_URL' : 'MIGRATION_DATABASE_URL')
   const applied = await migrateDeployment(orm, config.ENVIRONMENT).catch(failIfOtherEnvironment)
-  if (ownerUrl !== undefined) await provideServiceRole(orm, url)
-  const fault = await provideStaffRoles(orm)
-  if (fault !== undefined) process.stdout.write(`${fault}\n`)
+  const fault = await applyRoles(orm)
+  // an owner who serves alone needs no roles
+  if (fault !== undefined && ownerUrl !== undefined) throw new Error(fault)
+  if (fault !== undefined) say(`Without roles for logins of their own: ${fault}`)
+  if (ownerUrl !== undefined) await provideLogin(orm, url)
   const lines: string[] = []
   for (const step of onceMigrated) lines.push(...(await step(sqlOf(orm), config)))
   process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
@@ -56,8 +49,7 @@ function remedyFor(error: unknown): string {
   if (isLockTimeout(error))
     return '. Others use a table that has to change: end their transactions, and run it again'
   if (codeOf(error) === NO_SUCH_DATABASE) return '. Create it first: see “On several machines” in docs/run.md'
-  // the first run creates the service's role
-  return ownerUrl === undefined && isLoginRefused(error)
-    ? `. If that is the service’s role, ${OWNER_NEEDED}`
+  return ownerUrl === undefined && (isDenied(error) || isLoginRefused(error))
+    ? '. If DATABASE_URL names the service’s role, set MIGRATION_DATABASE_URL to the same database as its owner. See “On several machines” in docs/run.md'
     : ''
 }

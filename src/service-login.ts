@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
-import { ownerInstead } from './core/database/roles/service-role.ts'
+import { isOwner } from './core/database/roles.ts'
 import { fail } from './fail.ts'
 
 /**
@@ -11,7 +11,8 @@ export async function requireServiceLogin(
   sql: Sql,
   { ENVIRONMENT }: Pick<Config<'api'>, 'ENVIRONMENT'>,
 ): Promise<void> {
-  if (ENVIRONMENT !== 'production') return
-  const remedy = await ownerInstead(sql)
-  if (remedy !== undefined) fail(remedy)
+  if (ENVIRONMENT !== 'production' || !(await isOwner(sql))) return
+  fail(
+    'DATABASE_URL names an owner of the tables: in production, name the role referrals_service, and give the owner to npm run migrate in MIGRATION_DATABASE_URL. See “On several machines” in docs/run.md.',
+  )
 }

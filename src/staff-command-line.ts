@@ -48,7 +48,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
         endWith(answer.exitCode ?? (answer.failed ? 1 : 0))
         await write(`${json ? JSON.stringify(answer.json, null, 2) : answer.text}\n`)
       } catch (error) {
-        const cause = await explainDenial(context.sql, error)
+        const cause = explainDenial(error)
         const { message, reason } = failureOf(cause, context.temporal.address)
         const fault = reason === 'temporal_away' ? await tlsFault(temporal.connectionOptions) : undefined
         complain(fault ?? message)

@@ -1,6 +1,5 @@
 import { type ActingFrom, type AuditedAction, recordAudit } from '../core/audit/statements/audit.ts'
 import { type Em, type Orm, type Sql, sqlIn, sqlOf } from '../core/database/orm.ts'
-import { requireMayAct } from './permission.ts'
 import { failureOf } from './refusal.ts'
 
 /** Who acts, and where. */
@@ -20,13 +19,12 @@ interface Acted<Result> {
   detail?: Record<string, unknown>
 }
 
-/** How commands do something, with its rows in the audit. Who may only read is refused before anything is done. */
+/** How commands do something, with its rows in the audit. The first row is written before anything is done, so a login without the right to is refused. */
 export function createActing(orm: Orm, actor: Actor) {
   const sql = sqlOf(orm)
   return {
     /** Runs `work` in one transaction, in which nothing but PostgreSQL is called. */
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> => {
-      await requireMayAct(sql)
       return orm.em.fork().transactional(async (em) => {
         const trx = sqlIn(em)
         const audit = async (action: AuditedAction) =>
@@ -36,7 +34,6 @@ export function createActing(orm: Orm, actor: Actor) {
     },
     /** Runs `work` that takes more than one transaction, between two audit rows. */
     act: async <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> => {
-      await requireMayAct(sql)
       return betweenAuditRows(sql, actor, action, work)
     },
   }

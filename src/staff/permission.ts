@@ -1,27 +1,10 @@
-import type { Sql } from '../core/database/orm.ts'
-import { isDenied } from '../core/database/roles/role-rights.ts'
-import { type Permission, readPermission } from '../core/database/roles/staff-roles.ts'
+import { isDenied } from '../core/database/error-codes.ts'
 import { Refusal } from './refusal.ts'
 
-/**
- * Asks PostgreSQL, because much of what staff do goes through Temporal, which does not know PostgreSQL's roles.
- *
- * @throws {Refusal} which role the login needs.
- */
-export async function requireMayAct(sql: Sql): Promise<void> {
-  const permission = await readPermission(sql)
-  if (!permission.mayAct) throw new Refusal(needs(permission))
-}
-
-/** The error, or which role the login needs if PostgreSQL denied it something. */
-export async function explainDenial(sql: Sql, error: unknown): Promise<unknown> {
-  if (!isDenied(error)) return error
-  const permission = await readPermission(sql).catch(() => undefined)
-  return permission === undefined || permission.mayAct ? error : new Refusal(needs(permission))
-}
-
-function needs({ login, mayRead, roles: { viewer, staff } }: Permission): string {
-  return mayRead
-    ? `The login ${login} may only read. To act, it needs the role ${staff}: grant ${staff} to ${login}`
-    : `The login ${login} may not read this database. It needs the role ${viewer}, or ${staff} to act: grant ${viewer} to ${login}`
+/** The error, with the role that the login needs if PostgreSQL denied it something. */
+export function explainDenial(error: unknown): unknown {
+  if (!(error instanceof Error && isDenied(error))) return error
+  return new Refusal(
+    `PostgreSQL: ${error.message}. Your login needs the role referrals_staff: grant referrals_staff to it`,
+  )
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
-import { provideServiceRole } from '../../src/core/database/roles/service-role.ts'
+import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { startService } from '../../src/embedded/services.ts'
 import { anyPort } from '../support/any-port.ts'
@@ -32,8 +32,9 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
   const [postgres, temporal] = await Promise.all([ownPostgres(POSTGRES), ownTemporal(TEMPORAL)])
   const orm = await connect(postgres.url)
   await migrateDeployment(orm, 'sandbox')
-  const serviceUrl = asService(postgres.url, 'chaos')
-  await provideServiceRole(orm, serviceUrl)
+  const serviceUrl = asService(postgres.url)
+  await applyRoles(orm)
+  await provideLogin(orm, serviceUrl)
   const connection = await Connection.connect({ address: temporal.address })
   atEnd(async () => Promise.all([orm.close(), connection.close()]))
   const proxies = await startProxies({ postgres: hostOf(postgres.url), temporal: `//${temporal.address}` })

@@ -1,12 +1,13 @@
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { changePartner } from '../../src/core/partners/statements/partner.ts'
-import { provideServiceRole } from '../../src/core/database/roles/service-role.ts'
+import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownPostgres } from '../support/own-postgres.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
 import type { PartnerEndpoint } from '../support/partner-endpoint.ts'
 import { runToEnd, type ServiceProcess } from '../support/processes.ts'
 import { prepareService } from '../support/service.ts'
+import { asService } from '../support/template-database.ts'
 import { archiving } from './backup.ts'
 
 /** Of the partner, who is told there what a restore lost. */
@@ -34,8 +35,9 @@ export async function startStack() {
   })
   const { environment, orm, sql } = service
   await requireDeployment(sql, 'sandbox')
-  const serviceUrl = asRole(postgres.url, 'drill_service')
-  await provideServiceRole(orm, serviceUrl)
+  const serviceUrl = asService(postgres.url)
+  await applyRoles(orm)
+  await provideLogin(orm, serviceUrl)
   environment.DATABASE_URL = serviceUrl
   const partner = await service.addPartner()
   await changePartner(sql, partner.id, { contact_email: CONTACT })
@@ -86,12 +88,6 @@ function refusingSome(refusing: Refusing): PartnerEndpoint['answer'] {
     known.add(id)
     response.writeHead(isRefused ? 503 : 200).end()
   }
-}
-
-function asRole(url: string, role: string): string {
-  const changed = new URL(url)
-  changed.username = changed.password = role
-  return changed.href
 }
 
 export interface Answer {

@@ -89,7 +89,7 @@ export async function carryOut(environment: Record<string, string>, commands: st
       if ('print' in answer) await answer.print(true, async () => {})
     })
     await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
-      refusals.push(failureOf(await explainDenial(context.sql, error)).message)
+      refusals.push(failureOf(explainDenial(error)).message)
     })
   }
   return refusals

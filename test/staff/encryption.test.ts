@@ -14,8 +14,7 @@ import { leadIds } from '../../src/core/leads/statements/ids.ts'
 import { leadReader } from '../../src/core/leads/statements/partner-reads.ts'
 import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
 import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
-import type { Orm, Sql } from '../../src/core/database/orm.ts'
-import { provideStaffRoles } from '../../src/core/database/roles/staff-roles.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { keyId, sealing } from '../../src/core/sealing/seal.ts'
 import { forget, rewrite, showKeysInUse } from '../../src/capabilities/encryption/commands/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
@@ -32,7 +31,6 @@ const [OLD, NEW, LOST] = [keyId(older), keyId(newer), keyId(lost)]
 const textOf = (...keys: Buffer[]) => keys.map((key) => key.toString('base64')).join(',')
 
 describe('staff encryption', () => {
-  let orm: Orm
   let sql: Sql
   let url: string
   let partnerId: number
@@ -41,7 +39,7 @@ describe('staff encryption', () => {
   const environment = (...keys: Buffer[]) => ({ ...withoutTemporal(url), ENCRYPTION_KEY: textOf(...keys) })
 
   beforeEach(async () => {
-    ;({ orm, sql, url, partnerId } = await openDatabase())
+    ;({ sql, url, partnerId } = await openDatabase())
     await requireDeployment(sql, 'sandbox')
     await lackingKeys(sql, [older])
     const target = { url: 'https://lender.example', secret: sealing('whsec_old', [older]) }
@@ -90,34 +88,6 @@ describe('staff encryption', () => {
     expect((await showKeysInUse(context)).text).toMatch(new RegExp(`^${OLD} +older +leads.metadata +2$`, 'm'))
   })
 
-  it('shows viewers what they may read, without a key', async () => {
-    await newLead()
-    await provideStaffRoles(orm)
-    const viewer = new URL(url)
-    viewer.username = `${viewer.pathname.slice(1)}_reader`
-    await raw`create role ${raw.id(viewer.username)} login password ${raw.lit(viewer.password)}`.execute(sql)
-    await raw`grant ${raw.id(`${viewer.pathname.slice(1)}_viewer`)} to ${raw.id(viewer.username)}`.execute(
-      sql,
-    )
-    const { json, text } = await showKeysInUse(
-      await contextOf({ ...withoutTemporal(viewer.href), ENCRYPTION_KEY: '' }),
-    )
-    await raw`drop role ${raw.id(viewer.username)}`.execute(sql)
-    expect(json).toEqual({
-      newest_key: null,
-      needed_keys: [OLD],
-      values: [
-        { key: OLD, column: 'leads.metadata', values: 2 },
-        { key: OLD, column: 'leads.notes', values: 1 },
-        { key: OLD, column: 'leads.personal', values: 1 },
-        { key: OLD, column: 'idempotency_keys.request_hash', values: 1 },
-      ],
-      not_counted: ['endpoint_secrets', 'endpoint_changes'],
-    })
-    expect(text).toMatch(
-      /^key +in +values\n(?:\w+ .+\n)+\nYour login may not read, and so not count: endpoint_secrets, endpoint_changes\.$/,
-    )
-  })
   const byKey = (column: string, values: number) =>
     [OLD, NEW].toSorted().map((key) => `${column} ${key} ${values}`)
 

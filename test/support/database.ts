@@ -19,5 +19,5 @@ export async function freshDatabase(): Promise<TestDatabase> {
   const name = `${template}_${randomBytes(4).toString('hex')}`
   await createDatabase(server, name, template)
   const url = withDatabase(server, name)
-  return { url, serviceUrl: pooled(asService(url, template)), drop: () => dropDatabase(server, name) }
+  return { url, serviceUrl: pooled(asService(url)), drop: () => dropDatabase(server, name) }
 }

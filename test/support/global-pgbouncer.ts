@@ -7,9 +7,7 @@ export default async function pgbouncerSetup(): Promise<void> {
   await globalSetup()
   const { env } = process
   const databaseUrl = env.TEST_DATABASE_URL ?? ''
-  const urls = [databaseUrl, asService(databaseUrl, env.TEST_TEMPLATE_DATABASE ?? '')].map(
-    (url) => new URL(url),
-  )
+  const urls = [databaseUrl, asService(databaseUrl)].map((url) => new URL(url))
   const logins = Object.fromEntries(
     urls.map(({ username, password }) => [username, decodeURIComponent(password)]),
   )

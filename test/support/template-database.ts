@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
-import { provideServiceRole } from '../../src/core/database/roles/service-role.ts'
+import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 
 /**
  * Makes a database with all migrations applied, from which each test file copies its own in a few
@@ -16,29 +16,21 @@ export async function makeTemplate(databaseUrl: string): Promise<string> {
   const url = withDatabase(databaseUrl, name)
   const orm = await connect(url)
   await migrateDeployment(orm, 'sandbox')
-  await provideServiceRole(orm, asService(url, name))
+  await applyRoles(orm)
+  await provideLogin(orm, asService(url))
   // each copy is a deployment of its own
   await sqlOf(orm).deleteFrom('deployment').execute()
   await orm.close()
   return name
 }
 
-/** The role of the service, as a deployment has it: it owns nothing. */
-const serviceRole = (template: string) => `${template}_service`
-
-/** A database's address for the service: with the role that was made with `template`. */
-export function asService(databaseUrl: string, template: string): string {
+/** A database's address for the service, whose role owns nothing. A given server keeps it for other runs. */
+export function asService(databaseUrl: string): string {
   const url = new URL(databaseUrl)
-  url.username = serviceRole(template)
+  url.username = 'referrals_service'
   // no part of a name, which the audit may hold
-  url.password = `password-of-${template}`
+  url.password = 'password-of-the-service'
   return url.href
-}
-
-/** Removes the template and its role, of which databases that were left behind still know. */
-export async function dropTemplate(databaseUrl: string, template: string): Promise<void> {
-  await dropDatabase(databaseUrl, template)
-  await execute(databaseUrl, `drop role ${serviceRole(template)}`).catch(() => undefined)
 }
 
 /** Creates a database, as a copy of `template` where given. */
@@ -49,10 +41,9 @@ export async function createDatabase(databaseUrl: string, name: string, template
   )
 }
 
-/** Removes a database, and the roles for people's logins that may have been made for it. */
+/** Removes a database. */
 export async function dropDatabase(databaseUrl: string, name: string): Promise<void> {
   await execute(databaseUrl, `drop database if exists ${name} with (force)`)
-  await execute(databaseUrl, `drop role if exists ${name}_viewer, ${name}_staff`)
 }
 
 /** The same server's address with another database. */

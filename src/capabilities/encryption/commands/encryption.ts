@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { keysInUse, retireKeys } from '../../../core/sealing/statements/encryption-keys.ts'
 import { rewriteValues } from '../statements/rewrite-values.ts'
 import { keyId } from '../../../core/sealing/seal.ts'
-import { countReadable, countValues, type KeyUse } from '../statements/sealed-values.ts'
+import { countValues, type KeyUse } from '../statements/sealed-values.ts'
 import { table } from '../../../staff/answer.ts'
 import { matching } from '../../../staff/arguments.ts'
 import { notYetInUse, type StaffContext, type Run } from '../../../staff/context.ts'
@@ -26,23 +26,17 @@ export function addEncryptionCommands(program: Command, run: Run): void {
     .action(run(forget))
 }
 
-/** For viewers, too, who have no keys and may not read signing secrets: it shows neither. */
 export async function showKeysInUse({ sql, config }: StaffContext) {
   const keys = config.ENCRYPTION_KEY
-  const { uses, hidden } = await countReadable(sql)
+  const uses = await countValues(sql)
   const needed = await keysInUse(sql)
-  const lines = [
-    uses.length === 0 ? 'Nothing is encrypted yet.' : tableOf(uses, keys),
-    ...(hidden.length === 0 ? [] : [`Your login may not read, and so not count: ${hidden.join(', ')}.`]),
-  ]
   return {
     json: {
       newest_key: keys === undefined ? null : newestOf(keys),
       needed_keys: needed,
       values: uses.map(toJson),
-      not_counted: hidden,
     },
-    text: lines.join('\n\n'),
+    text: uses.length === 0 ? 'Nothing is encrypted yet.' : tableOf(uses, keys),
   }
 }
 

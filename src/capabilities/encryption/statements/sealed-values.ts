@@ -1,7 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type Borrower, hashOfBorrower } from '../../../core/leads/statements/sealed-lead.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { isDenied } from '../../../core/database/roles/role-rights.ts'
 
 /** A table with sealed values. */
 export interface SealedTable {
@@ -77,20 +76,6 @@ export async function countValues(sql: Sql): Promise<KeyUse[]> {
   const uses: KeyUse[] = []
   for (const sealed of sealedTables) uses.push(...(await countIn(sql, sealed)))
   return uses
-}
-
-/** The same for a login that may not read all of it, with the tables that it may not read. */
-export async function countReadable(sql: Sql): Promise<{ uses: KeyUse[]; hidden: string[] }> {
-  const uses: KeyUse[] = []
-  const hidden: string[] = []
-  for (const sealed of sealedTables)
-    try {
-      uses.push(...(await countIn(sql, sealed)))
-    } catch (error) {
-      if (!isDenied(error)) throw error
-      hidden.push(sealed.table)
-    }
-  return { uses, hidden }
 }
 
 async function countIn(sql: Sql, sealed: SealedTable): Promise<KeyUse[]> {

@@ -3,7 +3,6 @@ import { endIntents, eventsThere, unknownIntents } from '../statements/intents.t
 import { lackingLines, rebuildLines } from '../statements/journal-lines.ts'
 import { erasureTools, type Journal } from '../statements/journal.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { requireMayAct } from '../../../staff/permission.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
 export async function apply(context: StaffContext) {
@@ -32,7 +31,6 @@ export async function eraseAgain(context: StaffContext) {
 }
 
 async function applied(context: StaffContext) {
-  await requireMayAct(context.sql)
   await requireWholeJournal(context)
   return applyJournal(context.sql, erasureTools(context.config))
 }

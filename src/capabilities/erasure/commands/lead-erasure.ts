@@ -15,7 +15,6 @@ import { nounOf } from '../../../staff/noun.ts'
 import { erasureTools } from '../statements/journal.ts'
 import { createErasureStarter } from '../workflows/erasures.ts'
 import { requireWholeJournal } from './erasure-journal.ts'
-import { requireMayAct } from '../../../staff/permission.ts'
 import { addReason, detailOf, type Given } from '../../../core/leads/commands/reason-options.ts'
 import { failureOf, Refusal } from '../../../staff/refusal.ts'
 import { requireLead } from '../../../core/leads/commands/require-lead.ts'
@@ -49,7 +48,6 @@ export async function erase(
   lead: number,
   { reason, reference }: Given<ErasureReason>,
 ) {
-  await requireMayAct(context.sql)
   await requireErasable(context, lead)
   await requireWholeJournal(context)
   const erasing = { by: context.actor, reason, reference }

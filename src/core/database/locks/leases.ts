@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../tables.ts'
-import { codeOf } from '../roles/role-rights.ts'
+import { codeOf } from '../error-codes.ts'
 
 /** The jobs that one process at a time does. Each is a row of `leases`, which a migration makes. */
 export const leases = [

@@ -4,10 +4,8 @@ import type { Sql } from '../../../tables.ts'
 
 /** What has no row to lock, in the order in which a transaction takes more than one. */
 export const locks = [
-  /** While migrations are applied. */
+  /** While migrations are applied, or roles get their rights. */
   'migration',
-  /** While roles are made and get their rights. */
-  'roles',
   /** While a process notes the encryption key that it begins to use. */
   'encryption_keys',
   /** Of a hash of an address. */

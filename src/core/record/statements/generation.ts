@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../tables.ts'
-import { codeOf, isDenied } from '../../database/roles/role-rights.ts'
+import { codeOf, isDenied } from '../../database/error-codes.ts'
 
 /**
  * The generation of the record: raised when PostgreSQL may have come back with less than it had, so that a workflow or a

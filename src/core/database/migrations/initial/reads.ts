@@ -23,7 +23,6 @@ begin
   end loop;
   return least(removed, 2147483647);
 end $$;
-revoke all on function delete_old_personal_reads from public;
 `
 
 /**
@@ -63,7 +62,6 @@ set timezone = 'UTC' set datestyle = 'ISO' as $$
   from pg_inherits join pg_class on oid = inhrelid cross join lateral pg_get_expr(relpartbound, oid) as bound
   where inhparent = 'personal_reads'::regclass
 $$;
-revoke all on function months_of_reads from public;
 
 -- Makes the months that are missing, from the last to the third from now. Nobody who reads or writes waits for it.
 create function make_months_of_reads() returns int language plpgsql security definer
@@ -91,7 +89,6 @@ begin
   end loop;
   return made;
 end $$;
-revoke all on function make_months_of_reads from public;
 ${deleteOldReads(schema)}
 -- A read by staff, with the login that PostgreSQL knows. Also where nobody has made this month.
 create function write_staff_read(lead int, named text, os_user text, what text)
@@ -102,7 +99,6 @@ set search_path = pg_catalog, ${schema}, pg_temp as $$
   select clock_timestamp(), id, partner_id, $2, $3, session_user, $4 from leads where id = $1
   returning id
 $$;
-revoke all on function write_staff_read from public;
 
 select make_months_of_reads();
 `

@@ -1,0 +1,32 @@
+-- The roles of a deployment. "npm run migrate" runs this as the owner of the tables, after each migration.
+--
+-- referrals_service  the login of API and worker
+-- referrals_staff    of people's own logins, for the staff command: grant referrals_staff to ada
+--
+-- Neither owns anything, so neither changes the schema. A PostgreSQL server shares roles between its databases.
+
+-- a migration of another database may make them at the same time
+do $$ begin
+  if to_regrole('referrals_service') is null then create role referrals_service login; end if;
+exception when duplicate_object or unique_violation then null;
+end $$;
+do $$ begin
+  if to_regrole('referrals_staff') is null then create role referrals_staff; end if;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+grant usage on schema public to referrals_service, referrals_staff;
+grant select, insert, update, delete on all tables in schema public to referrals_service, referrals_staff;
+-- update is for what leaves numbers out after a restore
+grant usage, update on all sequences in schema public to referrals_service, referrals_staff;
+
+revoke insert, update, delete on mikro_orm_migrations from referrals_service, referrals_staff;
+
+-- what happened to a lead stays, and only the service records it
+revoke update, delete on lead_events from referrals_service, referrals_staff;
+revoke insert on lead_events from referrals_staff;
+
+-- the audit only grows; its number, time and login are PostgreSQL's
+revoke insert, update, delete on audit from referrals_service, referrals_staff;
+grant insert (actor, action, outcome, begun_id, partner_id, lead_id, detail, os_user, host) on audit
+  to referrals_service, referrals_staff;
