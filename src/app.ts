@@ -22,7 +22,6 @@ import { openapi } from './core/http/openapi/document.ts'
 import { pauseEndpoint } from './capabilities/self-service/routes/pause-endpoint.ts'
 import { ping } from './core/http/ping.ts'
 import { authentication } from './core/http/plugins/authentication.ts'
-import { deprecationHeaders } from './core/http/plugins/deprecations.ts'
 import { failures } from './core/http/plugins/failures.ts'
 import { gracefulClose } from './core/http/plugins/graceful-close.ts'
 import { httpsRequired } from './core/http/plugins/https-required.ts'
@@ -129,7 +128,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })
   await app.register(rateLimits, { perMinute })
   await app.register(failures)
-  await app.register(deprecationHeaders, {})
   await app.register(jsonBody)
   await app.register(authentication, {
     sql,

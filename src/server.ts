@@ -17,7 +17,7 @@ import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
 import { connectCounted, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
 import { insertKeyReads } from './core/audit/statements/write-reads.ts'
-import { olderSchema } from './core/database/schema/schema-version.ts'
+import { otherSchema } from './core/database/schema/schema-version.ts'
 import { sayDatabaseAway, tellWhileUnusable, warnOfSessions } from './database-fault.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './first-answer.ts'
@@ -44,7 +44,7 @@ const { orm, poolUse } = await connectCounted(config, apiPatience)
 const sql = sqlOf(orm)
 const findRemedy = async () => {
   await requireServiceLogin(sql, config)
-  return (await olderSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
+  return (await otherSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
 }
 const hasNoFault = watchReadiness(findRemedy, (remedy) => log.error(remedy))
 const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
@@ -159,7 +159,7 @@ async function findSharedFault(): Promise<string | undefined> {
 }
 
 const sayUnusable = (isUsable: boolean) =>
-  isUsable ? undefined : 'the schema is older, or a key is missing: see the log'
+  isUsable ? undefined : 'the schema is another, or a key is missing: see the log'
 
 /** Where the worker reaches this API: at SINK_URL, or where both are on one machine at the port itself. */
 function sinkBaseOf({

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { ConfigError, misspeltSettings, readConfig, readTemporal } from './config.ts'
-import { olderSchema } from './core/database/schema/schema-version.ts'
+import { otherSchema } from './core/database/schema/schema-version.ts'
 import { tlsFault } from './core/temporal/tls-fault.ts'
 import type { Write } from './staff/answer.ts'
 import { openContext, type Run } from './staff/context.ts'
@@ -40,7 +40,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
       const { osUser, host } = terminal
       const context = await openContext(config, temporal, { name, osUser, host })
       try {
-        const remedy = await olderSchema(context.sql)
+        const remedy = await otherSchema(context.sql)
         if (remedy !== undefined) throw new Refusal(remedy)
         await context.deployment()
         const answer = await act(context, ...given)

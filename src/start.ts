@@ -37,8 +37,7 @@ let ending = false
 let isReady = false
 try {
   endOnSignals()
-  if (removeUnusable(dataDirectory, options.fresh === true, environment))
-    say('The workflows in .data/ are from an older version: restarting every open lead from the record.')
+  removeUnusable(dataDirectory, options.fresh === true, environment)
   await start()
 } catch (error) {
   await end(1, (error as Error).message)

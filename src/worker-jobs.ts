@@ -18,7 +18,6 @@ import { createResendStarter } from './core/deliveries/workflows/resend.ts'
 import { dueIncidents, endpointsLeftOut } from './core/endpoints/worker.ts'
 import type { StartEndpoint } from './core/endpoints/workflows/endpoints.ts'
 import { keepForgetting } from './core/leads/forgetting-loop.ts'
-import { keepHashed } from './core/leads/hashing-loop.ts'
 import { unstarted } from './core/leads/worker.ts'
 import { keepReconciled } from './core/leads/workflows/reconcile-loop.ts'
 import type { Referrals } from './core/leads/workflows/referrals.ts'
@@ -57,7 +56,6 @@ export async function runJobs(given: Options): Promise<void> {
     watchFailing(options),
     // by room
     keepForgetting(options),
-    keepHashed({ ...options, encryptionKeys: config.ENCRYPTION_KEY }),
     keepRetention({ ...options, retained }),
     keepIntentsEnded(options),
     keepDormancy({ ...options, tellOfDormancy: dormancyTeller(mailing) }),

@@ -6,7 +6,7 @@ import { requireDeployment } from './core/record/statements/deployment.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
 import { isReachable, type Sql } from './core/database/orm.ts'
 import { unusableDatabase } from './database-fault.ts'
-import { olderSchema } from './core/database/schema/schema-version.ts'
+import { otherSchema } from './core/database/schema/schema-version.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
 import type { NamespaceGuard } from './core/temporal/namespace-guard.ts'
@@ -44,7 +44,7 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
     fail(`The role of DATABASE_URL cannot be checked: ${reasonOf(error)}. Start it again`),
   )
   const requireSchema = async () => {
-    const remedy = await olderSchema(sql)
+    const remedy = await otherSchema(sql)
     if (remedy !== undefined) throw new Error(remedy)
   }
   await retryFor(requireSchema, limitMs).catch((error: unknown) => fail(reasonOf(error)))

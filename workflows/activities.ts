@@ -11,7 +11,6 @@ import type {
 } from '../src/core/leads/decisions/referral.ts'
 import { DELIVERIES_QUEUE } from '../src/core/temporal/decisions/deliveries-queue.ts'
 import { SCORES_QUEUE } from '../src/core/temporal/decisions/scores-queue.ts'
-import { isRecord } from './arguments.ts'
 import { policies } from './policies.ts'
 import { interruptible, lasting } from './proxies.ts'
 
@@ -87,12 +86,9 @@ export function requestAttempt(leadId: number, sequence: number): Promise<void> 
   return record.requestAttempt.executeWithOptions({ summary }, [leadId, sequence])
 }
 
-export async function closeLead(leadId: number, reason: string): Promise<Closed> {
+export function closeLead(leadId: number, reason: string): Promise<Closed> {
   const summary = `close the lead: ${reason}`
-  const closed: unknown = await record.closeLead.executeWithOptions({ summary }, [leadId, reason])
-  if (isRecord(closed)) return { offset: Number(closed.offset), last: Number(closed.last) }
-  // of a version that answered by how far the lead's clock is ahead, or nothing
-  return { offset: Number(closed ?? 0), last: 0 }
+  return record.closeLead.executeWithOptions({ summary }, [leadId, reason])
 }
 
 /** `record contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */

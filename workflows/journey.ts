@@ -61,8 +61,7 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     asked: false,
     recordChanged: false,
     ...carried,
-    // started by a version that did not know of it
-    state: { ...state, failure: state.failure ?? null },
+    state,
     phases: beginPhases({ closing }),
     wakes: 0,
     messages: 0,

@@ -1,25 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
-import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
 import { unprivilegedOwner } from './postgres-programs.ts'
 
 /** Where `npm start` keeps everything: npm runs scripts in the project's folder. */
 export const defaultDataDirectory = path.resolve('.data')
 
-/** What Temporal's data is made for; with other data the service starts its workflows again from the record. */
-export const temporalData = {
-  /** Raised with every change of the workflows that cannot replay older histories. */
-  histories: 6,
-  /** Temporal's development server makes them together with its data. */
-  searchAttributes: Object.keys(searchAttributes),
-  /** Of a task queue. A task in one that is no longer read would wait forever. */
-  partitions: 1,
-}
-
 /** What one start keeps for the next. */
-export interface Settings extends Partial<typeof temporalData> {
+export interface Settings {
   postgresPassword: string
   /** 32 bytes in base64, as the service takes it. */
   encryptionKey: string
@@ -43,7 +31,6 @@ export function readSettings(dataDirectory: string): Settings {
     postgresPassword: randomBytes(24).toString('base64url'),
     encryptionKey: randomBytes(32).toString('base64'),
     ...known,
-    ...temporalData,
   }
   if (!known) saveSettings(dataDirectory, settings)
   return settings
@@ -81,27 +68,17 @@ const kept = ['run.json', 'postgres']
  * - everything, if `asked`;
  * - PostgreSQL's data, if the settings with its password are gone: as root it is kept outside the data directory;
  * - Temporal's data, if PostgreSQL's is gone, as leads are numbered from 1 again and would meet the workflows of
- *   their predecessors;
- * - Temporal's data, if it was made by another version: the worker starts the workflows again from the record.
- *
- * @returns whether workflows of an older version were removed.
+ *   their predecessors.
  */
-export function removeUnusable(
-  dataDirectory: string,
-  asked: boolean,
-  environment: NodeJS.ProcessEnv,
-): boolean {
+export function removeUnusable(dataDirectory: string, asked: boolean, environment: NodeJS.ProcessEnv): void {
   const settings = asked ? undefined : knownSettings(dataDirectory)
   const data = path.join(postgresFolder(dataDirectory), 'data')
   if (!settings) rmSync(data, { recursive: true, force: true })
-  const isOlder = settings && !isDeepStrictEqual({ ...settings, ...temporalData }, settings)
   const isUnusable = (name: string) =>
-    name.startsWith('temporal.db') &&
-    (!settings || isOlder || !(environment.DATABASE_URL || existsSync(data)))
+    name.startsWith('temporal.db') && (!settings || !(environment.DATABASE_URL || existsSync(data)))
   const names = readdirSync(dataDirectory)
   const unusable = asked ? names.filter((name) => !kept.includes(name)) : names.filter(isUnusable)
   for (const name of unusable) rmSync(path.join(dataDirectory, name), { recursive: true, force: true })
-  return isOlder === true && unusable.length > 0
 }
 
 /** As root, PostgreSQL runs as another user, who may be unable to reach the data directory. */

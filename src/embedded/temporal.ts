@@ -1,5 +1,4 @@
 import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
-import { temporalData } from './data-directory.ts'
 import { launch, type Launched } from './launch.ts'
 
 interface TemporalOptions {
@@ -63,8 +62,8 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     // with 1,000, so many tasks in a row that have expired keep the queue from all later ones, for ever
     ['--dynamic-config-value', 'matching.getTasksBatchSize=10000'],
     // with four, a task waits for a poller of its partition while others have nothing to do
-    ['--dynamic-config-value', `matching.numTaskqueueReadPartitions=${temporalData.partitions}`],
-    ['--dynamic-config-value', `matching.numTaskqueueWritePartitions=${temporalData.partitions}`],
+    ['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+    ['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     settings.flatMap((setting) => ['--dynamic-config-value', setting]),
     Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ['--log-level', 'error', '--color', 'never', '--disable-config-file'],

@@ -11,7 +11,7 @@ import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { watchReadiness } from '../../src/core/database/readiness.ts'
 import { insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
-import { olderSchema } from '../../src/core/database/schema/schema-version.ts'
+import { otherSchema } from '../../src/core/database/schema/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -67,7 +67,7 @@ export async function prepareApi({
   const requested: string[] = []
   const log = createLogger('trace', 'api', { destination: { write: (line) => void logged.push(line) } })
   const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
-  const findFault = async () => (await olderSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
+  const findFault = async () => (await otherSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
   const hasNoFault = watchReadiness(findFault, (remedy) => void logged.push(remedy))
   const deployment = remembered(() => requireDeployment(sql, environment))
   const app = await buildApp({

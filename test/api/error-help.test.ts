@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { deprecationHeaders } from '../../src/core/http/plugins/deprecations.ts'
 import { failures } from '../../src/core/http/plugins/failures.ts'
 import { ApiError, type ErrorCode, errorCatalogue } from '../../src/core/http/errors.ts'
 import Fastify from 'fastify'
@@ -55,39 +54,5 @@ describe('the Link of an error', () => {
     expect(body).not.toContain('LEAD_FULL')
     expect(headers['content-security-policy']).toMatch(/^default-src 'none';/)
     expect(body).not.toMatch(/<script|https?:/)
-  })
-})
-
-describe('a deprecated operation', () => {
-  it('says so with each response, also of an error, and others do not', async () => {
-    const app = Fastify()
-    const of = { '/v1/old': { deprecated: '2027-03-01', sunset: '2028-03-01' } }
-    const described: unknown[] = []
-    await app.register(deprecationHeaders, { of })
-    app.addHook('onRoute', ({ url, schema }) => void (schema?.deprecated && described.push(url)))
-    await app.register(async (keyed) => {
-      keyed.addHook('onRequest', async ({ headers }) => {
-        if (headers.authorization === undefined) throw new Error('no key')
-      })
-      const schema = { 'x-operation': {} }
-      keyed.post('/v1/old', { schema, handler: async () => ({}) })
-      keyed.post('/v1/new', { schema, handler: async () => ({}) })
-    })
-    const said = { deprecation: '@1803859200', sunset: 'Wed, 01 Mar 2028 00:00:00 GMT' }
-    const call = async (url: string, headers: Record<string, string> = {}) => {
-      const answer = await app.inject({ method: 'POST', url, headers })
-      const { deprecation, sunset } = answer.headers
-      return { status: answer.statusCode, deprecation, sunset }
-    }
-    const key = { authorization: 'key' }
-    expect(await call('/v1/old', key)).toEqual({ status: 200, ...said })
-    expect(await call('/v1/old')).toEqual({ status: 500, ...said })
-    expect(await call('/v1/new', key)).toEqual({ status: 200 })
-    expect(described).toEqual(['/v1/old'])
-  })
-
-  it('is none of today’s', async () => {
-    const { body } = await (await prepareApi()).send({ method: 'GET', url: '/v1/openapi.json' })
-    expect(JSON.stringify(body)).not.toContain('"deprecated"')
   })
 })

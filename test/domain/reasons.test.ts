@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { anyCloseReasonNames, closeReasonOf, REFERENCE } from '../../src/core/leads/decisions/reasons.ts'
 
-it('a reason that a workflow of an older version carries on in words is other', () => {
+it('any text that is no reason is other', () => {
   expect(anyCloseReasonNames.map(closeReasonOf)).toEqual(anyCloseReasonNames)
   expect(['closed by staff', 'Ada Miller, born 1 Jan 1980', '', '__proto__'].map(closeReasonOf)).toEqual(
     Array(4).fill('other'),

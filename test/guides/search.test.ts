@@ -35,7 +35,6 @@ const questions: [string, string][] = [
   ['move the clock forward', '/docs/sandbox#advance-the-clock'],
   ['test scenarios', '/docs/sandbox#play-a-whole-journey'],
   ['breaking changes versioning', '/docs/changes#what-doesnt-change-within-v1'],
-  ['deprecation', '/docs/changes#how-a-change-is-announced'],
   ['custom metadata fields of a lead', '/docs/integrate#change-a-lead'],
   ['go live checklist', '/docs/integrate#before-you-go-live'],
   ['get an API key', '/docs/integrate#get-a-key'],

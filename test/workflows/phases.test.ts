@@ -66,6 +66,7 @@ describe('a lead’s next run', () => {
     lastEventAt: 0,
     anchor: null,
     period: 1,
+    isSandbox: false,
     offset: 0,
     next: 2,
     last: 1,

@@ -13,7 +13,7 @@ export const SinkWebhook = defineEntity({
     receivedAt: instant().defaultRaw('clock_timestamp()'),
     webhookId: p.text(),
     /** Counts those with the same id, whose earlier ones may be forgotten by now. */
-    attempt: p.integer().default(1),
+    attempt: p.integer(),
     headers: p.json<Record<string, string>>(),
     body: p.text(),
     /** Why its signature is not valid; null if it is. */

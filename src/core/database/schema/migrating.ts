@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { replaceFormerMigrations } from './former-migrations.ts'
+import { FOREIGN, otherSchema } from './schema-version.ts'
 import { takeLock } from '../locks/locks.ts'
 import { type Orm, sqlOf } from '../orm.ts'
 import type { Patience } from '../session-options.ts'
@@ -17,6 +17,7 @@ export const migrationPatience: Patience = {
  * Brings the schema up to date, in one transaction. Two processes that try at once take turns.
  *
  * @returns how many migrations were applied.
+ * @throws {Error} one line that says what to do about a schema that no migration of ours made.
  */
 export async function migrate(orm: Orm): Promise<number> {
   return sqlOf(orm)
@@ -25,7 +26,7 @@ export async function migrate(orm: Orm): Promise<number> {
       await raw`set local lock_timeout = 0`.execute(trx)
       await raw`set local idle_in_transaction_session_timeout = 0`.execute(trx)
       await takeLock(trx, 'migration')
-      await replaceFormerMigrations(orm)
+      if ((await otherSchema(trx)) === FOREIGN) throw new Error(FOREIGN)
       return (await orm.migrator.up()).length
     })
 }

@@ -4,36 +4,35 @@ import { sql as raw } from 'kysely'
 import { migrationsFolder } from '../mikro-orm.config.ts'
 import type { Sql } from '../orm.ts'
 
-const UNDEFINED_TABLE = '42P01'
+const OLDER = 'The database’s schema is older than this version needs: run npm run migrate.'
+/** No row of its history is ours: nothing migrates it. */
+export const FOREIGN =
+  'The database’s schema is another one, which this version cannot migrate: use an empty database. For npm start, begin anew with npm start -- --fresh'
 
 /**
- * What to do if the database's schema is older than this code needs, in one line; `undefined` otherwise. A newer one is
- * fine: in a rolling deployment, the old processes keep working after the migration.
+ * What to do if the database has not the schema of this code, in one line; `undefined` otherwise. One with more migrations
+ * is fine: in a rolling deployment, processes keep working after the migration.
  */
-export async function olderSchema(sql: Sql): Promise<string | undefined> {
-  const applied = new Set(await appliedMigrations(sql))
-  const missing = neededMigrations().filter((name) => !applied.has(name))
-  if (missing.length === 0) return undefined
-  const [first, ...others] = missing
-  const which = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`
-  return `The database’s schema is older than this version needs (${which} not applied): run npm run migrate.`
+export async function otherSchema(sql: Sql): Promise<string | undefined> {
+  const applied = await appliedMigrations(sql)
+  const needed = neededMigrations()
+  if (needed.every((name) => applied.includes(name))) return undefined
+  return applied.every((name) => needed.includes(name)) ? OLDER : FOREIGN
 }
 
-/** Those in the folder, by name, in their order. */
+/** Those in the folder, by name. */
 function neededMigrations(): string[] {
   return readdirSync(migrationsFolder)
     .map((file) => path.parse(file))
     .filter(({ ext }) => ext === '.ts')
     .map(({ name }) => name)
-    .toSorted()
 }
 
 async function appliedMigrations(sql: Sql): Promise<string[]> {
-  try {
-    const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations`.execute(sql)
-    return rows.map(({ name }) => name)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE) return []
-    throw error
-  }
+  const { rows: tables } = await raw`select where to_regclass('mikro_orm_migrations') is not null`.execute(
+    sql,
+  )
+  if (tables.length === 0) return []
+  const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations`.execute(sql)
+  return rows.map(({ name }) => name)
 }

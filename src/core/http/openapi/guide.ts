@@ -197,5 +197,5 @@ are counted for all of them.`
 const changes = `# Versions
 
 The version is in the path: \`/v1\`. Without a new version we may add operations, optional fields of requests, fields of \
-responses and webhooks, milestones and error codes. Ignore what you do not know. An operation that will go says so with \
-\`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594) in its responses, and in an email to your contact.`
+responses and webhooks, milestones and error codes. Ignore what you do not know. Your contact gets an \
+email twelve months before an operation goes.`

@@ -7,7 +7,6 @@ import {
   leadsByPartnerLeadId,
   type Within,
 } from '../statements/find-leads.ts'
-import { someAreUnhashed } from '../statements/email-hashes.ts'
 
 /** A way to find leads by what a partner or a log names. */
 export interface Finder {
@@ -19,7 +18,7 @@ export interface Finder {
   recognizes: (text: string) => boolean
   /** Ids of leads, the newest first. */
   find: (context: StaffContext, text: string, within: Within) => Promise<number[]>
-  /** What else there is to say, in one line: why it may have missed some, or what it found that is no lead. */
+  /** What it found that is no lead, in one line. */
   remark?: (context: StaffContext, text: string) => Promise<string | undefined>
 }
 
@@ -47,10 +46,6 @@ export const leadFinders: readonly Finder[] = [
     recognizes: (text) => EMAIL.test(text),
     find: async (context, text, within) =>
       leadsByEmail({ sql: context.sql, encryptionKeys: await context.openingKeys() }, text, within),
-    remark: async ({ sql }) =>
-      (await someAreUnhashed(sql))
-        ? 'Some leads cannot be found by email address: a worker has not come to them yet, or their key is missing.'
-        : undefined,
   },
   {
     kind: 'find by partner_lead_id',

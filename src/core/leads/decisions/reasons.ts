@@ -84,7 +84,7 @@ export function describeCloseReason(reason: AnyCloseReason): string {
   return { ...closeReasons, ...serviceCloseReasons }[reason]
 }
 
-/** The reason that `name` names. A workflow that an older version began may name another: that is `other`. */
+/** The reason that `name` names, in a history for example; any other text is `other`. */
 export function closeReasonOf(name: string): AnyCloseReason {
   return anyCloseReasonNames.find((known) => known === name) ?? 'other'
 }

@@ -8,7 +8,7 @@ import type { ScoreGains } from './event-payloads.ts'
 export interface ReferralState {
   leadId: number
   partnerId: number
-  /** The create-lead that made it, for operators; absent in states of an older version. */
+  /** The create-lead that made it, for operators. */
   requestId?: string
   /** The generation of the record that this comes from. */
   generation: number
@@ -21,8 +21,8 @@ export interface ReferralState {
   anchor: number | null
   /** The next score update's number, 1 for the first. */
   period: number
-  /** Whether the lead's clock may be moved; absent in states of an older version. */
-  isSandbox?: boolean
+  /** Whether the lead's clock may be moved. */
+  isSandbox: boolean
   /** How far the lead's clock runs ahead of ours (sandbox only). */
   offset: number
   /** The first open delivery's sequence; `last + 1` when none is open. */

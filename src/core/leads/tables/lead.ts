@@ -82,11 +82,6 @@ export const Lead = defineEntity({
         'create index leads_email_hash_index on leads (email_hash, id) where email_hash is not null',
     },
     {
-      name: 'leads_to_hash_index',
-      expression:
-        'create index leads_to_hash_index on leads (id) where (personal is null) <> (email_hash is null)',
-    },
-    {
       name: 'leads_ended_index',
       expression:
         'create index leads_ended_index on leads (closed_at, id) where closed_at is not null and erased_at is null and held_at is null',

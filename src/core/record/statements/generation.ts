@@ -8,16 +8,15 @@ import { codeOf, isDenied } from '../../database/error-codes.ts'
  * timeline (a failover, or a recovery to a moment). A copy of its files is noticed by the first workflow that knows more,
  * unless staff declare it before.
  *
- * How it is raised: src/core/database/migrations/initial/generation.ts; what people are told of again, with the row of the
- * restore: src/core/database/migrations/Migration20261126110000_told_again_after_restore.ts.
+ * How it is raised, and what people are told of again: src/core/database/migrations/initial/generation.ts.
  */
 export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
 
 /** The generation that a record begins with. */
 export const firstGeneration = raw<number>`next_generation(0)`
 
-/** No such table, column or function: the schema is from before. */
-const OLDER_SCHEMA = ['42P01', '42703', '42883']
+/** No such table, column or function: the schema is not made yet. */
+const OTHER_SCHEMA = ['42P01', '42703', '42883']
 /** A server that still recovers answers reads with what it has by then. */
 const IN_RECOVERY = Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
 
@@ -49,7 +48,7 @@ export async function noteCluster(connection: Connection): Promise<void> {
   })
 }
 
-/** `undefined` where it cannot be told: the schema is older, or the role may not see it. */
+/** `undefined` where it cannot be told: the schema is not made yet, or the role may not see it. */
 async function readCluster(connection: Connection): Promise<Cluster | undefined> {
   try {
     const { rows } = await connection.query(`
@@ -58,7 +57,7 @@ async function readCluster(connection: Connection): Promise<Cluster | undefined>
       from deployment known, current_cluster() here`)
     return rows[0] as Cluster | undefined
   } catch (error) {
-    if (OLDER_SCHEMA.includes(codeOf(error)) || isDenied(error)) return undefined
+    if (OTHER_SCHEMA.includes(codeOf(error)) || isDenied(error)) return undefined
     throw error
   }
 }

@@ -1,4 +1,4 @@
-export const deleteOldReads = (schema: string) => `
+const deleteOldReads = (schema: string) => `
 -- Drops the months that were over so many days ago, of which there must be 365 at least.
 create function delete_old_personal_reads(days int) returns int language plpgsql security definer
 set search_path = pg_catalog, ${schema}, pg_temp

@@ -42,7 +42,8 @@ create table sink_webhooks (
   problem text,
   status int not null,
   delay_ms int not null,
-  fault text
+  fault text,
+  attempt int not null
 );
 create index sink_webhooks_partner_index on sink_webhooks (partner_id, id);
 `

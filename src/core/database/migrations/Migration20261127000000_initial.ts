@@ -18,7 +18,7 @@ import { workflows } from './initial/workflows.ts'
  * Everything that the database has: a file for each noun, with its tables, indexes, functions and triggers. The entities say
  * what the columns mean. Like every migration it stays as it is, and so imports nothing that may change.
  */
-export class Migration20261126000000_initial extends Migration {
+export class Migration20261127000000_initial extends Migration {
   override async up(): Promise<void> {
     const [row] = await this.execute('select quote_ident(current_schema()) as schema')
     const schema = String(row?.schema)
