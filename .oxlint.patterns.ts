@@ -11,7 +11,7 @@ const reasons = {
 }
 
 /** Why a pattern may take more than linear time on some text; `undefined` if it cannot. */
-export function superLinear(pattern: string, flags: string): string | undefined {
+function superLinear(pattern: string, flags: string): string | undefined {
   const { source, repeatsChoice } = withoutBounds(pattern, flags)
   // scslre compares quantifiers with each other, not the alternatives under one
   if (repeatsChoice) return 'a choice is repeated, and its alternatives may match the same text'

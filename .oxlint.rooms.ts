@@ -108,7 +108,7 @@ const lists = [
 ]
 
 /** Where a file is; `undefined` for what is in no room and has no row: entry points, tests, tools. */
-export function placeOf(file: string): Place | undefined {
+function placeOf(file: string): Place | undefined {
   const [top = '', second = '', third = '', ...rest] = file.split('/')
   if (top === 'workflows' || top === 'activities') return { room: top, part: 'own' }
   if (top !== 'src' || third === '') return undefined
@@ -120,7 +120,7 @@ export function placeOf(file: string): Place | undefined {
 }
 
 /** Why a file may not import another one, both as paths from the repository's root; `undefined` if it may. */
-export function refusal(file: string, target: string, isType: boolean): string | undefined {
+function refusal(file: string, target: string, isType: boolean): string | undefined {
   const from = placeOf(file)
   if (from === undefined || lists.includes(file)) return undefined
   const row = folderTable[from.room] ?? partTable[from.part]
@@ -141,7 +141,7 @@ export function refusal(file: string, target: string, isType: boolean): string |
 }
 
 /** Why a file may not import a package; `undefined` if it may. */
-export function packageRefusal(file: string, name: string): string | undefined {
+function packageRefusal(file: string, name: string): string | undefined {
   const from = placeOf(file)
   const row = from && (folderTable[from.room] ?? partTable[from.part])
   if (from === undefined || row?.packages === undefined) return undefined

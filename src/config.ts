@@ -18,7 +18,7 @@ export type { TemporalSettings } from './config/temporal.ts'
 export class ConfigError extends Error {}
 
 /** Defaults of production only. */
-export const inProduction = { RATE_LIMIT: '600' }
+const inProduction = { RATE_LIMIT: '600' }
 
 /**
  * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, because compose

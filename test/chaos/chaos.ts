@@ -7,7 +7,7 @@ import { run } from './run.ts'
 import { product, sabotagedProduct, sabotages } from './sabotage.ts'
 
 const help = `npm run chaos -- [--seed N] [--leads N] [--fault NAME]
-       npm run chaos -- --alerts [--only TEXT] [--pictures FOLDER]
+       npm run chaos -- --alerts [--only TEXT]
 
 Kills, freezes and cuts off the parts of a service of its own while it is under load, then checks what it promises.
 The same seed makes the same faults and the same load. The exit code is 1 if a promise is broken.
@@ -16,7 +16,6 @@ The same seed makes the same faults and the same load. The exit code is 1 if a p
   --leads N     200 by default
   --alerts      stages each fault with a real Prometheus instead: exactly the promised alerts must fire, and end
   --only TEXT   of these, only those whose name has TEXT, or one of several, comma-separated
-  --pictures F  draws the dashboards with what was seen into this folder, with the Chrome or Chromium of this machine
   --fault NAME  puts a mistake into a copy of the service first, which the checks must find:
 ${Object.entries(sabotages)
   .map(([name, { about }]) => `                ${name.padEnd(14)} ${about}`)
@@ -26,7 +25,7 @@ ${Object.entries(sabotages)
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const { values } = parseArgs({
-  options: { seed: text, leads: text, fault: text, alerts: flag, only: text, pictures: text, help: flag },
+  options: { seed: text, leads: text, fault: text, alerts: flag, only: text, help: flag },
 })
 if (values.help) process.stdout.write(help)
 else if (values.alerts) await proveAlerts()

@@ -22,14 +22,6 @@ export interface Target {
 }
 
 const LOOK_MS = 200
-/** Of a picture. */
-const SAMPLES = 300
-
-/** Unix times in seconds. */
-export interface Range {
-  from: number
-  to: number
-}
 
 interface Sampled<Values> {
   result: ({ metric: Record<string, string> } & Values)[]
@@ -106,13 +98,6 @@ export async function startPrometheus(factor = 1) {
     async query(expression: string) {
       const call = `query?query=${encodeURIComponent(expression)}`
       return (await get<Sampled<{ value: [number, string] }>>(call)).result
-    },
-
-    /** The series that it had in a time. */
-    async queryRange(expression: string, { from, to }: Range) {
-      const step = Math.max(SCRAPE_SECONDS, (to - from) / SAMPLES)
-      const call = `query_range?query=${encodeURIComponent(expression)}&start=${from}&end=${to}&step=${step}`
-      return (await get<Sampled<{ values: [number, string][] }>>(call)).result
     },
 
     /** Resolves once each process was read, and no rule takes one for missing any more. */

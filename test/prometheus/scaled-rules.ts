@@ -26,7 +26,7 @@ export function scaledRules(rules: string, factor: number): string {
 }
 
 /** An expression whose ranges are divided by `factor`. */
-export function shorterRanges(expression: string, factor: number): string {
+function shorterRanges(expression: string, factor: number): string {
   return expression.replaceAll(
     /\[(\d+)([smhd])\]/g,
     (_, count: string, unit: string) => `[${shorter(count, unit, factor)}]`,

@@ -22,8 +22,8 @@ export interface Hit extends Entry {
 }
 
 export const LONGEST_QUERY = 200
-export const MOST_WORDS = 12
-export const MOST_HITS = 10
+const MOST_WORDS = 12
+const MOST_HITS = 10
 /** More than any other rank. */
 const NAMED = 1e9
 

@@ -9,7 +9,7 @@ const MOST_WAITING = 10_000
  * Of one partner in a second and process: ten times what a partner may send in production. Whoever sends more, in a load
  * test for example, would pay for rows that are beyond the most that are kept within seconds.
  */
-export const MOST_A_SECOND = 100
+const MOST_A_SECOND = 100
 const SECOND_MS = 1000
 /** A process that stops waits no longer for them: they are worth less than reads of personal data. */
 const CLOSE_MS = 1000

@@ -7,7 +7,7 @@ import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './e
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */
 const ANSWERABLE = /^(?:HPE_|ERR_HTTP_REQUEST_TIMEOUT$)/
 /** How long the peer has to read the response and close its side. */
-export const LINGER_MS = 1000
+const LINGER_MS = 1000
 
 /** Sends our error format for what Node rejects before routing: invalid HTTP, oversized headers, slow requests. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -6,7 +6,7 @@ import { notFields, printable, unknownIn } from './unknown-fields.ts'
 /** zod’s code for a field that a strict body does not have. */
 const UNKNOWN_FIELDS = 'unrecognized_keys'
 /** Keep the response short: a body of 64 KiB can have thousands of invalid fields. */
-export const MAX_FAULTS = 50
+const MAX_FAULTS = 50
 
 /** Names every invalid field and what it needs. It never repeats a value. */
 export function faultsOf(found: FastifySchemaValidationError[], request: FastifyRequest): Fault[] {

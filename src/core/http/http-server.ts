@@ -32,7 +32,7 @@ export const connectionLimits: ConnectionLimits = {
   stopMs: 10_000,
 }
 
-export const BODY_LIMIT = 64 * 1024
+const BODY_LIMIT = 64 * 1024
 /** How often Node looks for requests that take too long. Its default of 30 s could double `requestMs`. */
 const CHECK_MS = 1000
 

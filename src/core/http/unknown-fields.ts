@@ -9,7 +9,7 @@ declare module 'fastify' {
 }
 
 /** A body of 64 KiB can have thousands of them. */
-export const MOST_NAMED = 5
+const MOST_NAMED = 5
 export const MOST_IGNORED = 20
 const MOST_CHARACTERS = 64
 

@@ -1,5 +1,4 @@
 import { hasPrometheus, startPrometheus, type Target } from '../../prometheus/prometheus.ts'
-import { drawDashboards } from '../../prometheus/pictures.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { addPartnerWithEndpoint } from '../../support/service.ts'
 import { deploy } from '../deployment.ts'
@@ -14,15 +13,13 @@ import { moveToSmallDisk } from './small-disk.ts'
 interface Options {
   /** Words of the faults that are staged, comma-separated; all of them without it. */
   only?: string
-  /** The folder that the dashboards are drawn into. */
-  pictures?: string
 }
 
 /**
  * Stages each fault under load with a real Prometheus and the rules of alerts.yml, and sees whether exactly the promised
  * alerts fire in time and end. The exit code is 1 if not.
  */
-export async function rehearseAlerts({ only, pictures }: Options): Promise<void> {
+export async function rehearseAlerts({ only }: Options): Promise<void> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
   if (!hasPrometheus()) {
     say('There is no Prometheus here (Debian: apt install prometheus): no alert was proven.')
@@ -46,7 +43,6 @@ export async function rehearseAlerts({ only, pictures }: Options): Promise<void>
   const prometheus = await startPrometheus(FACTOR)
   prometheus.observe(targets)
   await prometheus.untilRead(targets)
-  const from = Date.now() / 1000
   const over = new AbortController()
   const load = steadyLoad(deployment, [steady, partner], over.signal)
   atEnd(async () => over.abort())
@@ -61,12 +57,6 @@ export async function rehearseAlerts({ only, pictures }: Options): Promise<void>
     seen.push(await rehearse(fault, act, prometheus))
     for (const line of linesOf(seen.at(-1) as Seen)) say(`  ${line}`)
   }
-  if (pictures !== undefined)
-    await drawDashboards(prometheus, {
-      folder: pictures,
-      range: { from, to: Date.now() / 1000 },
-      factor: FACTOR,
-    })
   over.abort()
   await load
   process.stdout.write(`${tableOf(seen)}\n`)

@@ -72,7 +72,7 @@ interface Facts {
   limitOf: (minutes: number) => number
 }
 
-export function brokenIn({ fired, promised, isClear, limitOf }: Facts): string[] {
+function brokenIn({ fired, promised, isClear, limitOf }: Facts): string[] {
   const missing = Object.keys(promised).filter((name) => !(name in fired))
   const late = Object.entries(promised).filter(([name, minutes]) => (fired[name] ?? 0) > limitOf(minutes))
   const others = Object.keys(fired).filter((name) => !(name in promised))

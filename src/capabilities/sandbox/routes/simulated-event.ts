@@ -28,7 +28,7 @@ export const eventPayload = z
   })
 
 /** The longest that a milestone is known late. */
-export const MOST_DAYS_AGO = 730
+const MOST_DAYS_AGO = 730
 
 export const daysAgo = integer(0, MOST_DAYS_AGO)
   .optional()

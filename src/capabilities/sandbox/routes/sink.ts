@@ -19,9 +19,9 @@ type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 export const sinkPath = (token: string) => `${SINK_PATH}${token}`
 
 /** More than our webhooks have. */
-export const MOST_BYTES = 16 * 1024
+const MOST_BYTES = 16 * 1024
 /** Of webhooks and of all else together, and of what no secret signed. */
-export const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
+const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
 
 /** For what is not signed. */
 const REFUSAL: TakenAnswer = { status: 400, delayMs: 0, fault: null, retryAfter: null }

@@ -10,9 +10,9 @@ import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../decisions/sink-fault.ts'
 export const SINK_PATH = '/sandbox/sinks/'
 
 /** How many webhooks of a sink are kept, and how many requests that no secret signed: these drive out none of those. */
-export const KEPT = { signed: 100, unsigned: 20 }
+const KEPT = { signed: 100, unsigned: 20 }
 /** What is kept of a request that no secret signed, in characters. */
-export const BEGINNING = 1000
+const BEGINNING = 1000
 const UNSIGNED_HEADERS = [
   'webhook-id',
   'webhook-timestamp',

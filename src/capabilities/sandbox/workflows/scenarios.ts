@@ -9,7 +9,7 @@ import { TASK_QUEUE } from '../../../core/temporal/names.ts'
 import { isTimeUp } from '../../../core/temporal/time-up.ts'
 
 /** How long an answer waits for a scenario. */
-export const WAIT_MS = 10_000
+const WAIT_MS = 10_000
 
 type Handle = WorkflowHandle<typeof scenario>
 

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
 
 /** The latest attempts of each delivery, as partners are shown them. */
-export const ATTEMPTS = 20
+const ATTEMPTS = 20
 
 /** Events as a table, to which the attempts of each are joined as far as they are wanted. */
 export const wanted = (eventIds: string[]) =>

@@ -9,7 +9,7 @@ export interface EndpointPolicy {
   allowPrivateNetwork: boolean
 }
 
-export const MAX_URL_LENGTH = 2048
+const MAX_URL_LENGTH = 2048
 const PRODUCTION_PORTS = ['', '443', '8443']
 
 /**

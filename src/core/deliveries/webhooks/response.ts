@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-export const READ_BYTES = 64 * 1024
-export const KEEP_BYTES = 4 * 1024
-export const KEEP_HEADERS = 40
-export const KEEP_HEADER_LENGTH = 512
+const READ_BYTES = 64 * 1024
+const KEEP_BYTES = 4 * 1024
+const KEEP_HEADERS = 40
+const KEEP_HEADER_LENGTH = 512
 /** Names and values of all: a page of deliveries may show those of 2,000 attempts. */
-export const KEEP_HEADERS_LENGTH = 2 * 1024
+const KEEP_HEADERS_LENGTH = 2 * 1024
 
 /** Never stored: an endpoint may send its own credentials, or echo ours. */
 const SECRET_HEADER = /cookie|auth|token|secret|signature|session|credential|password|api-?key/i

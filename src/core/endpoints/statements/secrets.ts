@@ -66,7 +66,7 @@ export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): P
 }
 
 /** Proxies refuse long headers, and each live secret adds a signature of 50 bytes. */
-export const MOST_LIVE = 5
+const MOST_LIVE = 5
 
 /**
  * Makes `secret` the signing secret. The one before it also signs for `overlapMs`; of those before, the latest few to

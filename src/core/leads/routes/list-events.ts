@@ -28,7 +28,7 @@ declare module 'fastify' {
 }
 
 /** Below the time after which proxies and clients usually give up. */
-export const MOST_SECONDS = 25
+const MOST_SECONDS = 25
 
 const body = strictBody({
   after: feedCursor

@@ -24,7 +24,7 @@ const fixedFields: string[] = [
   'updated_at',
 ]
 /** More than a lead can have: what one request sets and removes. */
-export const MOST_FIELDS = 200
+const MOST_FIELDS = 200
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const PROTOTYPE = '__proto__'

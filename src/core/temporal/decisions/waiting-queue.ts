@@ -10,6 +10,6 @@
  * | `waiting`    | activities of `referrals` and `deliveries`: dates on a lead's clock, a lead that takes over a restored record |
  *
  * All other waiting is done by workflows, by timers, signals and retries, which take no place. With one place for
- * activities, everything still comes to its end: `test/sandbox/places.slow.ts`.
+ * activities, everything still comes to its end.
  */
 export const WAITING_QUEUE = 'waiting'

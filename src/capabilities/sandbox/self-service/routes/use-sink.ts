@@ -20,7 +20,7 @@ import { success } from '../../../../core/http/response-fields.ts'
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'> &
   InSandbox
 
-export const WAIT_MS = 10_000
+const WAIT_MS = 10_000
 const POLL_MS = 50
 
 const schema = operation({
