@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { requestHashPlace } from '../../src/core/idempotency/statements/answers.ts'
 import { open } from '../../src/core/sealing/seal.ts'
 import { testKeys } from '../support/test-keys.ts'
@@ -92,6 +93,21 @@ describe('Idempotency-Key on create-lead', () => {
     expect((await create('refused', { email: 'x' })).status).toBe(400)
     expect((await create('refused')).status).toBe(200)
   })
+
+  it.each(['leads', 'idempotency_keys'])(
+    'is stored with its lead or not at all, if %s fails',
+    async (table) => {
+      const before = await countLeads()
+      const constraint = raw`alter table ${raw.table(table)} add constraint nothing_new check (false) not valid`
+      await constraint.execute(api.sql)
+      expect((await create(`failed-${table}`)).status).toBe(500)
+      await raw`alter table ${raw.table(table)} drop constraint nothing_new`.execute(api.sql)
+      expect(await countLeads()).toBe(before)
+      const { status, headers } = await create(`failed-${table}`)
+      expect([status, headers['idempotent-replayed']]).toEqual([200, undefined])
+      expect(await countLeads()).toBe(before + 1)
+    },
+  )
 
   it('forgets a key after 24 hours', async () => {
     const first = await create('old')

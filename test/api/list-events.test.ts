@@ -4,6 +4,8 @@ import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { setNotifications } from '../../src/core/endpoints/statements/notifications.ts'
 import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
@@ -70,6 +72,27 @@ describe('list-events', () => {
     const { data: news } = await untilNews(() => page({ after: next, wait: 20 }))
     expect(news.map(({ lead_id: id }) => id)).toEqual([later])
     leads.push(later)
+  })
+
+  it('shows every event to every cursor, also one that commits after a later one', async () => {
+    const other = await api.addPartner()
+    const read = async (after: string | null) =>
+      (await other.post('list-events', { after })).body as unknown as Page
+    const [inserted, released] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
+    const late = api.sql.transaction().execute(async (trx) => {
+      inserted.resolve(await insertLead(trx, other.id, LEAD, () => '{}'))
+      await released.promise
+    })
+    const first = await inserted.promise
+    const second = await other.createLead()
+    const before = await read(null)
+    released.resolve()
+    await late
+    const seen = await until(async () => {
+      const { data } = await read(before.next)
+      return before.data.length + data.length >= 2 && [...before.data, ...data]
+    })
+    expect(seen.map(({ lead_id: id }) => id)).toEqual([first, second])
   })
 
   it.each([

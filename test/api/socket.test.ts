@@ -1,10 +1,14 @@
+import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { CACHE_MS } from '../../src/core/http/plugins/authentication.ts'
 import { holdRow } from '../support/row-lock.ts'
+import { silentPeers } from '../support/silent-peers.ts'
 import { until } from '../support/until.ts'
+import { makeCertificate } from '../webhooks/certificate.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 /** Requests that Node's HTTP server rejects or handles before routing, sent as bytes over a real socket. */
@@ -210,5 +214,86 @@ describe('over a socket', () => {
       )
     expect((await send('application/json', 'text/plain')).status).toBe(200)
     expect((await send('text/plain', 'application/json')).status).toBe(415)
+  })
+})
+
+describe('a connection that keeps the API waiting', () => {
+  const SHORT_MS = 500
+  const LONG_MS = 60_000
+  const { cert, key } = makeCertificate({ host: 'localhost' })
+  const everyLimit = (ms: number) => ({ handshakeMs: ms, requestMs: ms, silenceMs: ms, keepAliveMs: ms })
+
+  async function listen(limits: object, tls?: { cert: string; key: string }) {
+    const api = await prepareApi({ limits, ...(tls && { tls }) })
+    await api.app.listen({ host: '127.0.0.1', port: 0 })
+    const connections = promisify(api.app.server.getConnections.bind(api.app.server))
+    const downTo = (count: number) => until(async () => (await connections()) === count && 'so few')
+    const { key: ownKey } = await api.addPartner()
+    return { ...api, ownKey, downTo, port: (api.app.server.address() as AddressInfo).port }
+  }
+  const post = (...lines: string[]) => ['POST /v1/get-lead HTTP/1.1', 'Host: x', ...lines].join('\r\n')
+  const halfOfTheHeaders = post('Content-Type: appl')
+  const halfOfTheBody = (ownKey: string, length = 9) =>
+    post(
+      `Authorization: Service-Key ${ownKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${length}`,
+      '',
+      '{',
+    )
+  const beginnings = (ownKey: string) => [
+    '',
+    halfOfTheHeaders,
+    halfOfTheBody(ownKey),
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n',
+    'GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n',
+  ]
+
+  it.each([
+    ['plain', undefined],
+    ['with TLS', { cert, key }],
+  ])('is given back when its peer falls silent, %s', async (_, tls) => {
+    const { port, ownKey, downTo } = await listen(everyLimit(SHORT_MS), tls)
+    const peer = { port, ...(tls && { ca: cert }) }
+    for (const bytes of beginnings(ownKey)) await silentPeers(3, peer, bytes)
+    // half a handshake with TLS, invalid HTTP without
+    await silentPeers(3, { port }, '\u0016\u0003\u0001\u0002\u0000\u0001')
+    expect(await downTo(0)).toBe('so few')
+  })
+
+  it('is given back when its peer sends a byte at a time', async () => {
+    const { port, ownKey, downTo } = await listen({ ...everyLimit(LONG_MS), requestMs: SHORT_MS })
+    const head = await silentPeers(3, { port }, halfOfTheHeaders)
+    const body = await silentPeers(3, { port }, halfOfTheBody(ownKey, 9999))
+    const trickle = setInterval(() => [...head, ...body].forEach((socket) => socket.write('x')), 50)
+    const left = downTo(0).finally(() => clearInterval(trickle))
+    await expect(left).resolves.toBe('so few')
+  })
+
+  it('is given back when its peer does not read its answers', async () => {
+    const { port, downTo } = await listen({ ...everyLimit(LONG_MS), silenceMs: SHORT_MS })
+    await silentPeers(3, { port }, 'GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500))
+    expect(await downTo(0)).toBe('so few')
+  })
+
+  it('does not keep the API from closing', async () => {
+    const { app, port, ownKey } = await listen({ ...everyLimit(LONG_MS), stopMs: SHORT_MS })
+    await Promise.all(beginnings(ownKey).map((bytes) => silentPeers(3, { port }, bytes)))
+    const closed = app.close().then(() => 'closed')
+    expect(await Promise.race([closed, delay(30_000, 'open', { ref: false })])).toBe('closed')
+  })
+
+  it('is closed unanswered beyond MAX_CONNECTIONS, and others are taken once there is room', async () => {
+    const { app, port, downTo } = await listen({ ...everyLimit(LONG_MS), maxConnections: 2 })
+    const [first] = await silentPeers(2, { port })
+    const dropped = once(app.server, 'drop')
+    const [third] = await silentPeers(1, { port })
+    await dropped
+    third?.resume()
+    await once(third!, 'end')
+    expect(third?.bytesRead).toBe(0)
+    first?.destroy()
+    await downTo(1)
+    expect((await fetch(`http://127.0.0.1:${port}/v1/ping`)).status).toBe(200)
   })
 })

@@ -1,7 +1,14 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { prepareService } from './service.ts'
 
 // The shared service belongs to no test file, so it starts in a process of its own, and ends with the one that wants it.
-const { environment, ownerUrl, startApi, startWorker } = await prepareService()
+const { environment, ownerUrl, startApi, startWorker } = await prepareService({ METRICS_PORT: '0' })
 const [api, worker] = await Promise.all([startApi(), startWorker()])
 process.once('disconnect', () => void Promise.all([api.kill(), worker.kill()]).finally(() => process.exit()))
-process.send?.({ environment, ownerUrl, port: api.port })
+const output = createServer((_, response) => response.end(api.output() + worker.output()))
+output.listen(0, '127.0.0.1', () => {
+  const outputUrl = `http://127.0.0.1:${(output.address() as AddressInfo).port}`
+  const metricsPorts = [api.metricsPort, worker.metricsPort]
+  process.send?.({ environment, ownerUrl, port: api.port, outputUrl, metricsPorts })
+})

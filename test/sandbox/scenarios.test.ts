@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { MOST_RUNS } from '../../src/capabilities/sandbox/decisions/sandbox-runs.ts'
+import { scenarioId, scenarioNames, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
+import { atOnce } from '../support/at-once.ts'
+import { LEAD, leadsOf } from '../support/leads.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
+import { whileBusy } from '../support/while-busy.ts'
+import { type SandboxPartner, sandboxPartner } from './partner.ts'
+
+const DAY_MS = 86_400_000
+
+describe('a scenario', () => {
+  const { begun, begin } = atOnce()
+  let service: SharedService
+
+  beforeAll(async () => {
+    service = await sharedService()
+    // each waits for what takes seconds, and has a partner of its own
+    begin()
+  })
+
+  const newPartner = () => sandboxPartner(service, service.port)
+  const history = (lead: number) =>
+    service.sql
+      .selectFrom('lead_events')
+      .select(['event_name', 'event_payload', 'created_at'])
+      .where('lead_id', '=', lead)
+      .orderBy('position')
+      .execute()
+  const isOver = (lead: number) => service.client.workflow.getHandle(scenarioId(lead)).result()
+  const run = ({ post }: SandboxPartner, body: object) => whileBusy(() => post('sandbox/run-scenario', body))
+  const typesOf = ({ arrivals }: SandboxPartner, lead: number) => arrivals(lead).map(({ type }) => type)
+
+  for (const scenario of scenarioNames) {
+    it(
+      `${scenario} sends its webhooks, each once and in order`,
+      begun(async () => {
+        const partner = await newPartner()
+        const { status, data } = await run(partner, { scenario })
+        const webhooks = webhooksOf(scenario)
+        expect([status, data]).toEqual([200, expect.objectContaining({ webhooks })])
+        expect(await isOver(data.lead_id)).toBe('done')
+        await partner.endpoint.until(() => partner.arrivals(data.lead_id).length >= webhooks.length)
+        expect(typesOf(partner, data.lead_id)).toEqual(webhooks)
+        expect(partner.endpoint.arrivals.every(({ verified }) => verified)).toBe(true)
+        const dates = (await history(data.lead_id)).map((event) => event.created_at.getTime())
+        expect(dates).toEqual(dates.toSorted((one, other) => one - other))
+      }),
+      120_000,
+    )
+  }
+
+  it(
+    'has its score updates on the days that it says, with gains that may be losses',
+    begun(async () => {
+      const partner = await newPartner()
+      const lead = await partner.createLead()
+      const played = await run(partner, { scenario: 'scores_go_down', lead_id: lead })
+      expect(played.data.lead_id).toBe(lead)
+      await isOver(lead)
+      const [first, ...others] = await history(lead)
+      const scores = others.filter((event) => event.event_name === 'score_update')
+      const daysUntil = (at: Date) => Math.round((at.getTime() - first!.created_at.getTime()) / DAY_MS)
+      expect(scores.map((event) => daysUntil(event.created_at))).toEqual([22, 37, 52, 97])
+      const gains = scores.map(({ event_payload: payload }) => payload as { experian_gain: number })
+      expect(gains.slice(0, 2).map(({ experian_gain: gain }) => gain)).toEqual([-12, -5])
+    }),
+    120_000,
+  )
+
+  it(
+    'is played by a lead whose address at example.com names it, with create-lead alone',
+    begun(async () => {
+      const partner = await newPartner()
+      const lead = await partner.createLead('dropped_out')
+      const elsewhere = { ...LEAD, email: 'ada+dropped_out@lender.example' }
+      const other = await whileBusy(() => partner.post('create-lead', elsewhere))
+      const { length: expected } = webhooksOf('dropped_out')
+      await partner.endpoint.until(() => partner.arrivals(lead).length === expected)
+      const closed = await until(async () => {
+        const row = service.sql.selectFrom('leads').select('close_reason').where('id', '=', lead)
+        return (await row.executeTakeFirstOrThrow()).close_reason ?? undefined
+      })
+      expect(closed).toBe('withdrew')
+      expect(await leadsOf(service, partner).names(other.lead_id)).toEqual(['lead_received'])
+      const again = await run(partner, { scenario: 'dropped_out', lead_id: lead })
+      expect(again.status).toBe(409)
+    }),
+    120_000,
+  )
+
+  it(
+    'is one of a few of a partner at a time',
+    begun(async () => {
+      const partner = await newPartner()
+      const held = Promise.withResolvers<void>()
+      partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
+      const play = () => run(partner, { scenario: 'stalled_before_escrow' })
+      const answers = await Promise.all(Array.from({ length: MOST_RUNS.scenario + 1 }, play))
+      const statuses = answers.map(({ status }) => status)
+      expect(statuses.toSorted((one, other) => one - other)).toEqual([
+        ...Array.from({ length: MOST_RUNS.scenario }, () => 200),
+        429,
+      ])
+      held.resolve()
+    }),
+    120_000,
+  )
+
+  it('is listed with the webhooks to expect', async () => {
+    const { key } = await newPartner()
+    const response = await fetch(`http://127.0.0.1:${service.port}/v1/sandbox/scenarios`, {
+      headers: { authorization: `Service-Key ${key}` },
+    })
+    const { data } = (await response.json()) as { data: { scenario: string; webhooks: string[] }[] }
+    expect(data.map(({ scenario, webhooks }) => [scenario, webhooks])).toEqual(
+      scenarioNames.map((name) => [name, webhooksOf(name)]),
+    )
+  })
+
+  it('is none of another partner’s leads, and none that does not exist', async () => {
+    const [partner, stranger] = [await newPartner(), await newPartner()]
+    const lead_id = await stranger.createLead()
+    expect((await run(partner, { scenario: 'dropped_out', lead_id })).status).toBe(404)
+    expect((await run(partner, { scenario: 'happy_end' })).status).toBe(400)
+    expect((await run(partner, {})).status).toBe(400)
+  })
+})

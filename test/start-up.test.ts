@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { Agent, createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { json } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { giveNamespace } from '../src/core/temporal/namespace-claim.ts'
+import { anyPort } from './support/any-port.ts'
+import { atEnd } from './support/at-end.ts'
+import { temporaryFolder } from './support/folder.ts'
+import { LEAD, leadsOf } from './support/leads.ts'
+import { type Entry, runToEnd, type ServiceProcess } from './support/processes.ts'
+import { holdRow } from './support/row-lock.ts'
+import { prepareService, type Service, type TestPartner } from './support/service.ts'
+import { createDatabase, dropDatabase, withDatabase } from './support/template-database.ts'
+import { until } from './support/until.ts'
+import { whileBusy } from './support/while-busy.ts'
+
+interface Refusal {
+  entry: Entry
+  environment: () => Promise<Record<string, string>> | Record<string, string>
+  /** The whole line, from its first word to the remedy. */
+  says: RegExp
+}
+
+let service: Service
+
+const databaseUrl = (changed: Partial<Pick<URL, 'password' | 'pathname'>>) =>
+  Object.assign(new URL(service.environment.DATABASE_URL), changed).href
+
+/** A program that cannot start says why in one line, and what to do. */
+describe('a program is not started', () => {
+  const worker = 'src/worker.ts'
+  const refusals: Record<string, Refusal> = {
+    'while Temporal is away': {
+      entry: worker,
+      environment: async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`, STARTUP_SECONDS: '0' }),
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or set TEMPORAL_ADDRESS \(.+\)$/,
+    },
+    'where Temporal takes no TLS': {
+      entry: worker,
+      environment: () => ({ TEMPORAL_TLS: 'true', STARTUP_SECONDS: '0' }),
+      says: /^Temporal at 127\.0\.0\.1:\d+ speaks plain text, and TEMPORAL_TLS, .+: set TEMPORAL_TLS=false, or correct TEMPORAL_ADDRESS$/,
+    },
+    'without its namespace': {
+      entry: worker,
+      environment: () => ({ TEMPORAL_NAMESPACE: 'no-such-namespace' }),
+      says: /^Temporal’s namespace no-such-namespace cannot be used: .+[^.]\. Run npm run setup-temporal, or set TEMPORAL_NAMESPACE$/,
+    },
+    'with the namespace of another deployment': {
+      entry: worker,
+      environment: async () => {
+        const { namespace, client } = await prepareService()
+        await giveNamespace(client.workflowService, namespace, 'another')
+        return { TEMPORAL_NAMESPACE: namespace }
+      },
+      says: /^Temporal’s namespace test-\w+ belongs to another deployment \(another\): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over\.$/,
+    },
+    'while PostgreSQL is away': {
+      entry: worker,
+      environment: async () => ({
+        DATABASE_URL: `postgresql://service:hidden@127.0.0.1:${await anyPort()}/referrals`,
+        STARTUP_SECONDS: '0',
+      }),
+      says: /^PostgreSQL does not answer at 127\.0\.0\.1:\d+\/referrals: start it, or set DATABASE_URL \(.+\)$/,
+    },
+    'with a wrong password': {
+      entry: worker,
+      environment: () => ({ DATABASE_URL: databaseUrl({ password: 'hidden' }), STARTUP_SECONDS: '0' }),
+      says: /^PostgreSQL at \S+ does not let this role in: password authentication failed for user "\w+" \(28P01\); correct role and password in DATABASE_URL$/,
+    },
+    'on a schema that is not migrated': {
+      entry: worker,
+      environment: async () => ({ DATABASE_URL: await emptyDatabase(), STARTUP_SECONDS: '0' }),
+      says: /^The database’s schema is older than this version needs \(.+ not applied\): run npm run migrate\.$/,
+    },
+    'on the database of a production': {
+      entry: worker,
+      environment: async () => ({ DATABASE_URL: await productionDatabase() }),
+      says: /^This database belongs to a production deployment, and ENVIRONMENT is sandbox: point DATABASE_URL at the sandbox database, or set ENVIRONMENT=production\.$/,
+    },
+    'as an API, on the database of a production': {
+      entry: 'src/server.ts',
+      environment: async () => ({ DATABASE_URL: await productionDatabase() }),
+      says: /^This database belongs to a production deployment, and ENVIRONMENT is sandbox: .+\.$/,
+    },
+    'without the key of what is stored': {
+      entry: worker,
+      environment: () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
+      says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, under which data is stored: add it after the current one, .+$/,
+    },
+    'without any key': {
+      entry: worker,
+      environment: () => ({ ENCRYPTION_KEY: '' }),
+      says: /^Configuration: ENCRYPTION_KEY is not set\. See docs\/settings\.md\.$/,
+    },
+    'on a port that is in use': {
+      entry: 'src/server.ts',
+      environment: async () => ({ PORT: await usedPort() }),
+      says: /^The API cannot listen on 127\.0\.0\.1:\d+: .+\. Free the port, or set PORT\.$/,
+    },
+    'with a TLS key that is none': {
+      entry: 'src/server.ts',
+      environment: () => notTls(),
+      says: /^TLS_CERT_FILE or TLS_KEY_FILE cannot be used: .+$/,
+    },
+  }
+  const outcomes: Record<string, Awaited<ReturnType<typeof runToEnd>>> = {}
+
+  beforeAll(async () => {
+    service = await prepareService()
+    await service.addPartner()
+    await Promise.all(
+      Object.entries(refusals).map(async ([name, { entry, environment }]) => {
+        const own = await environment()
+        outcomes[name] = await runToEnd(entry, { ...service.environment, ...own })
+      }),
+    )
+  }, 240_000)
+
+  it.each(Object.keys(refusals))('%s', (name) => {
+    const { code, stderr } = outcomes[name]!
+    expect(stderr.trimEnd()).toMatch(refusals[name]!.says)
+    expect(stderr.trimEnd()).not.toContain('\n')
+    expect(stderr).not.toContain('hidden')
+    expect(code).toBe(1)
+  })
+})
+
+async function emptyDatabase(): Promise<string> {
+  const { TEST_DATABASE_URL: server = '' } = process.env
+  const name = `test_empty_${randomBytes(4).toString('hex')}`
+  await createDatabase(server, name)
+  atEnd(() => dropDatabase(server, name))
+  return withDatabase(server, name)
+}
+
+async function productionDatabase(): Promise<string> {
+  const other = await prepareService()
+  await other.sql.updateTable('deployment').set({ environment: 'production' }).execute()
+  return other.environment.DATABASE_URL
+}
+
+async function usedPort(): Promise<string> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  atEnd(async () => void server.close())
+  return String((server.address() as AddressInfo).port)
+}
+
+function notTls() {
+  const folder = temporaryFolder()
+  const files = { TLS_CERT_FILE: path.join(folder, 'c.pem'), TLS_KEY_FILE: path.join(folder, 'k.pem') }
+  for (const file of Object.values(files)) writeFileSync(file, 'no key')
+  return files
+}
+
+describe('an API', () => {
+  const probe = async ({ metricsPort }: ServiceProcess, name: string) => {
+    const answer = await fetch(`http://127.0.0.1:${metricsPort}/${name}`)
+    return `${answer.status} ${await answer.text()}`
+  }
+
+  it('starts though PostgreSQL and Temporal let it in nowhere, answers a ping, and says what is wrong once', async () => {
+    const api = await service.startApi({
+      DATABASE_URL: databaseUrl({ password: 'hidden' }),
+      TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`,
+      METRICS_PORT: '0',
+    })
+    const password = /password authentication failed .* \(28P01\); correct role and password in DATABASE_URL/
+    expect(await probe(api, 'readyz')).toMatch(new RegExp(`^503 .*${password.source}`))
+    expect((await fetch(`http://127.0.0.1:${api.port}/v1/ping`)).status).toBe(200)
+    const told = () => api.output().match(/Temporal does not answer at .*Leads are taken meanwhile/g)
+    await until(async () => told() !== null && password.test(api.output()))
+    expect(told()).toHaveLength(1)
+    expect(api.output()).not.toContain('hidden')
+    expect(await api.stop()).toBe(0)
+  })
+
+  it('that gets SIGTERM is unready at once, goes on answering, and ends when it has answered', async () => {
+    const partner = await service.addPartner()
+    const api = await service.startApi({ DRAIN_SECONDS: '300', METRICS_PORT: '0' })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    atEnd(async () => agent.destroy())
+    const createLead = async () => {
+      const headers = { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' }
+      const asked = request({ agent, port: api.port, path: '/v1/create-lead', method: 'POST', headers })
+      asked.end(JSON.stringify(LEAD))
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      await json(answer)
+      return { status: answer.statusCode ?? 0, connection: answer.headers.connection }
+    }
+    expect(await whileBusy(createLead)).toEqual({ status: 200, connection: 'keep-alive' })
+    process.kill(api.pid, 'SIGTERM')
+    await until(async () => (await probe(api, 'readyz')) === '503 not ready: it is stopping\n')
+    // on the connection from before
+    expect(await whileBusy(createLead)).toEqual({ status: 200, connection: 'close' })
+    const lock = await holdRow(service.sql, 'partners', `id = ${partner.id}`)
+    const inFlight = createLead()
+    await lock.reached()
+    // a second signal does not let it wait for balancers
+    const stopped = api.stop()
+    await lock.release()
+    expect(await inFlight).toEqual({ status: 200, connection: 'close' })
+    expect(await stopped).toBe(0)
+  })
+})
+
+describe('a worker', () => {
+  it('that gets SIGTERM ends without cutting off a webhook in flight', async () => {
+    const partner: TestPartner = await service.addPartner()
+    const leads = leadsOf(service, partner)
+    const worker = await service.startWorker()
+    const answering = Promise.withResolvers<() => void>()
+    partner.endpoint.answer = (_, response) => answering.resolve(() => void response.writeHead(200).end())
+    const leadId = await leads.start()
+    const answer = await answering.promise
+    const stopped = worker.stop()
+    await until(async () => worker.output().includes('worker is stopping'))
+    // longer than the activity that began it waits
+    await delay(1500)
+    answer()
+    expect(await stopped).toBe(0)
+    const delivery = service.sql.selectFrom('deliveries').select(['state', 'failures'])
+    expect(await delivery.where('lead_id', '=', leadId).execute()).toEqual([
+      { state: 'delivered', failures: 0 },
+    ])
+  })
+})
