@@ -31,9 +31,6 @@ import { requestLog } from './core/http/plugins/request-log.ts'
 import { securityHeaders } from './core/http/plugins/security-headers.ts'
 import type { RouteDependencies } from './core/http/dependencies.ts'
 import type { TlsFiles } from './core/http/tls.ts'
-import { listRequests } from './capabilities/requests/routes/list-requests.ts'
-import { requestNotes } from './capabilities/requests/noting.ts'
-import type { RequestsDependencies } from './capabilities/requests/api.ts'
 import { registerAll } from './core/http/register-all.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
@@ -69,7 +66,6 @@ interface HttpDependencies {
 export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
-  RequestsDependencies &
   ClosingDependencies &
   InSandbox &
   Omit<RouteDependencies, 'webhookBody' | 'companion' | 'pendingClosing'>
@@ -99,7 +95,6 @@ const routesWithKey = [
   pauseEndpoint,
   listEvents,
   listLeads,
-  listRequests,
   closeLead,
   exportLead,
   eraseLead,
@@ -122,7 +117,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const app = createHttpServer({ log, limits, tls, isProxy })
   await app.register(gracefulClose, { stopMs: limits.stopMs })
   await app.register(requestLog, { observeRequest: dependencies.observeRequest })
-  await app.register(requestNotes, { ...dependencies, hasConsole: environment === 'sandbox' })
   await app.register(securityHeaders)
   app.addHook('onRequest', requireHost)
   await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })

@@ -1,6 +1,5 @@
 import { oldReads } from './capabilities/access/statements/old-reads.ts'
 import { endedLeads } from './capabilities/erasure/statements/ended-leads.ts'
-import { oldRequests } from './capabilities/requests/statements/old-requests.ts'
 import { oldCertifications, oldChanges, oldPings } from './capabilities/self-service/statements/retained.ts'
 import type { Config } from './config.ts'
 import type { Retained } from './core/database/retained.ts'
@@ -27,5 +26,4 @@ export const retained: readonly Retained<Settings>[] = [
   oldChanges,
   expiredSecrets,
   oldReads,
-  oldRequests,
 ]

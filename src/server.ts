@@ -5,7 +5,6 @@ import { createSecureContext } from 'node:tls'
 import { forClosings } from './capabilities/closing/api.ts'
 import { forErasures } from './capabilities/erasure/api.ts'
 import { inSandbox } from './capabilities/sandbox/api.ts'
-import { forRequests } from './capabilities/requests/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
 import { createReadLog } from './core/audit/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
@@ -101,7 +100,6 @@ const app = await buildApp({
   ...inSandbox(tools),
   ...forSelfService(tools),
   ...forErasures(tools),
-  ...forRequests(registry),
   ...forClosings(tools),
   isDatabaseReady,
   log,

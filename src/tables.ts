@@ -26,7 +26,6 @@ import { Notice } from './core/endpoints/tables/notice.ts'
 import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
 import { PersonalRead } from './core/audit/tables/personal-read.ts'
-import { Request } from './capabilities/requests/tables/request.ts'
 import { Quota } from './core/partners/tables/quota.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
@@ -53,7 +52,6 @@ export const entities = [
   Notice,
   AuditEntry,
   PersonalRead,
-  Request,
   Deployment,
   Restore,
   Loss,

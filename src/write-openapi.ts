@@ -11,7 +11,6 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
-  countUnlisted: () => {},
   startClosing: () => {},
   allowPrivateNetwork: false,
   egressAddresses: [],

@@ -125,6 +125,7 @@ describe('the log of the API and the worker', () => {
         process: 'api',
         pid: api.pid,
         msg: 'request',
+        key_id: expect.any(Number),
         event_id: eventId,
         method: 'POST',
         route: '/v1/create-lead',

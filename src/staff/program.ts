@@ -34,8 +34,6 @@ import { addPartnerCommands } from '../core/partners/commands/partner.ts'
 import { addSandboxCommands } from '../capabilities/sandbox/commands/lead-advance.ts'
 import { addSelfServiceCommands } from '../capabilities/self-service/commands/commands.ts'
 import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
-import { requestHealth } from '../capabilities/requests/commands/health.ts'
-import { requestFinder } from '../capabilities/requests/commands/find-by-request.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 import { retained } from '../retained.ts'
@@ -85,14 +83,6 @@ const added = {
     // before a URL of staff's is set
     certifyFirst,
   ],
-  health: [
-    // what a partner asked of the API, and how it was answered
-    requestHealth,
-  ],
-  finders: [
-    // by what a partner reads in the header of an answer
-    requestFinder,
-  ],
   onceRestored: [
     // before any process reads what was erased
     eraseAgain,
@@ -119,8 +109,8 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
       outputError: (text, write) => write(oneLine(withCommands(program, text))),
     })
   addInboxCommand(program, run, added.inbox)
-  addFindCommand(program, run, added.finders)
-  addPartnerCommands(program, run, added.health)
+  addFindCommand(program, run)
+  addPartnerCommands(program, run)
   addKeyCommands(program, run, added.askedFor)
   addEndpointCommands(program, run, added.certify)
   addMilestoneCommand(program, run)

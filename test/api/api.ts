@@ -83,7 +83,6 @@ export async function prepareApi({
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
-    countUnlisted: () => {},
     startClosing: (id) => void requested.push(`close ${id}`),
     encryptionKeys,
     observeRequest: () => {},

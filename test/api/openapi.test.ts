@@ -41,7 +41,6 @@ describe('GET /v1/openapi.json', () => {
       '/get-lead',
       '/list-events',
       '/list-leads',
-      '/list-requests',
       '/pause-endpoint',
       '/ping',
       '/resend-webhook',

@@ -29,6 +29,7 @@ describe('the request log', () => {
         msg: 'request',
         request_id: headers['x-request-id'],
         partner_id: partner.id,
+        key_id: partner.keyId,
         lead_id: leadId,
         workflow_id: `lead-${leadId}`,
         method: 'POST',

@@ -37,8 +37,6 @@ describe('every view of the console', () => {
     'unknown lead': '#/leads/99999',
     endpoint: '#/endpoint',
     live: '#/live',
-    requests: '#/requests',
-    'no requests': '#/requests?status=503',
     'unknown page': '#/nothing',
   })
 

@@ -71,10 +71,10 @@ describe('the TypeScript client', () => {
       return Response.json({ success: true, data: [], next: null })
     }
     const client = new Referrals({ apiKey: 'prs_test_1', baseUrl: 'http://api.example/v1', fetch: fetchOnce })
-    const { leads, events, deliveries, endpoint, requests, sandbox } = client
+    const { leads, events, deliveries, endpoint, sandbox } = client
     method = 'ping'
     await client.ping()
-    for (const [noun, group] of Object.entries({ leads, events, deliveries, endpoint, requests, sandbox }))
+    for (const [noun, group] of Object.entries({ leads, events, deliveries, endpoint, sandbox }))
       for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(group))) {
         if (name === 'constructor' || name === 'follow') continue
         method = `${noun}.${name}`

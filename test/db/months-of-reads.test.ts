@@ -171,7 +171,7 @@ describe('the months of reads', () => {
   it('keep no other class waiting while somebody reads them', async () => {
     await readAt(new Date('2019-05-17T00:00:00Z'))
     const dump = await dumping(ownerUrl, 'personal_reads')
-    await loop(settings, () => hasRun('requests'))
+    await loop(settings, () => hasRun('idempotency_keys'))
     expect(await hasRun('reads')).toBe(false)
     await dump.end()
     await loop(settings, () => hasRun('reads'))

@@ -5,7 +5,6 @@ import { attemptsByDay, eventsByDay } from '../../src/core/deliveries/statements
 import { figuresByPartner } from '../../src/core/endpoints/statements/figures.ts'
 import { health } from '../../src/core/partners/commands/partner-health.ts'
 import { list } from '../../src/core/partners/commands/partner-view.ts'
-import { requestHealth } from '../../src/capabilities/requests/commands/health.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
@@ -69,7 +68,7 @@ describe('the health of a partner with 100,000 deliveries', () => {
   }
 
   it('has the events and attempts of each day, with their percentiles', async () => {
-    const { json, text } = await health(context, small, [requestHealth])
+    const { json, text } = await health(context, small)
     const whole = json.days.slice(1, 6)
     expect(whole.map(({ events }) => events)).toEqual([2, 2, 2, 2, 2])
     expect(json.days.reduce((sum, { delivered }) => sum + delivered, 0)).toBeGreaterThan(8)
@@ -85,29 +84,8 @@ describe('the health of a partner with 100,000 deliveries', () => {
       open_webhooks: 4,
       held_webhooks: 0,
       last_error: { hint: 'The endpoint had an error of its own' },
-      requests: [],
     })
     expect(text).toMatch(/^last error +20.*: The endpoint had an error of its own$/m)
-    expect(text).toContain('No requests of the last 7 days')
-  })
-
-  it('shows the requests by status, and which limits it met', async () => {
-    const hex = Date.now().toString(16).padStart(12, '0')
-    const id = (n: number) => `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(n).padStart(12, '0')}`
-    const of = { partner_id: small, key_id: 1, call: 'create-lead', duration_ms: 1 }
-    await sql
-      .insertInto('requests')
-      .values([
-        { ...of, id: id(1), status: 200, error_code: null, fields: [], lead_id: 1 },
-        { ...of, id: id(2), status: 429, error_code: 'RATE_LIMITED', fields: [], lead_id: null },
-        { ...of, id: id(3), status: 429, error_code: 'RATE_LIMITED', fields: [], lead_id: null },
-      ])
-      .execute()
-    const { json, text } = await health(context, small, [requestHealth])
-    expect(json).toMatchObject({
-      limits_met: [{ call: 'create-lead', requests: 2, error_code: 'RATE_LIMITED' }],
-    })
-    expect(text).toContain('Limits met: create-lead, 2 times.')
   })
 
   it('says that it holds what waits while the endpoint is paused', async () => {

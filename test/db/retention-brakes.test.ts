@@ -130,7 +130,7 @@ describe('the brakes of retention', () => {
     let said = 0
     const before: number[] = []
     const long: ReturnType<typeof retainedAs> = {
-      ...retainedAs('requests'),
+      ...retainedAs('idempotency_keys'),
       async remove() {
         before.push(said)
         return { removed: 1, isLast: before.length === 3 }
@@ -154,7 +154,7 @@ describe('the brakes of retention', () => {
   it('of one class that fails holds up no other, and is told of', async () => {
     const stopping = new AbortController()
     const failing: ReturnType<typeof retainedAs> = {
-      ...retainedAs('requests'),
+      ...retainedAs('idempotency_keys'),
       remove: () => Promise.reject(new Error('the disk is full')),
     }
     const told: unknown[] = []
@@ -173,7 +173,7 @@ describe('the brakes of retention', () => {
     await until(async () => told.length > 0)
     stopping.abort()
     await loop
-    expect(told).toEqual([{ class: 'requests', err: new Error('the disk is full') }])
+    expect(told).toEqual([{ class: 'idempotency_keys', err: new Error('the disk is full') }])
     const ran = sql.selectFrom('retention_runs').select('class').where('ran_at', 'is not', null)
     expect(await ran.execute()).toEqual([{ class: 'attempts' }])
   })

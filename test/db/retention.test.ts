@@ -50,7 +50,7 @@ describe('retention', () => {
 
   beforeEach(async () => {
     await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, endpoint_pings, certifications,
-      endpoint_changes, endpoint_secrets, personal_reads, requests restart identity cascade`.execute(ownerSql)
+      endpoint_changes, endpoint_secrets, personal_reads restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
     await confirmLeads(sql, 10_000)
@@ -164,21 +164,6 @@ describe('retention', () => {
         insert into personal_reads (at, lead_id, partner_id, key_id, what)
         values (${daysAgo(days)}, 1, ${partnerId}, 1, 'get-lead') returning id`.execute(sql)
       return stillIn('personal_reads', Number(rows[0]?.id))
-    },
-    async requests(days) {
-      const id = uuidv7({ msecs: daysAgo(days).getTime() })
-      const row = {
-        partner_id: partnerId,
-        id,
-        key_id: 1,
-        call: 'ping',
-        status: 200,
-        fields: [],
-        duration_ms: 1,
-      }
-      await sql.insertInto('requests').values(row).execute()
-      return async () =>
-        (await sql.selectFrom('requests').select('id').where('id', '=', id).execute()).length > 0
     },
   }
 

@@ -1,8 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { rewrite } from '../../src/capabilities/encryption/commands/encryption.ts'
-import { requestFinder } from '../../src/capabilities/requests/commands/find-by-request.ts'
 import { find } from '../../src/core/leads/commands/find.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -52,7 +51,7 @@ describe('staff find', () => {
       keys,
     )
   const idsOf = async (given: string, on = context) =>
-    (await find(on, given, { partner }, [requestFinder])).json.leads.map(({ lead_id: id }) => id)
+    (await find(on, given, { partner })).json.leads.map(({ lead_id: id }) => id)
   const readsOf = (leadId: number) =>
     database.sql
       .selectFrom('personal_reads')
@@ -87,31 +86,6 @@ describe('staff find', () => {
         'find by email',
       ].map((what) => ({ what, staff: 'tester', os_user: 'test', key_id: null })),
     )
-  })
-
-  it('finds the lead of a request, and says what became of one without a lead', async () => {
-    const id = await lead()
-    const requests = [id, null].map((leadId, index) => ({
-      id: newRequestId(),
-      partner_id: partner,
-      key_id: 3,
-      call: 'create-lead',
-      status: leadId === null ? 400 : 200,
-      error_code: leadId === null ? 'INVALID_PAYLOAD' : null,
-      fields: leadId === null ? ['email'] : [],
-      lead_id: leadId,
-      duration_ms: index,
-    }))
-    await database.sql.insertInto('requests').values(requests).execute()
-    expect(await idsOf(requests[0]!.id.toUpperCase())).toEqual([id])
-    const { text: said, failed } = await find(context, requests[1]!.id, {}, [requestFinder])
-    expect({ said, failed }).toEqual({
-      failed: true,
-      said: expect.stringContaining(
-        `That request of partner ${partner}, with key 3, was create-lead, answered 400 INVALID_PAYLOAD: email.`,
-      ),
-    })
-    expect((await readsOf(id)).map(({ what }) => what)).toEqual(['find by request'])
   })
 
   it('lists at most twenty, the newest first, and says that there are more', async () => {
@@ -199,9 +173,3 @@ describe('staff find', () => {
     expect((await misuse(['find'])).stderr).toContain('text')
   })
 })
-
-/** Of now: older ones are not kept. */
-function newRequestId(): string {
-  const hex = Date.now().toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}${randomUUID().slice(13)}`
-}

@@ -16,7 +16,6 @@ export const methods: Readonly<Record<string, string>> = {
   resumeEndpoint: 'endpoint.resume',
   listEvents: 'events.page',
   listLeads: 'leads.list',
-  listRequests: 'requests.list',
   closeLead: 'leads.close',
   exportLead: 'leads.export',
   eraseLead: 'leads.erase',

@@ -71,8 +71,6 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
     headers: {
       authorization: `Service-Key ${key}`,
       'content-type': 'application/json',
-      // list-requests leaves out what the console asks for
-      'x-requested-with': 'console',
       ...headers,
     },
     ...(method === 'POST' && { body: JSON.stringify(body) }),

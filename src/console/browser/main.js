@@ -1,5 +1,5 @@
 import { html, render, useEffect, useLayoutEffect, useState } from './preact.js'
-import { forgetKey, KEY_NOT_ACCEPTED, offers, onRefused, readKey, shortened, storeKey } from './api.js'
+import { forgetKey, KEY_NOT_ACCEPTED, onRefused, readKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
 import { Lazy, useLoaded } from './lazy.js'
 import { startLive, stopLive, useLive } from './live.js'
@@ -11,9 +11,8 @@ import { link, useRoute } from './route.js'
 const places = [
   { name: 'leads', title: 'Leads' },
   { name: 'endpoint', title: 'Endpoint' },
-  { name: 'requests', title: 'Requests', needs: '/list-requests' },
   { name: 'live', title: 'Live' },
-].filter(({ needs }) => needs === undefined || offers(needs))
+]
 
 /** Each view's files are loaded when it is first opened. @type {Record<string, () => Promise<any>>} */
 const views = {
@@ -22,7 +21,6 @@ const views = {
   'leads/:id': async () => (await import('./views/lead.js')).LeadView,
   endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
   live: async () => (await import('./views/live.js')).LiveView,
-  requests: async () => (await import('./views/requests.js')).RequestsView,
 }
 
 const signIn = async () => (await import('./views/sign-in.js')).SignIn

@@ -116,9 +116,7 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.LeadSummary: {"closed_at": TIME, "created_at": TIME, "updated_at": TIME},
     types.ListEventsResponse: {"data": ListOf(FEED_EVENT)},
     types.ListLeadsResponse: {"data": ListOf(types.LeadSummary)},
-    types.ListRequestsResponse: {"data": ListOf(types.MadeRequest)},
     types.ListScenariosResponse: {"data": ListOf(types.Scenario)},
-    types.MadeRequest: {"created_at": TIME},
     types.MilestoneEvent: {"created_at": TIME},
     types.MilestoneExportedEvent: {"created_at": TIME},
     types.MilestoneFeedEvent: {"created_at": TIME},
@@ -171,7 +169,6 @@ PAUSE_ENDPOINT = Call("POST", "/pause-endpoint", types.PauseEndpointResponse)
 RESUME_ENDPOINT = Call("POST", "/resume-endpoint", types.ResumeEndpointResponse)
 LIST_EVENTS = Call("POST", "/list-events", types.ListEventsResponse)
 LIST_LEADS = Call("POST", "/list-leads", types.ListLeadsResponse)
-LIST_REQUESTS = Call("POST", "/list-requests", types.ListRequestsResponse)
 CLOSE_LEAD = Call("POST", "/close-lead", types.CloseLeadResponse, keyed=True)
 EXPORT_LEAD = Call("POST", "/export-lead", types.ExportLeadResponse)
 ERASE_LEAD = Call("POST", "/erase-lead", types.EraseLeadResponse, keyed=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from copy import copy
 
 from ._calls import PING
-from ._deliveries import Deliveries, Requests
+from ._deliveries import Deliveries
 from ._endpoint import EndpointCalls
 from ._events import Events
 from ._leads import Leads
@@ -68,5 +68,4 @@ class Referrals:
         self.events = Events(transport)
         self.deliveries = Deliveries(transport)
         self.endpoint = EndpointCalls(transport)
-        self.requests = Requests(transport)
         self.sandbox = Sandbox(transport)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ._calls import GET_DELIVERIES, LIST_REQUESTS, RESEND_WEBHOOK
+from ._calls import GET_DELIVERIES, RESEND_WEBHOOK
 from ._transport import Transport, given
-from .types import Delivery, DeliveryState, MadeRequest
+from .types import Delivery, DeliveryState
 
 
 class Deliveries:
@@ -32,26 +32,3 @@ class Deliveries:
     def resend(self, event_id: str) -> None:
         """Sends a webhook again."""
         self._transport.call(RESEND_WEBHOOK, {"event_id": event_id})
-
-
-class Requests:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def list(
-        self,
-        *,
-        request_id: str | None = None,
-        lead_id: int | None = None,
-        status: str | None = None,
-        limit: int | None = None,
-    ) -> Iterator[MadeRequest]:
-        """What your systems sent in the last seven days, newest first; read page by page."""
-        filters = given(request_id=request_id, lead_id=lead_id, status=status, limit=limit)
-        after: str | None = None
-        while True:
-            page = self._transport.call(LIST_REQUESTS, given(**filters, after=after))
-            yield from page.data
-            after = page.next
-            if after is None:
-                return

@@ -606,7 +606,7 @@ class ExportedLeadWorkflow:
 @dataclass(frozen=True, kw_only=True)
 class ExportedRead:
     at: datetime
-    what: Literal["get-lead", "export-lead", "get-deliveries", "lead show", "lead export", "find by email", "find by lead id", "find by partner_lead_id", "find by webhook", "find by request"]
+    what: Literal["get-lead", "export-lead", "get-deliveries", "lead show", "lead export", "find by email", "find by lead id", "find by partner_lead_id", "find by webhook"]
     """By which call or command."""
     by: str
     """`key <id>` for one of your API keys, `staff` for ours."""
@@ -899,41 +899,8 @@ class ListLeadsResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListRequestsResponse:
-    data: list[MadeRequest]
-    """Newest first."""
-    next: str | None
-    """The next page’s `after`; `None` on the last page."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class ListScenariosResponse:
     data: list[Scenario]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MadeRequest:
-    """A request of yours, without what it held."""
-    request_id: str
-    """Its `X-Request-Id`."""
-    key_id: int
-    """The key that it was sent with: its id, as our staff know it."""
-    key_last4: str | None
-    """The last four characters of that key."""
-    call: str
-    """The path below `/v1/`."""
-    status: int
-    """The HTTP status of the response."""
-    error_code: str | None
-    """The `code` of the error; `None` if there was none."""
-    fields: list[str]
-    """The fields that were wrong, for an `INVALID_PAYLOAD`. Fields that the call does not know are left out."""
-    lead_id: int | None
-    """The lead that it created or named; `None` if there is none."""
-    duration_ms: int
-    """How long the response took, in milliseconds."""
-    created_at: datetime
-    """When the request came."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -655,7 +655,6 @@ export interface ExportedRead {
     | 'find by lead id'
     | 'find by partner_lead_id'
     | 'find by webhook'
-    | 'find by request'
   /** `key <id>` for one of your API keys, `staff` for ours. */
   by: string
 }
@@ -1025,57 +1024,10 @@ export interface ListLeadsResponse {
   next: number | null
 }
 
-/** All fields are optional. */
-export interface ListRequestsRequest {
-  /** Maximum number of results; 50 by default. */
-  limit?: number
-  /** The `next` of the previous response: only older requests. `null` is the first page. */
-  after?: string | null
-  /** Only the request with this `X-Request-Id`. */
-  requestId?: string
-  /** Only requests about this lead. */
-  leadId?: number
-  /** Only requests with this HTTP status, such as `404`, or with one of a class, such as `4xx`. */
-  status?: string
-}
-
-export interface ListRequestsResponse {
-  /** `true` in every response but those of errors. */
-  success: true
-  /** Newest first. */
-  data: MadeRequest[]
-  /** The next page’s `after`; `null` on the last page. */
-  next: string | null
-}
-
 export interface ListScenariosResponse {
   /** `true` in every response but those of errors. */
   success: true
   data: Scenario[]
-}
-
-/** A request of yours, without what it held. */
-export interface MadeRequest {
-  /** Its `X-Request-Id`. */
-  requestId: string
-  /** The key that it was sent with: its id, as our staff know it. */
-  keyId: number
-  /** The last four characters of that key. */
-  keyLast4: string | null
-  /** The path below `/v1/`. */
-  call: string
-  /** The HTTP status of the response. */
-  status: number
-  /** The `code` of the error; `null` if there was none. */
-  errorCode: string | null
-  /** The fields that were wrong, for an `INVALID_PAYLOAD`. Fields that the call does not know are left out. */
-  fields: string[]
-  /** The lead that it created or named; `null` if there is none. */
-  leadId: number | null
-  /** How long the response took, in milliseconds. */
-  durationMs: number
-  /** When the request came. */
-  createdAt: Date
 }
 
 export interface MilestoneEvent {
@@ -1718,7 +1670,6 @@ export interface Calls {
   resumeEndpoint: { request: ResumeEndpointRequest; response: ResumeEndpointResponse }
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
-  listRequests: { request: ListRequestsRequest; response: ListRequestsResponse }
   closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
@@ -1838,13 +1789,6 @@ export const calls = {
     path: '/list-leads',
     request: '#ListLeadsRequest',
     response: '#ListLeadsResponse',
-    keyed: false,
-  },
-  listRequests: {
-    method: 'POST',
-    path: '/list-requests',
-    request: '#ListRequestsRequest',
-    response: '#ListRequestsResponse',
     keyed: false,
   },
   closeLead: {
@@ -2332,23 +2276,7 @@ export const shapes: Shapes = {
     },
   },
   ListLeadsResponse: { fields: { success: 0, data: { list: '#LeadSummary' }, next: 0 } },
-  ListRequestsRequest: { fields: { limit: 0, after: 0, request_id: 0, lead_id: 0, status: 0 } },
-  ListRequestsResponse: { fields: { success: 0, data: { list: '#MadeRequest' }, next: 0 } },
   ListScenariosResponse: { fields: { success: 0, data: { list: '#Scenario' } } },
-  MadeRequest: {
-    fields: {
-      request_id: 0,
-      key_id: 0,
-      key_last4: 0,
-      call: 0,
-      status: 0,
-      error_code: 0,
-      fields: 0,
-      lead_id: 0,
-      duration_ms: 0,
-      created_at: 'time',
-    },
-  },
   MilestoneEvent: { fields: { event_name: '#MilestoneEventName', event_payload: 0, created_at: 'time' } },
   MilestoneExportedEvent: {
     fields: {

@@ -12,7 +12,6 @@ import type {
   Lead,
   LeadClosing,
   LeadSummary,
-  MadeRequest,
   PingResponse,
   Scenario,
   ScenarioRun,
@@ -57,7 +56,6 @@ export class Referrals {
   readonly events: Events
   readonly deliveries: Deliveries
   readonly endpoint: EndpointCalls
-  readonly requests: Requests
   readonly sandbox: Sandbox
   readonly webhooks: Webhooks
   readonly #transport: Transport
@@ -68,7 +66,6 @@ export class Referrals {
     this.events = new Events(this.#transport)
     this.deliveries = new Deliveries(this.#transport)
     this.endpoint = new EndpointCalls(this.#transport)
-    this.requests = new Requests(this.#transport)
     this.sandbox = new Sandbox(this.#transport)
     this.webhooks = new Webhooks({ secrets: webhookSecrets })
   }
@@ -228,20 +225,6 @@ class Deliveries {
   /** Sends a webhook again. */
   async resend(eventId: string, options?: CallOptions): Promise<void> {
     await this.#transport.call('resendWebhook', { eventId }, options)
-  }
-}
-
-class Requests {
-  readonly #transport: Transport
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
-  /** What your systems sent in the last seven days, newest first. */
-  list(filter: Without<Request<'listRequests'>, 'after'> = {}, options?: CallOptions): Pages<MadeRequest> {
-    return eachOf((after: string | null) =>
-      this.#transport.call('listRequests', { ...filter, after }, options),
-    )
   }
 }
 

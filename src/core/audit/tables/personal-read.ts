@@ -15,7 +15,6 @@ export const readKinds = [
   'find by lead id',
   'find by partner_lead_id',
   'find by webhook',
-  'find by request',
 ] as const
 export type ReadKind = (typeof readKinds)[number]
 

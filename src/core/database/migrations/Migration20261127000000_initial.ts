@@ -10,7 +10,6 @@ import { leases } from './initial/leases.ts'
 import { partners } from './initial/partners.ts'
 import { reads } from './initial/reads.ts'
 import { record } from './initial/record.ts'
-import { requests } from './initial/requests.ts'
 import { sandbox } from './initial/sandbox.ts'
 import { workflows } from './initial/workflows.ts'
 
@@ -27,7 +26,6 @@ export class Migration20261127000000_initial extends Migration {
       record,
       generation,
       partners,
-      requests,
       leads,
       closings,
       endpoints,

@@ -170,11 +170,11 @@ ${table(
 )}
 
 After 429 and 503, wait for as many seconds as \`Retry-After\` says, and repeat the request. Repeat it after 500, too, with \
-growing waits. Repeat it with the same \`Idempotency-Key\`, if it had one. To see how earlier requests were answered, call \`list-requests\`. Other errors need another request.`
+growing waits. Repeat it with the same \`Idempotency-Key\`, if it had one. Other errors need another request.`
 
 const paging = `# Paging
 
-\`list-leads\`, \`get-deliveries\` and \`list-requests\` return the newest first, 50 or as many as \`limit\` says, and a \`next\`. Send it as \`after\` to \
+\`list-leads\` and \`get-deliveries\` return the newest first, 50 or as many as \`limit\` says, and a \`next\`. Send it as \`after\` to \
 get older ones. On the last page, \`next\` is \`null\`.
 
 \`list-events\` returns the oldest first, and always has a \`next\`: store it, and send it as \`after\` to get what has happened since. \

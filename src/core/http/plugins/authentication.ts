@@ -25,8 +25,6 @@ declare module 'fastify' {
     keyId: number
     /** The key that was accepted, and when. */
     acceptedKey: { key: string; hash: string; at: number } | undefined
-    /** Whose key was refused, if it is known: it has expired, was revoked, or is bound to other addresses. */
-    refusedOwner: KeyOwner | undefined
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
@@ -96,13 +94,11 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     const owner = await ownerOf(hash)
     if ('refusal' in owner) {
       recent.delete(hash)
-      asked.request.refusedOwner = owner.owner
       throw await refusedKey(asked, owner.refusal, key)
     }
     // whose key it is may be cached; from where it comes is of this request
     const { ip } = asked.request
     if (owner.worksFrom?.(ip) === false) {
-      asked.request.refusedOwner = owner
       const reason = `wrong_address: key ${owner.keyId}, sent from ${ip}`
       throw await refused(asked, reason, describeRefusal('wrong_address', key, environment))
     }
@@ -112,7 +108,6 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
 
   app.decorateRequest('partnerId', 0)
   app.decorateRequest('keyId', 0)
-  app.decorateRequest('refusedOwner', undefined)
   app.decorateRequest('acceptedKey', undefined)
   app.decorate('authenticate', async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers

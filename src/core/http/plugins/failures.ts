@@ -17,31 +17,15 @@ import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
 import { nearest } from '../../values/nearest.ts'
 import { printable } from '../unknown-fields.ts'
-import { ownFields } from '../own-fields.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The error that the request was answered with. */
-    failure: AnsweredFailure | undefined
-  }
-}
-
-export interface AnsweredFailure {
-  code: ErrorCode
-  /** Of the fields that the call knows, those that were wrong. */
-  fields: readonly string[]
-}
 
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
 export const failures = plugin(async (app) => {
   const methodsOf = new Map<string, string[]>()
-  app.decorateRequest('failure', undefined)
   app.addHook('onRoute', ({ url, method }) => {
     methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers, details } = toApiError(error, request)
-    request.failure = { code, fields: ownFields(details.fields ?? [], request) }
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error(leadFields(request), error.message)
     else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')

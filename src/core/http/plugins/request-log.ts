@@ -36,12 +36,12 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
   app.addHook('onResponse', async (request, reply) => told(request, reply, reply.statusCode))
 
   function told(request: FastifyRequest, reply: FastifyReply, status: number): void {
-    const { partnerId, eventId, refusal, method } = request
+    const { partnerId, keyId, eventId, refusal, method } = request
     const { elapsedTime: elapsedMs } = reply
     const { url: route } = request.routeOptions
     request.log.info(
       {
-        ...(partnerId > 0 && { partner_id: partnerId }),
+        ...(partnerId > 0 && { partner_id: partnerId, key_id: keyId }),
         ...leadFields(request),
         ...(eventId !== undefined && { event_id: eventId }),
         ...(refusal !== undefined && { authentication: refusal }),

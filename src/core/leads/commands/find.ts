@@ -10,7 +10,7 @@ import { searchHint } from '../decisions/search-hint.ts'
 import { waitsFor } from '../decisions/waits-for.ts'
 import { type LeadSummary, leadSummaries } from '../statements/lead-summaries.ts'
 import { describeReferral, describeStatus } from '../workflows/describe-referral.ts'
-import { type Finder, leadFinders } from './finders.ts'
+import { finders as allFinders } from './finders.ts'
 
 /** Of each kind of search. */
 const PAGE = 20
@@ -18,15 +18,14 @@ const PAGE = 20
 const TEXT_LENGTH = 500
 
 const help = `
-TEXT is a lead’s id, a partner_lead_id, an evt_… (which is the webhook-id), an att_…, an X-Request-Id or an email address.
+TEXT is a lead’s id, a partner_lead_id, an evt_… (which is the webhook-id), an att_… or an email address.
 A - reads it from the first line of the standard input, so that an address is not kept by the shell.
 
 Examples:
   npm run staff -- find LOAN-2026-131
   npm run staff -- find - < address.txt`
 
-/** @param others finders of rooms. */
-export function addFindCommand(program: Command, run: Run, others: readonly Finder[]): void {
+export function addFindCommand(program: Command, run: Run): void {
   program
     .command('find')
     .description(
@@ -35,23 +34,18 @@ export function addFindCommand(program: Command, run: Run, others: readonly Find
     .argument('<text>', 'what names the lead')
     .option('--partner <partner>', 'only this partner’s', partnerId)
     .addHelpText('after', help)
-    .action(run((context, text: string, options: Options) => find(context, text, options, others)))
+    .action(run(find))
 }
 
 interface Options {
   partner?: number
 }
 
-export async function find(
-  context: StaffContext,
-  given: string,
-  { partner }: Options = {},
-  others: readonly Finder[] = [],
-) {
+export async function find(context: StaffContext, given: string, { partner }: Options = {}) {
   const text = (given === '-' ? await firstLine(process.stdin) : given).trim()
   if (text === '' || text.length > TEXT_LENGTH || /\p{Cc}/u.test(text))
     throw new Refusal(`Give 1 to ${TEXT_LENGTH} characters on one line: an id, or an email address.`)
-  const finders = [...leadFinders, ...others].filter(({ recognizes }) => recognizes(text))
+  const finders = allFinders.filter(({ recognizes }) => recognizes(text))
   const foundBy = new Map<number, string[]>()
   const remarks: string[] = []
   let isMore = false

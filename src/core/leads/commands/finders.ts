@@ -9,7 +9,7 @@ import {
 } from '../statements/find-leads.ts'
 
 /** A way to find leads by what a partner or a log names. */
-export interface Finder {
+interface Finder {
   /** As the log of reads names it. */
   kind: ReadKind
   /** Where it looks, for somebody who found nothing. */
@@ -18,16 +18,14 @@ export interface Finder {
   recognizes: (text: string) => boolean
   /** Ids of leads, the newest first. */
   find: (context: StaffContext, text: string, within: Within) => Promise<number[]>
-  /** What it found that is no lead, in one line. */
-  remark?: (context: StaffContext, text: string) => Promise<string | undefined>
 }
 
 const LEAD = /^(?:lead-)?([1-9]\d{0,9})$/
 const WEBHOOK = /^(?:evt|att)_[0-9a-f-]{36}$/
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 
-/** Those of leads themselves. Any text may be a partner's own id. */
-export const leadFinders: readonly Finder[] = [
+/** Any text may be a partner's own id. */
+export const finders: readonly Finder[] = [
   {
     kind: 'find by lead id',
     where: 'lead ids',

@@ -20,13 +20,6 @@ import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../http/schemas.ts'
 import { ofEvent, ofLead, yourLeadId, webhookSequenceOrNone, success } from '../../http/response-fields.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether it waited for events, and none came. */
-    waitedInVain: boolean | undefined
-  }
-}
-
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
 
@@ -125,7 +118,6 @@ const schema = operation({
 export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   const watch = createFeedWatch(sql)
   app.addHook('preClose', async () => watch.close())
-  app.decorateRequest('waitedInVain', undefined)
   app.post('/list-events', {
     schema,
     handler: async (request, reply) => {
@@ -140,7 +132,6 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
         await watch.wait(keyId, place, wait * 1000, goneSignal(reply))
         await app.authenticateAgain(request, reply)
         found = await read()
-        request.waitedInVain = found.length === 0
       }
       const page = found.slice(0, limit)
       const last = page.at(-1)

@@ -4,7 +4,6 @@ import { findEndpoint } from '../../endpoints/statements/endpoint.ts'
 import { readHealth } from '../../endpoints/statements/health.ts'
 import { failingSince } from '../../endpoints/statements/outage.ts'
 import { refusedMails } from '../../leads/statements/refused-mails.ts'
-import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { ageText, durationText } from '../../../staff/age.ts'
 import { fields, table } from '../../../staff/answer.ts'
@@ -15,18 +14,8 @@ const HEALTH_DAYS = 7
 /** Of leads, for what their emails were refused for. */
 const NEWEST_LEADS = 10_000
 
-/** What a room adds to how a partner fares. */
-export type HealthSection = (
-  sql: Sql,
-  partner: number,
-) => Promise<{ json: Record<string, unknown>; text: string }>
-
 /** How a partner fares, on one page: what one reads before one answers its mail. */
-export async function health(
-  { sql }: StaffContext,
-  partner: number,
-  sections: readonly HealthSection[] = [],
-) {
+export async function health({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const endpoint = await findEndpoint(sql, partner)
   if (endpoint === undefined) throw noSuchPartner(partner)
@@ -36,7 +25,6 @@ export async function health(
     attemptsByDay(sql, partner, HEALTH_DAYS),
     refusedMails(sql, partner, { days: HEALTH_DAYS, most: NEWEST_LEADS }),
   ])
-  const others = await Promise.all(sections.map((section) => section(sql, partner)))
   const failing = await failingSince(sql, partner)
   const { health: state, reason, since } = healthOf({ ...endpoint, failingSince: failing })
   const held = endpoint.state === 'paused' ? endpoint.open_deliveries : 0
@@ -55,7 +43,6 @@ export async function health(
       last_error: reading.last_error,
       days,
       refused_emails: refused,
-      ...(Object.assign({}, ...others.map(({ json }) => json)) as Record<string, unknown>),
     },
     text: [
       fields({
@@ -72,7 +59,6 @@ export async function health(
         'emails to borrowers refused': refused.map((row) => `${row.leads} ${row.refused}`).join(', '),
       }),
       days.length === 0 ? `No event in the last ${HEALTH_DAYS} days.` : daysTable(days),
-      ...others.map(({ text }) => text),
       `Days are in UTC. The newest ${NEWEST} attempts, and deliveries in each state, are counted.`,
     ].join('\n\n'),
   }

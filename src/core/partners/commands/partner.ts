@@ -4,15 +4,14 @@ import { addPartner, changePartner } from '../statements/partner.ts'
 import { printable } from '../../../staff/answer.ts'
 import { partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
-import { health, type HealthSection } from './partner-health.ts'
+import { health } from './partner-health.ts'
 import { list, showPartner } from './partner-view.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { requirePartner } from './require-partner.ts'
 
 const NAME = /^[^\p{Cc}]{1,100}$/u
 
-/** @param sections of rooms. */
-export function addPartnerCommands(program: Command, run: Run, sections: readonly HealthSection[]): void {
+export function addPartnerCommands(program: Command, run: Run): void {
   const partner = program
     .command('partner')
     .description('lenders that refer borrowers')
@@ -39,9 +38,9 @@ export function addPartnerCommands(program: Command, run: Run, sections: readonl
     .action(run(showPartner))
   partner
     .command('health')
-    .description('how it fares: its endpoint by day, its requests by status, the limits that it met')
+    .description('how it fares: its endpoint, and its events and attempts by day')
     .argument('<partner>', 'its id', partnerId)
-    .action(run((context, id: number) => health(context, id, sections)))
+    .action(run(health))
   partner
     .command('list')
     .description('all partners, with the age of the oldest webhook that waits and the success rate')

@@ -57,10 +57,9 @@ export interface KeyOwner {
   worksFrom?: (address: string) => boolean
 }
 
-/** Why a key does not work, and whose it is if that is known. */
+/** Why a key does not work. */
 export interface RefusedKey {
   refusal: KeyRefusal
-  owner: KeyOwner | undefined
 }
 
 /** Whose key has this hash, or why it does not work. */
@@ -70,14 +69,14 @@ export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | R
     .select(['id', 'partner_id', 'networks', keyState.as('state')])
     .where('hash', '=', hash)
     .executeTakeFirst()
-  if (row === undefined) return { refusal: 'unknown', owner: undefined }
+  if (row === undefined) return { refusal: 'unknown' }
   const { id: keyId, partner_id: partnerId, networks, state } = row
-  const owner = {
+  if (state !== 'valid') return { refusal: state }
+  return {
     keyId,
     partnerId,
     ...(networks !== null && { worksFrom: inNetworks(networks) }),
   }
-  return state === 'valid' ? owner : { refusal: state, owner }
 }
 
 /** A key by its id, whether it works or not. */

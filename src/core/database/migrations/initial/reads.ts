@@ -42,8 +42,7 @@ create table personal_reads (
   database_user text,
   what text not null
     constraint personal_reads_what_check check (what in ('get-lead', 'export-lead', 'get-deliveries', 'lead show',
-      'lead export', 'find by email', 'find by lead id', 'find by partner_lead_id', 'find by webhook',
-      'find by request')),
+      'lead export', 'find by email', 'find by lead id', 'find by partner_lead_id', 'find by webhook')),
   constraint personal_reads_reader_check check ((key_id is null) = (staff is not null)),
   primary key (at, id)
 ) partition by range (at);
