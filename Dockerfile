@@ -11,7 +11,6 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
-COPY docs ./docs
 # bundles programs and workflows once, and compiles them
 RUN node src/prepare.ts
 # Nothing loads what is removed here: the optional packages for machines without Node and PostgreSQL, Temporal's native

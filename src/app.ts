@@ -8,8 +8,6 @@ import { consolePage } from './console/page.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { eraseLead, type ErasureDependencies } from './capabilities/erasure/routes/erase-lead.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
-import { guidesOf } from './capabilities/guides/guides.ts'
-import { guidePages } from './capabilities/guides/routes/guide-pages.ts'
 import { getDeliveries } from './core/deliveries/routes/get-deliveries.ts'
 import { getEndpoint } from './capabilities/self-service/routes/get-endpoint.ts'
 import { getEvents } from './core/leads/routes/get-events.ts'
@@ -128,12 +126,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     environment,
     isDatabaseReady,
   })
-  await app.register(openapi, {
-    environment,
-    setUp: [setUpGuide],
-    guides: guidesOf(log),
-  })
-  await registerAll(app, [guidePages], { environment })
+  await app.register(openapi, { environment, setUp: [setUpGuide] })
   if (environment === 'sandbox') await registerAll(app, [consolePage], {})
   const options = {
     ...dependencies,

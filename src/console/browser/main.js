@@ -113,8 +113,7 @@ function Shell({ partnerKey, onSignOut, children }) {
     </header>
     <main id="content">${children}<${View} route=${route} key=${place} /></main>
     <footer class="foot">
-      <span>Sandbox</span><a href="/docs/integrate">Guides</a><a href="/docs">API reference</a
-      ><a href="/v1/openapi.json">OpenAPI</a>
+      <span>Sandbox</span><a href="/docs">API reference</a><a href="/v1/openapi.json">OpenAPI</a>
     </footer>
   `
 }

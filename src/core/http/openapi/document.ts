@@ -8,7 +8,6 @@ import { complete, type Document } from './complete.ts'
 import { errorsPage } from './errors-page.ts'
 import { guide } from './guide.ts'
 import { describeSchema } from './json-schema.ts'
-import type { Guides } from './page.ts'
 import { referencePage } from './reference-page.ts'
 import { WEBHOOK_EVENT } from './webhook-schemas.ts'
 import { webhooks } from './webhooks.ts'
@@ -38,8 +37,6 @@ interface Options {
   environment: Environment
   /** How a partner sets its endpoint up: sections of the guide. */
   setUp?: readonly string[]
-  /** The guides that the API serves beside the reference. */
-  guides?: Guides
 }
 
 /** What the document says beside the routes. */
@@ -72,7 +69,7 @@ const addSchemas = createJsonSchemaTransformObject({ zodToJsonConfig })
 
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. */
 export const openapi = plugin<Options>(async (app, options) => {
-  const { environment, guides } = options
+  const { environment } = options
   let text: string | undefined
   // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
@@ -91,6 +88,6 @@ export const openapi = plugin<Options>(async (app, options) => {
         always: [WEBHOOK_EVENT],
       }) as object as OpenAPIV3_1.Document,
   })
-  await app.register(referencePage, { environment, guides })
-  await app.register(errorsPage, { environment, guides })
+  await app.register(referencePage, { environment })
+  await app.register(errorsPage, { environment })
 })

@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify, { type FastifyPluginAsync } from 'fastify'
 import type { Environment } from '../../values/environment.ts'
-import { bannerOf, bannerStyle, colors, type Guides, REFERENCE } from './page.ts'
 
 const TITLE = 'Partner Referral Service: API reference'
 
@@ -15,33 +14,19 @@ const policy = [
   "connect-src 'self'",
   "img-src 'self' data:",
   "base-uri 'none'",
-  "form-action 'self'",
+  "form-action 'none'",
   "frame-ancestors 'none'",
 ].join(';')
 
-/** Of the banner; the viewer colors its page by itself, and says with a class which colors it took. */
-const ownStyle = `
-:root { color-scheme: light dark; ${colors} }
-:root:has(body.light-mode) { color-scheme: light }
-:root:has(body.dark-mode) { color-scheme: dark }
-body { margin: 0; --scalar-custom-header-height: 3rem }
-${bannerStyle}
-.banner { position: sticky; top: 0; z-index: 100; box-sizing: border-box; height: 3rem;
-  font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif }
-@media (max-width: 860px) { body { --scalar-custom-header-height: 5.5rem } .banner { height: 5.5rem } .banner nav { flex-wrap: nowrap } }
-`
-
-const pageWith = (guides: Guides | undefined) => `<!doctype html>
+const page = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${TITLE}</title>
     <link rel="icon" href="data:,">
-    <style>${ownStyle}</style>
   </head>
   <body>
-    ${bannerOf(REFERENCE.path, guides)}
     <div id="reference"></div>
     <script src="/docs/viewer.js"></script>
     <script src="/docs/reference.js"></script>
@@ -85,21 +70,18 @@ const configuration = {
 }
 
 /** In a sandbox, requests can be tried on the page; its examples would create leads in production. */
-const startIn = (environment: Environment, guides: Guides | undefined) =>
+const startIn = (environment: Environment) =>
   `Scalar.createApiReference('#reference', ${JSON.stringify({
     ...configuration,
-    // ours finds in the guides, too
-    hideSearch: guides !== undefined,
     hideTestRequestButton: environment === 'production',
   })})\n`
 
 /** GET /docs: the reference for people. */
-export const referencePage: FastifyPluginAsync<{
-  environment: Environment
-  guides?: Guides | undefined
-}> = async (app, { environment, guides }) => {
-  const page = pageWith(guides)
-  const start = startIn(environment, guides)
+export const referencePage: FastifyPluginAsync<{ environment: Environment }> = async (
+  app,
+  { environment },
+) => {
+  const start = startIn(environment)
   let viewer: ReturnType<typeof loadViewer> | undefined
   const hidden = { schema: { hide: true, 'x-operation': {} } }
   app.addHook('onRequest', async (request, reply) => {
