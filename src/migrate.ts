@@ -1,6 +1,5 @@
 import { type Config, misspeltSettings, processEnvironment, readConfig } from './config.ts'
 import { migrateDeployment } from './core/record/statements/deployment.ts'
-import { monthsMigrated } from './core/audit/migrated.ts'
 import { eraseMigrated } from './capabilities/erasure/migrated.ts'
 import { connect, type Sql, sqlOf } from './core/database/orm.ts'
 import { codeOf, isDenied } from './core/database/error-codes.ts'
@@ -12,7 +11,6 @@ import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 
 /** What rooms do with a database that nothing serves yet, and the lines that they print. */
 const onceMigrated: ((sql: Sql, config: Config<'migrate'>) => Promise<string[]>)[] = [
-  monthsMigrated,
   // a restored backup may have what was erased since
   eraseMigrated,
 ]

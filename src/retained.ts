@@ -1,4 +1,3 @@
-import { oldReads } from './capabilities/access/statements/old-reads.ts'
 import { endedLeads } from './capabilities/erasure/statements/ended-leads.ts'
 import { oldCertifications, oldChanges, oldPings } from './capabilities/self-service/statements/retained.ts'
 import type { Config } from './config.ts'
@@ -25,5 +24,4 @@ export const retained: readonly Retained<Settings>[] = [
   oldCertifications,
   oldChanges,
   expiredSecrets,
-  oldReads,
 ]

@@ -6,7 +6,6 @@ import { forClosings } from './capabilities/closing/api.ts'
 import { forErasures } from './capabilities/erasure/api.ts'
 import { inSandbox } from './capabilities/sandbox/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
-import { createReadLog } from './core/audit/read-log.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { readBuild } from './config/build.ts'
 import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
@@ -15,7 +14,6 @@ import { clientCertificate } from './config/temporal.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
 import { connectCounted, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
-import { insertKeyReads } from './core/audit/statements/write-reads.ts'
 import { otherSchema } from './core/database/schema/schema-version.ts'
 import { sayDatabaseAway, tellWhileUnusable, warnOfSessions } from './database-fault.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
@@ -72,7 +70,6 @@ const leftToSweep = (starting: Promise<void>) =>
   void starting.catch((err: unknown) =>
     log.warn({ err }, 'a workflow is not started yet: the sweep starts it'),
   )
-const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
 const tlsFiles = readTls(config)
 const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
 registerProcess(registry, {
@@ -104,7 +101,6 @@ const app = await buildApp({
   isDatabaseReady,
   log,
   startReferral: (state) => starts.offer(state),
-  noteRead: (read) => reads.note(read),
   resendWebhook: createResender({
     client,
     sql,
@@ -189,7 +185,7 @@ function readTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config<'api'>) {
 function stopOnSignals(): void {
   const close = async () => {
     await app.close()
-    await Promise.all([starts.settled(), reads.close()])
+    await starts.settled()
     await Promise.all([health.close(), client.connection.close(), orm.close()])
     if (process.connected) process.disconnect()
   }

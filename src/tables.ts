@@ -25,7 +25,6 @@ import { Loss } from './core/record/tables/loss.ts'
 import { Notice } from './core/endpoints/tables/notice.ts'
 import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
-import { PersonalRead } from './core/audit/tables/personal-read.ts'
 import { Quota } from './core/partners/tables/quota.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
@@ -51,7 +50,6 @@ export const entities = [
   OnboardingMail,
   Notice,
   AuditEntry,
-  PersonalRead,
   Deployment,
   Restore,
   Loss,
@@ -83,7 +81,6 @@ interface Given {
   certifications: 'id'
   endpoint_pings: 'id'
   audit: 'id'
-  personal_reads: 'id'
   sink_webhooks: 'id'
   erasures: 'id'
   closings: 'id'

@@ -7,7 +7,6 @@ const path = `${import.meta.dirname}/../docs/openapi.json`
 /** No request is made that would call one. */
 const starters = {
   startReferral: () => {},
-  noteRead: () => {},
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},

@@ -56,14 +56,13 @@ const networks = z
   )
 
 /** Days, or `null` for `off`. */
-const retention = (min = 1) =>
-  z.string().transform((value, context) => {
-    if (value === 'off') return null
-    const days = Number(value)
-    if (/^\d{1,5}$/.test(value) && days >= min && days <= 36_500) return days
-    context.addIssue(`must be a whole number of days from ${min} to 36500, or off`)
-    return z.NEVER
-  })
+const retention = z.string().transform((value, context) => {
+  if (value === 'off') return null
+  const days = Number(value)
+  if (/^\d{1,5}$/.test(value) && days >= 1 && days <= 36_500) return days
+  context.addIssue('must be a whole number of days from 1 to 36500, or off')
+  return z.NEVER
+})
 
 const DORMANT = 'must be a whole number of days from 30 to 36500, or 0 for never'
 
@@ -127,11 +126,10 @@ const erasing = {
 
 /** Read by all that delete what is old. */
 const retained = {
-  RETENTION_LEADS_DAYS: retention(),
-  RETENTION_ATTEMPTS_DAYS: retention(),
-  RETENTION_NOTICES_DAYS: retention(),
-  RETENTION_ENDPOINTS_DAYS: retention(),
-  RETENTION_READS_DAYS: retention(365),
+  RETENTION_LEADS_DAYS: retention,
+  RETENTION_ATTEMPTS_DAYS: retention,
+  RETENTION_NOTICES_DAYS: retention,
+  RETENTION_ENDPOINTS_DAYS: retention,
 }
 const mostLeads = {
   RETENTION_LEADS_MOST_A_DAY: wholeNumber(
@@ -181,7 +179,6 @@ export const programs = {
     RETENTION_ENDPOINTS_DAYS: retained.RETENTION_ENDPOINTS_DAYS.default(
       retentionDays.RETENTION_ENDPOINTS_DAYS,
     ),
-    RETENTION_READS_DAYS: retained.RETENTION_READS_DAYS.default(retentionDays.RETENTION_READS_DAYS),
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     SMTP_CATCHER: flag.default(false),
     MAIL_REPLY_TO: z.email({ error: 'must be an email address' }).optional(),

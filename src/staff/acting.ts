@@ -19,7 +19,7 @@ interface Acted<Result> {
   detail?: Record<string, unknown>
 }
 
-/** How commands do something, with its rows in the audit. The first row is written before anything is done, so a login without the right to is refused. */
+/** How commands do something, or show borrowers, with its rows in the audit. The first row is written before anything is done, so a login without the right to is refused. */
 export function createActing(orm: Orm, actor: Actor) {
   const sql = sqlOf(orm)
   return {
@@ -35,6 +35,10 @@ export function createActing(orm: Orm, actor: Actor) {
     /** Runs `work` that takes more than one transaction, between two audit rows. */
     act: async <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> => {
       return betweenAuditRows(sql, actor, action, work)
+    },
+    /** Writes down that borrowers were looked at, before they are shown. */
+    recordLook: async (action: AuditedAction): Promise<void> => {
+      await recordAudit(sql, actor, { ...action, outcome: 'done' })
     },
   }
 }

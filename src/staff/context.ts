@@ -3,7 +3,6 @@ import { remembered, requireDeployment } from '../core/record/statements/deploym
 import { compareKeys, lackingKeys } from '../core/sealing/statements/encryption-keys.ts'
 import { backgroundPatience } from '../core/database/mikro-orm.config.ts'
 import { connect, sqlOf } from '../core/database/orm.ts'
-import { insertStaffRead, type StaffRead } from '../core/audit/statements/write-reads.ts'
 import { createTemporalClient } from '../core/temporal/client.ts'
 import { createEndpointStarter } from '../core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from '../core/leads/workflows/referrals.ts'
@@ -72,9 +71,6 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,
     ...createActing(orm, actor),
-    /** Writes down who gets a borrower's personal data: before it is printed. */
-    noteRead: (read: Omit<StaffRead, 'staff' | 'osUser'>): Promise<void> =>
-      insertStaffRead(sql, { ...read, staff: actor.name, osUser: actor.osUser }),
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),

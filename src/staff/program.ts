@@ -3,7 +3,7 @@ import { printable } from './answer.ts'
 import { matching } from './arguments.ts'
 import type { Run } from './context.ts'
 import { STAFF_NAME } from '../core/audit/decisions/staff-name.ts'
-import { addAccessCommands } from '../capabilities/access/commands/access.ts'
+import { addLeadExport } from '../capabilities/access/commands/lead-export.ts'
 import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
@@ -120,7 +120,7 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
   addRecordCommands(program, run, added.onceRestored)
   addEncryptionCommands(program, run)
   addAuditCommands(program, run)
-  addAccessCommands(program, run)
+  addLeadExport(program, run)
   addErasureCommands(program, run)
   addClosingCommands(program, run)
   addRetentionCommands(program, run, added.retained)

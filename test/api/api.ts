@@ -3,14 +3,12 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import type { KyselyPlugin } from 'kysely'
 import { apiPatience, buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/core/http/http-server.ts'
-import { createReadLog } from '../../src/core/audit/read-log.ts'
 import { remembered, requireDeployment } from '../../src/core/record/statements/deployment.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { watchReadiness } from '../../src/core/database/readiness.ts'
-import { insertKeyReads } from '../../src/core/audit/statements/write-reads.ts'
 import { otherSchema } from '../../src/core/database/schema/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
@@ -66,7 +64,6 @@ export async function prepareApi({
   /** Workflows that would be started for an endpoint. */
   const requested: string[] = []
   const log = createLogger('trace', 'api', { destination: { write: (line) => void logged.push(line) } })
-  const reads = createReadLog({ write: (batch) => insertKeyReads(sql, batch), log })
   const findFault = async () => (await otherSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
   const hasNoFault = watchReadiness(findFault, (remedy) => void logged.push(remedy))
   const deployment = remembered(() => requireDeployment(sql, environment))
@@ -76,7 +73,6 @@ export async function prepareApi({
     isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
     log,
     startReferral: (state) => void started.push(state),
-    noteRead: (read) => reads.note(read),
     resendWebhook: async ({ eventId }) => {
       resent.push(eventId)
       return 'accepted'
@@ -95,7 +91,6 @@ export async function prepareApi({
   await app.ready()
   open.push(async () => {
     await app.close()
-    await reads.close()
     await orm.close()
     await database.drop()
   })

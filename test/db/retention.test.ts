@@ -19,7 +19,6 @@ import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
-import { makePastMonth } from '../support/months-of-reads.ts'
 import { ownedDatabase, retainedAs } from '../support/retention.ts'
 import { until } from '../support/until.ts'
 
@@ -28,7 +27,6 @@ const SETTINGS = {
   RETENTION_ATTEMPTS_DAYS: 30,
   RETENTION_NOTICES_DAYS: 90,
   RETENTION_ENDPOINTS_DAYS: 365,
-  RETENTION_READS_DAYS: 400,
   RETENTION_LEADS_MOST_A_DAY: 1000,
 }
 const classes = retained.map(({ name }) => name)
@@ -50,7 +48,7 @@ describe('retention', () => {
 
   beforeEach(async () => {
     await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, endpoint_pings, certifications,
-      endpoint_changes, endpoint_secrets, personal_reads restart identity cascade`.execute(ownerSql)
+      endpoint_changes, endpoint_secrets restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
     await confirmLeads(sql, 10_000)
@@ -157,13 +155,6 @@ describe('retention', () => {
         .returning('id')
         .executeTakeFirstOrThrow()
       return stillIn('endpoint_secrets', id)
-    },
-    async reads(days) {
-      await makePastMonth(ownerSql, daysAgo(days))
-      const { rows } = await raw<{ id: string }>`
-        insert into personal_reads (at, lead_id, partner_id, key_id, what)
-        values (${daysAgo(days)}, 1, ${partnerId}, 1, 'get-lead') returning id`.execute(sql)
-      return stillIn('personal_reads', Number(rows[0]?.id))
     },
   }
 
@@ -280,15 +271,6 @@ describe('retention', () => {
     expect(left).toEqual([{ finished_at: rows[1]?.finished_at }])
   })
 
-  it('keeps reads of personal data for a year, whatever the service asks for', async () => {
-    const there = await writers.reads!(364)
-    await expect(run('reads', { config: { ...settings, RETENTION_READS_DAYS: 300 } })).rejects.toThrow(
-      'are kept for a year',
-    )
-    await expect(sql.deleteFrom('personal_reads').execute()).rejects.toThrow('permission denied')
-    expect(await there()).toBe(true)
-  })
-
   it('removes nothing of a class that is off, and never anything of the audit', async () => {
     const isThere = await writers.leads!(9000)
     const before = await auditOf({ sql })
@@ -310,7 +292,7 @@ describe('retention', () => {
   })
 
   it('says before what a run removes, and runs when staff say so', async () => {
-    const context = await contextOf({ ...withoutTemporal(url), RETENTION_READS_DAYS: '400' })
+    const context = await contextOf(withoutTemporal(url))
     for (const name of classes) for (const days of [900, 800, 0]) await writers[name]!(days)
     const before = await retentionDryRun(sql, retained, settings)
     expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(classes.map((name) => [name, 2]))
@@ -333,7 +315,7 @@ describe('retention', () => {
   it('takes no default of staff in production: the workers may keep it for longer', async () => {
     const staff = await contextOf({ ...withoutTemporal(url), RETENTION_LEADS_DAYS: 'off' })
     const context = { ...staff, config: { ...staff.config, ENVIRONMENT: 'production' as const } }
-    const others = ['ATTEMPTS', 'NOTICES', 'ENDPOINTS', 'READS'].map((name) => `RETENTION_${name}_DAYS`)
+    const others = ['ATTEMPTS', 'NOTICES', 'ENDPOINTS'].map((name) => `RETENTION_${name}_DAYS`)
     const lacking = `Set ${others.join(', ')} as the workers have them`
     await expect(runNow(context, [retainedAs('leads')])).rejects.toThrow(lacking)
     await expect(showRetention(context, retained)).rejects.toThrow(lacking)

@@ -170,27 +170,6 @@ describe('what get-deliveries shows of an attempt', () => {
     await shown(eventId, 1)
   })
 
-  it('leaves a row about who read a body, and none about an empty one or a list', async () => {
-    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    await shown(await firstEvent(await leads.start()), 1)
-    partner.endpoint.answer = (_, response) => void response.writeHead(200).end('Ada Miller, saved')
-    const lead = await leads.start()
-    const event = await firstEvent(lead)
-    await shown(event, 1)
-    await ask({ lead_id: lead })
-    const reads = await until(async () => {
-      const found = await service.sql
-        .selectFrom('personal_reads')
-        .select(['lead_id', 'what'])
-        .where('partner_id', '=', partner.id)
-        .execute()
-      return found.length > 0 && found
-    })
-    expect(new Set(reads.map(({ lead_id: id, what }) => `${what} ${id}`))).toEqual(
-      new Set([`get-deliveries ${lead}`]),
-    )
-  })
-
   it('is of the partner’s own webhooks, one at a time', async () => {
     const leadId = await leads.start()
     const eventId = await firstEvent(leadId)

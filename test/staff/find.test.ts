@@ -52,13 +52,15 @@ describe('staff find', () => {
     )
   const idsOf = async (given: string, on = context) =>
     (await find(on, given, { partner })).json.leads.map(({ lead_id: id }) => id)
-  const readsOf = (leadId: number) =>
-    database.sql
-      .selectFrom('personal_reads')
-      .select(['what', 'staff', 'os_user', 'key_id'])
-      .where('lead_id', '=', leadId)
+  const searches = async () => {
+    const rows = await database.sql
+      .selectFrom('audit')
+      .select(['action', 'outcome', 'actor', 'os_user', 'lead_id', 'partner_id', 'detail'])
+      .where('partner_id', '=', partner)
       .orderBy('id')
       .execute()
+    return rows.filter(({ action }) => action === 'lead.find')
+  }
   const hashOf = async (id: number) => {
     const row = await database.sql
       .selectFrom('leads')
@@ -77,15 +79,35 @@ describe('staff find', () => {
     const event = await eventOf(id)
     for (const given of [`${id}`, `lead-${id}`, `LOAN-${partner}`, event, `ADA${partner}+x@GoogleMail.com `])
       expect([given, await idsOf(given)]).toEqual([given, [id]])
-    expect(await readsOf(id)).toEqual(
-      [
-        'find by lead id',
-        'find by lead id',
-        'find by partner_lead_id',
-        'find by webhook',
-        'find by email',
-      ].map((what) => ({ what, staff: 'tester', os_user: 'test', key_id: null })),
-    )
+  })
+
+  it('leaves a row with who was found and by what kind of text, without the text', async () => {
+    const email = `ada.${partner}@gmail.com`
+    const id = await lead({ email, partner_lead_id: email })
+    const other = await lead({ partner_lead_id: email })
+    const row = {
+      action: 'lead.find',
+      outcome: 'done',
+      actor: 'tester',
+      os_user: 'test',
+      partner_id: partner,
+    }
+    await idsOf(`${id}`)
+    await idsOf(email)
+    await idsOf('nobody@example.org')
+    const rows = await searches()
+    expect(rows).toEqual([
+      { ...row, lead_id: id, detail: { lead_ids: [id], found_by: ['lead id'] } },
+      { ...row, lead_id: null, detail: { lead_ids: [other, id], found_by: ['email', 'partner_lead_id'] } },
+      { ...row, lead_id: null, detail: { lead_ids: [], found_by: [] } },
+    ])
+    expect(JSON.stringify(rows)).not.toContain('@')
+  })
+
+  it('shows nobody whose row could not be written', async () => {
+    const id = await lead()
+    const unwritten = { ...context, recordLook: () => Promise.reject(new Error('PostgreSQL is away')) }
+    await expect(find(unwritten, `${id}`)).rejects.toThrow('PostgreSQL is away')
   })
 
   it('lists at most twenty, the newest first, and says that there are more', async () => {
@@ -97,16 +119,13 @@ describe('staff find', () => {
     expect(said).toContain('Only the newest 20 are listed.')
   })
 
-  it('says where it looked when it found nothing, and leaves no read', async () => {
-    const reads = async () => (await database.sql.selectFrom('personal_reads').select('id').execute()).length
-    const before = await reads()
+  it('says where it looked when it found nothing', async () => {
     expect(await find(context, 'nobody@example.org')).toMatchObject({
       failed: true,
       text: 'No lead was found. Looked at: email addresses of leads that are not erased; partner_lead_id of all partners, in the same upper and lower case.',
     })
     expect((await find(context, 'Nobody Known')).text).toContain('Names and phone numbers cannot be searched')
     expect((await find(context, 'evt_0195550a-6b8a')).text).toContain('This looks like part of an id')
-    expect(await reads()).toBe(before)
     for (const given of ['', ' ', 'a\u0000b', 'x'.repeat(501)])
       await expect(find(context, given)).rejects.toThrow('Give 1 to 500 characters')
   })

@@ -51,8 +51,7 @@ describe('with a login of their own, staff', () => {
     ['endpoint', 'show', `${partner.id}`],
     ['lead', 'show', `${lead}`],
     ['lead', 'export', `${lead}`],
-    ['access', 'report', '--lead', `${lead}`],
-    ['access', 'report', '--partner', `${partner.id}`],
+    ['find', `lead-${lead}`],
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
@@ -123,6 +122,28 @@ describe('with a login of their own, staff', () => {
     })
     expect(new Set(who.map(({ database_user: name }) => name))).toEqual(new Set([login]))
   }, 60_000)
+
+  it('leave a row each time that they see a borrower', async () => {
+    const looks = [
+      ['lead', 'show', `${lead}`],
+      ['lead', 'export', `${lead}`],
+      ['find', `lead-${lead}`],
+    ]
+    for (const look of looks)
+      expect(await staff(logins.staff, ['--as', 'looker', ...look])).toMatchObject({ code: 0, stderr: '' })
+    const rows = await service.sql
+      .selectFrom('audit')
+      .select(['action', 'outcome', 'lead_id', 'partner_id', 'database_user', 'detail'])
+      .where('actor', '=', 'looker')
+      .orderBy('id')
+      .execute()
+    const row = { outcome: 'done', lead_id: lead, partner_id: partner.id, database_user: login }
+    expect(rows).toEqual([
+      { ...row, action: 'lead.show', detail: null },
+      { ...row, action: 'lead.export', detail: null },
+      { ...row, action: 'lead.find', detail: { lead_ids: [lead], found_by: ['lead id'] } },
+    ])
+  })
 
   it.each([
     'create table more (id int)',

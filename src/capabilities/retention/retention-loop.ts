@@ -42,7 +42,6 @@ export async function keepRetention<Settings>(options: Options<Settings>): Promi
     name: 'retention',
     everyMs: INTERVAL_MS,
     async turn(goesOn: () => void) {
-      for (const { upkeep } of retained) await upkeep?.(sql)
       const due = await dueAmong(sql, retained, config)
       if (due.length === 0) metrics.held([])
       else await alone(sql, 'retention', (fence) => runDue({ ...options, goesOn }, metrics, failures, fence))

@@ -29,8 +29,6 @@ export interface Retained<Settings> {
   count: (sql: Sql, days: number) => Promise<Counted>
   /** Removes one batch, the oldest first. */
   remove: (sql: Sql, days: number, settings: Settings) => Promise<Removed>
-  /** Keeps its table in order, each minute, though the class may be off. */
-  upkeep?: (sql: Sql) => Promise<void>
   /** What staff have to put right before they have it removed, in one line. */
   remedy?: (sql: Sql, settings: Settings) => Promise<string | undefined>
   /** The most that is removed within 24 hours before a person has looked. */

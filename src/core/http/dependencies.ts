@@ -1,5 +1,4 @@
 import type { Environment } from '../values/environment.ts'
-import type { NoteRead } from '../audit/read-log.ts'
 import type { Sql } from '../database/orm.ts'
 import type { ResendWebhook } from '../deliveries/workflows/resend.ts'
 import type { Companion } from '../leads/companion.ts'
@@ -16,8 +15,6 @@ export interface RouteDependencies {
   startReferral: (state: ReferralState) => void
   /** Starts an endpoint's workflow, without waiting; if that fails, the sweep does. */
   startEndpoint: (endpointId: number) => void
-  /** Notes which key got which borrower's personal data. */
-  noteRead: NoteRead
   resendWebhook: ResendWebhook
   /** What comes with some leads. */
   companion?: Companion | undefined

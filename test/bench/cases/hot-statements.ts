@@ -1,4 +1,3 @@
-import { insertKeyReads } from '../../../src/core/audit/statements/write-reads.ts'
 import type { Sql } from '../../../src/core/database/orm.ts'
 import { readBacklog } from '../../../src/core/deliveries/statements/backlog.ts'
 import { finishAttempt } from '../../../src/core/deliveries/statements/finish-attempt.ts'
@@ -66,14 +65,6 @@ export async function hotStatements(
     const recorded = await recordMilestones(sql, leadAt(n), items, body, { opening })
     await finishAttempt(sql, { ...required(recorded?.started), signed: SIGNED }, ACCEPTED)
   })
-  const reads = Array.from({ length: 100 }, (_, n) => ({
-    leadId: leadAt(n),
-    partnerId: PARTNER,
-    keyId: 1,
-    what: 'get-lead' as const,
-    ageMs: n,
-  }))
-  await measure('100 reads of personal data', () => insertKeyReads(sql, reads))
   await measure('what waits, for the metrics', () => readBacklog(sql), BATCHES)
   const settings = { RETENTION_ATTEMPTS_DAYS: DAYS }
   await measure('500 old attempts emptied', () => oldAttempts.remove(sql, DAYS, settings), BATCHES)

@@ -12,9 +12,7 @@ export const exportedParts = {
   events: 'The history, oldest first.',
   deliveries:
     'The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.',
-  reads:
-    'Each time that somebody got the borrower’s personal data, oldest first. Those of the last second may be missing.',
-  actions: 'What the partner’s keys and staff did with the lead, oldest first.',
+  actions: 'What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.',
 } as const
 
 export type ExportedPart = keyof typeof exportedParts

@@ -43,7 +43,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Export all data of a lead',
   description:
-    'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events, webhooks and reads that are recorded meanwhile may be in it or not. Exports are made one at a time.',
+    'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events and webhooks that are recorded meanwhile may be in it or not. Exports are made one at a time.',
   body: strictBody({ lead_id: leadId }, 'lead_id is required'),
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: exportedLeadSchema }),
@@ -86,7 +86,6 @@ const schema = operation({
           },
         ],
         deliveries: [],
-        reads: [{ at: '2026-03-09 08:00:00', what: 'get-lead', by: 'key 12' }],
         actions: [],
       },
     },
@@ -94,15 +93,15 @@ const schema = operation({
   errors: [...leadErrors, oneAtATime()],
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'noteRead'>
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 
 /** POST /export-lead (extension): everything that is kept of a lead. */
 export const exportLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, noteRead } = options
+  const { sql } = options
   app.post('/export-lead', {
     schema,
     handler: async (request, reply) => {
-      const { partnerId, keyId } = request
+      const { partnerId } = request
       request.leadId = request.body.lead_id
       const lead = await findWholeLead(options, request.leadId, partnerId)
       if (lead === undefined) throw unknownLead()
@@ -113,7 +112,6 @@ export const exportLead: FastifyPluginAsyncZod<Options> = async (app, options) =
       reply.raw.once('close', end)
       // it may have gone before
       if (reply.raw.destroyed) end()
-      noteRead({ leadId: lead.id, partnerId, keyId, what: 'export-lead' })
       const parts = await exportedLead(sql, lead, { viewer: 'partner', workflowId: referralId(lead.id) })
       return streamed(reply, leased(sql, lease, answerPieces(parts)))
     },

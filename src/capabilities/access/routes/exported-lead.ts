@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { auditOutcomes } from '../../../core/audit/tables/audit-entry.ts'
 import { mailRefusals } from '../../../core/leads/tables/onboarding-mail.ts'
-import { readKinds } from '../../../core/audit/tables/personal-read.ts'
 import { type ExportedPart, exportedParts } from '../decisions/exported-lead.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../../../core/leads/decisions/lead-fields.ts'
 import { attemptTrigger, deliveryState } from '../../../core/deliveries/routes/deliveries.ts'
@@ -23,7 +22,6 @@ import {
 /** An exported lead on the wire, as a partner gets it. */
 
 const moment = timestamp.nullable()
-const by = z.string().describe('`key <id>` for one of your API keys, `staff` for ours.')
 
 const attempt = z
   .object({
@@ -78,15 +76,12 @@ const lead = z
 const key = z
   .object({ key: z.string().describe('The `Idempotency-Key` of create-lead.'), created_at: timestamp })
   .meta({ id: 'ExportedIdempotencyKey' })
-const read = z
-  .object({ at: timestamp, what: z.enum(readKinds).describe('By which call or command.'), by })
-  .meta({ id: 'ExportedRead' })
 const action = z
   .object({
     at: timestamp,
     action: z.string().describe('What was done, for example `milestone` or `lead.close`.'),
     outcome: z.enum(auditOutcomes).describe('How it went.'),
-    by,
+    by: z.string().describe('`key <id>` for one of your API keys, `staff` for ours.'),
   })
   .meta({ id: 'ExportedAction' })
 
@@ -118,7 +113,6 @@ const parts = {
   idempotency_keys: z.array(key),
   events: z.array(exportedEvent),
   deliveries: z.array(delivery),
-  reads: z.array(read),
   actions: z.array(action),
 } satisfies Record<ExportedPart, z.ZodType>
 

@@ -1,4 +1,3 @@
-import { sql as raw } from 'kysely'
 import { wanted } from '../../../core/deliveries/statements/attempts.ts'
 import { waitsFor } from '../../../core/deliveries/statements/first-open.ts'
 import { nextAttemptAt, shownState } from '../../../core/deliveries/statements/list.ts'
@@ -15,7 +14,6 @@ const DELIVERIES = 25
 const ATTEMPTS = 10
 /** Those of one delivery that has more. */
 const MORE_ATTEMPTS = 250
-const READS = 1000
 const ACTIONS = 1000
 
 export function eventsOf(sql: Sql, leadId: number) {
@@ -110,23 +108,6 @@ async function* attemptPages(sql: Sql, eventId: string, first: Attempt[]): Async
 }
 
 export type Attempt = NonNullable<ReturnType<Awaited<ReturnType<typeof firstAttempts>>['get']>>[number]
-
-export function readsOf(sql: Sql, leadId: number) {
-  const read = ({ at, id }: { at: Date | string; id: string }, limit: number) =>
-    sql
-      .selectFrom('personal_reads')
-      .select(['at', 'what', 'key_id', 'staff', 'os_user', raw<string>`id::text`.as('id')])
-      .select(raw<string>`at::text`.as('exact_at'))
-      .where('lead_id', '=', leadId)
-      // PostgreSQL passes over months by a condition on the time alone
-      .where(raw<boolean>`at >= ${at}::timestamptz`)
-      .where(raw<boolean>`(at, id) > (${at}::timestamptz, ${id}::bigint)`)
-      .orderBy('at')
-      .orderBy(raw`personal_reads.id`)
-      .limit(limit)
-      .execute()
-  return pages(READS, { at: '-infinity', id: '0' }, read, (row) => ({ at: row.exact_at, id: row.id }))
-}
 
 export function actionsOn(sql: Sql, leadId: number) {
   const read = (after: number, limit: number) =>

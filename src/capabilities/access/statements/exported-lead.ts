@@ -6,14 +6,7 @@ import { nextAttemptOf } from '../../../core/deliveries/statements/list.ts'
 import { findOnboardingMail } from '../../../core/leads/statements/onboarding.ts'
 import type { WholeLead } from '../../../core/leads/statements/partner-reads.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import {
-  actionsOn,
-  type Attempt,
-  deliveriesOf,
-  eventsOf,
-  idempotencyKeysOf,
-  readsOf,
-} from './export-pages.ts'
+import { actionsOn, type Attempt, deliveriesOf, eventsOf, idempotencyKeysOf } from './export-pages.ts'
 
 /** Whom the export is for: partners are not told who of staff did something, and as what details. */
 export type Viewer = 'partner' | 'staff'
@@ -60,7 +53,6 @@ export async function exportedLead(
     })),
     events: mapped(eventsOf(sql, id), eventOf),
     deliveries: mapped(deliveriesOf(sql, id), deliveryOf),
-    reads: mapped(readsOf(sql, id), (row) => readOf(row, viewer)),
     actions: mapped(actionsOn(sql, id), (row) => actionOf(row, viewer)),
   }
 }
@@ -104,11 +96,6 @@ const attemptOf = (row: Attempt) => ({
   response_headers: row.response_headers,
   response_body: row.response_body,
 })
-
-function readOf({ at, what, key_id, staff, os_user }: RowOf<typeof readsOf>, viewer: Viewer) {
-  const by = key_id === null ? 'staff' : `key ${key_id}`
-  return { at: time(at), what, by, ...(viewer === 'staff' && { staff, os_user }) }
-}
 
 /** A partner's own actions are by `key <id>`. */
 function actionOf({ at, action, outcome, actor, detail }: RowOf<typeof actionsOn>, viewer: Viewer) {

@@ -558,10 +558,8 @@ class ExportedLead:
     """The history, oldest first."""
     deliveries: list[ExportedDelivery]
     """The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered."""
-    reads: list[ExportedRead]
-    """Each time that somebody got the borrower’s personal data, oldest first. Those of the last second may be missing."""
     actions: list[ExportedAction]
-    """What the partner’s keys and staff did with the lead, oldest first."""
+    """What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -601,15 +599,6 @@ class ExportedLeadWorkflow:
     workflow_id: str
     """Its id in Temporal."""
     started_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportedRead:
-    at: datetime
-    what: Literal["get-lead", "export-lead", "get-deliveries", "lead show", "lead export", "find by email", "find by lead id", "find by partner_lead_id", "find by webhook"]
-    """By which call or command."""
-    by: str
-    """`key <id>` for one of your API keys, `staff` for ours."""
 
 
 @dataclass(frozen=True, kw_only=True)

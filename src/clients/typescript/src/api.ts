@@ -636,27 +636,8 @@ export interface ExportedLead {
   events: ExportedEvent[]
   /** The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered. */
   deliveries: ExportedDelivery[]
-  /** Each time that somebody got the borrower’s personal data, oldest first. Those of the last second may be missing. */
-  reads: ExportedRead[]
-  /** What the partner’s keys and staff did with the lead, oldest first. */
+  /** What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first. */
   actions: ExportedAction[]
-}
-
-export interface ExportedRead {
-  at: Date
-  /** By which call or command. */
-  what:
-    | 'get-lead'
-    | 'export-lead'
-    | 'get-deliveries'
-    | 'lead show'
-    | 'lead export'
-    | 'find by email'
-    | 'find by lead id'
-    | 'find by partner_lead_id'
-    | 'find by webhook'
-  /** `key <id>` for one of your API keys, `staff` for ours. */
-  by: string
 }
 
 export type FeedEvent =
@@ -2111,11 +2092,9 @@ export const shapes: Shapes = {
       idempotency_keys: { list: '#ExportedIdempotencyKey' },
       events: { list: '#ExportedEvent' },
       deliveries: { list: '#ExportedDelivery' },
-      reads: { list: '#ExportedRead' },
       actions: { list: '#ExportedAction' },
     },
   },
-  ExportedRead: { fields: { at: 'time', what: 0, by: 0 } },
   FeedEvent: {
     by: 'event_name',
     kinds: {

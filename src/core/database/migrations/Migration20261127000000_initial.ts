@@ -8,7 +8,6 @@ import { generation } from './initial/generation.ts'
 import { leads } from './initial/leads.ts'
 import { leases } from './initial/leases.ts'
 import { partners } from './initial/partners.ts'
-import { reads } from './initial/reads.ts'
 import { record } from './initial/record.ts'
 import { sandbox } from './initial/sandbox.ts'
 import { workflows } from './initial/workflows.ts'
@@ -18,9 +17,7 @@ import { workflows } from './initial/workflows.ts'
  * what the columns mean. Like every migration it stays as it is, and so imports nothing that may change.
  */
 export class Migration20261127000000_initial extends Migration {
-  override async up(): Promise<void> {
-    const [row] = await this.execute('select quote_ident(current_schema()) as schema')
-    const schema = String(row?.schema)
+  override up(): void {
     const files = [
       leases,
       record,
@@ -31,7 +28,6 @@ export class Migration20261127000000_initial extends Migration {
       endpoints,
       deliveries,
       audit,
-      reads(schema),
       erasures,
       workflows,
       sandbox,

@@ -191,14 +191,14 @@ const schema = operation({
   errors: [notAlone(), unsentEvent(), unknownLead(), unknownEvent()],
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'noteRead'>
+type Options = Pick<RouteDependencies, 'sql'>
 
 /** POST /get-deliveries (extension): a partner's webhooks with their attempts, newest first. */
-export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql, noteRead }) => {
+export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }) => {
   app.post('/get-deliveries', {
     schema,
     handler: async (request) => {
-      const { partnerId, keyId } = request
+      const { partnerId } = request
       const { event_id: asked, limit } = request.body
       const found = await findDeliveries(sql, { ...(await filterOf(request)), limit: limit + 1 })
       if (asked !== undefined && found.length === 0)
@@ -208,9 +208,6 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const ids = page.map((row) => row.event_id)
       const attempts = await latestAttempts(sql, ids, asked !== undefined)
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
-      for (const shown of data)
-        if (shown.attempts.some(({ response_body: text }) => text))
-          noteRead({ leadId: shown.lead_id, partnerId, keyId, what: 'get-deliveries' })
       const last = found.length > limit ? page.at(-1) : undefined
       return { success: true as const, data, next: last?.event_id ?? null }
     },

@@ -6,6 +6,7 @@ import type { Run, StaffContext } from '../../../staff/context.ts'
 import { firstLine } from '../../../staff/first-line.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { standstill } from '../../temporal/commands/standstill.ts'
+import type { AuditedAction } from '../../audit/statements/audit.ts'
 import { searchHint } from '../decisions/search-hint.ts'
 import { waitsFor } from '../decisions/waits-for.ts'
 import { type LeadSummary, leadSummaries } from '../statements/lead-summaries.ts'
@@ -29,7 +30,7 @@ export function addFindCommand(program: Command, run: Run): void {
   program
     .command('find')
     .description(
-      'the leads that a text names, and what each waits for; each lead that is found is a recorded read',
+      'the leads that a text names, and what each waits for; the audit has who was found, never the text',
     )
     .argument('<text>', 'what names the lead')
     .option('--partner <partner>', 'only this partner’s', partnerId)
@@ -47,19 +48,14 @@ export async function find(context: StaffContext, given: string, { partner }: Op
     throw new Refusal(`Give 1 to ${TEXT_LENGTH} characters on one line: an id, or an email address.`)
   const finders = allFinders.filter(({ recognizes }) => recognizes(text))
   const foundBy = new Map<number, string[]>()
-  const remarks: string[] = []
   let isMore = false
-  for (const { kind, find: look, remark: remarkOf } of finders) {
+  for (const { kind, find: look } of finders) {
     const ids = await look(context, text, { partnerId: partner, limit: PAGE + 1 })
     isMore ||= ids.length > PAGE
-    for (const id of ids.slice(0, PAGE)) {
-      await context.noteRead({ leadId: id, what: kind })
-      foundBy.set(id, [...(foundBy.get(id) ?? []), kind.replace('find by ', '')])
-    }
-    const remark = await remarkOf?.(context, text)
-    if (remark !== undefined) remarks.push(remark)
+    for (const id of ids.slice(0, PAGE)) foundBy.set(id, [...(foundBy.get(id) ?? []), kind])
   }
   const leads = await leadSummaries(context.sql, [...foundBy.keys()])
+  await context.recordLook(lookOf(leads, foundBy, partner))
   // nothing is started in an outage, whoever asks for it
   const outage = leads.some(isUnstarted) ? await standstill(context) : undefined
   const found = leads.map((lead) => ({
@@ -72,7 +68,7 @@ export async function find(context: StaffContext, given: string, { partner }: Op
   const [only] = leads
   const workflow = only && leads.length === 1 ? await aboutWorkflow(context, only) : undefined
   const hint = leads.length === 0 ? searchHint(text) : undefined
-  remarks.push(...[outage?.what, workflow, hint].filter((remark) => remark !== undefined))
+  const remarks = [outage?.what, workflow, hint].filter((remark) => remark !== undefined)
   return {
     json: {
       leads: found.map(({ lead, by, waitsFor: waiting, since, next }) => ({
@@ -95,6 +91,25 @@ export async function find(context: StaffContext, given: string, { partner }: Op
     },
     text: [textOf(found, where), ...(isMore ? [MORE] : []), ...remarks].join('\n\n'),
     failed: found.length === 0,
+  }
+}
+
+/** What the audit has of a search: whom it found, and by what kind of text. The text itself may be an address. */
+function lookOf(
+  leads: readonly LeadSummary[],
+  foundBy: ReadonlyMap<number, string[]>,
+  within: number | undefined,
+): AuditedAction {
+  const [only] = leads.length === 1 ? leads : []
+  const whose = only?.partner_id ?? within
+  return {
+    action: 'lead.find',
+    ...(whose !== undefined && { partnerId: whose }),
+    ...(only && { leadId: only.lead_id }),
+    detail: {
+      lead_ids: leads.map(({ lead_id: id }) => id),
+      found_by: [...new Set([...foundBy.values()].flat())],
+    },
   }
 }
 

@@ -1,4 +1,3 @@
-import type { ReadKind } from '../../audit/tables/personal-read.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import {
   leadById,
@@ -10,8 +9,8 @@ import {
 
 /** A way to find leads by what a partner or a log names. */
 interface Finder {
-  /** As the log of reads names it. */
-  kind: ReadKind
+  /** What it takes TEXT for. */
+  kind: string
   /** Where it looks, for somebody who found nothing. */
   where: string
   /** Whether TEXT can be that. */
@@ -27,26 +26,26 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/
 /** Any text may be a partner's own id. */
 export const finders: readonly Finder[] = [
   {
-    kind: 'find by lead id',
+    kind: 'lead id',
     where: 'lead ids',
     recognizes: (text) => LEAD.test(text),
     find: ({ sql }, text, within) => leadById(sql, Number(LEAD.exec(text)?.[1]), within),
   },
   {
-    kind: 'find by webhook',
+    kind: 'webhook',
     where: 'ids of events, which are the webhook-ids, and of attempts',
     recognizes: (text) => WEBHOOK.test(text),
     find: ({ sql }, text, within) => leadByWebhook(sql, text, within),
   },
   {
-    kind: 'find by email',
+    kind: 'email',
     where: 'email addresses of leads that are not erased',
     recognizes: (text) => EMAIL.test(text),
     find: async (context, text, within) =>
       leadsByEmail({ sql: context.sql, encryptionKeys: await context.openingKeys() }, text, within),
   },
   {
-    kind: 'find by partner_lead_id',
+    kind: 'partner_lead_id',
     where: 'partner_lead_id of all partners, in the same upper and lower case',
     recognizes: () => true,
     find: ({ sql }, text, within) => leadsByPartnerLeadId(sql, text, within),

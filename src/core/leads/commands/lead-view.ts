@@ -28,7 +28,7 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
   const described = await describeReferral(context.client, id)
   const { workflowId, status, notes, isFailing } = described
   const why = status === 'UNKNOWN' || lead.closed_at === null ? describeStatus(described) : undefined
-  await context.noteRead({ leadId: id, what: 'lead show' })
+  await context.recordLook({ action: 'lead.show', leadId: id, partnerId: lead.partner_id })
   const [events, deliveries, attempts, mail, noted] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),

@@ -89,20 +89,17 @@ const schema = operation({
   errors: leadErrors,
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'noteRead' | 'pendingClosing'>
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'pendingClosing'>
 
 /** POST /get-lead: interface specification, section 4.2. */
 export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { noteRead, pendingClosing } = options
-  const findLead = leadReader(options, pendingClosing)
+  const findLead = leadReader(options, options.pendingClosing)
   app.post('/get-lead', {
     schema,
     handler: async (request) => {
-      const { partnerId, keyId } = request
       request.leadId = request.body.lead_id
-      const found = await findLead(partnerId, request.leadId)
+      const found = await findLead(request.partnerId, request.leadId)
       if (found === undefined) throw unknownLead()
-      noteRead({ leadId: found.id, partnerId, keyId, what: 'get-lead' })
       return { success: true as const, data: toWire(found), closing: closingOf(found) }
     },
   })

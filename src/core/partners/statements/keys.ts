@@ -79,11 +79,6 @@ export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | R
   }
 }
 
-/** A key by its id, whether it works or not. */
-export async function findKey(sql: Sql, keyId: number) {
-  return sql.selectFrom('api_keys').select(['id', 'partner_id']).where('id', '=', keyId).executeTakeFirst()
-}
-
 export async function touchKey(sql: Sql, keyId: number): Promise<void> {
   await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
 }
