@@ -99,13 +99,7 @@ const folderTable: Record<string, Row> = {
 }
 
 /** The lists, in which a capability has a line or two: nothing else knows all of them. */
-const lists = [
-  'src/tables.ts',
-  'src/staff/program.ts',
-  'activities/index.ts',
-  'workflows/index.ts',
-  `src/${PRS}/main.ts`,
-]
+const lists = ['src/tables.ts', 'src/staff/program.ts', 'activities/index.ts', 'workflows/index.ts']
 
 /** Where a file is; `undefined` for what is in no room and has no row: entry points, tests, tools. */
 function placeOf(file: string): Place | undefined {

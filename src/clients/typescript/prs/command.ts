@@ -12,23 +12,15 @@ export interface Terminal {
   signal: AbortSignal
 }
 
-export interface Command {
-  name: string
-  summary: string
-  help: string
-  /** @returns the exit code. */
-  run: (args: string[], terminal: Terminal) => Promise<number>
-}
-
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /** Options and positional arguments. */
-export function argumentsOf<const Named extends Options>(command: string, args: string[], options: Named) {
+export function argumentsOf<const Named extends Options>(args: string[], options: Named) {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
     // its first sentence; others explain how to quote
     const [what = ''] = (error as Error).message.split('. ')
-    throw new Refusal(`${what.replace(/\.$/, '')}. "prs ${command} --help" lists what it takes.`, USAGE)
+    throw new Refusal(`${what.replace(/\.$/, '')}. "prs listen --help" lists what it takes.`, USAGE)
   }
 }

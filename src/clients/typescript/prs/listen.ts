@@ -1,6 +1,6 @@
 import { ENDPOINT_CAP } from '../../../core/deliveries/decisions/delivery.ts'
 import { attemptLine, attemptObject } from './attempt-line.ts'
-import { argumentsOf, type Command, type Terminal } from './command.ts'
+import { argumentsOf, type Terminal } from './command.ts'
 import { Referrals } from '../src/index.ts'
 import { type Feed, feedOf, type FeedPage, startOf, watchedFetch } from './feed.ts'
 import { type Attempt, forward } from './forward.ts'
@@ -11,7 +11,7 @@ import { Refusal, USAGE } from './refusal.ts'
 import { receiverUrl, sandboxKeyOf } from './sandbox-key.ts'
 import { stateFolder } from './state-folder.ts'
 
-const HELP = `prs listen --forward-to URL
+export const HELP = `prs listen --forward-to URL
 
 Forwards the webhooks of a sandbox to a receiver on this machine, as the service would send them: the same bytes, each
 lead's in order, signed with a secret that this command prints and keeps. Your endpoint gets its own as before.
@@ -48,47 +48,43 @@ const PATIENCE_MS = 500
 const waitingFor = (signal: AbortSignal) =>
   `Waiting for requests that are under way. ${signal.aborted ? 'Ctrl-C again' : 'Ctrl-C, twice,'} ends it at once: they come again then.`
 
-export const listen: Command = {
-  name: 'listen',
-  summary: 'forward the webhooks of a sandbox to a receiver on this machine',
-  help: HELP,
-  async run(args, terminal) {
-    const { values, positionals } = argumentsOf('listen', args, OPTIONS)
-    if (positionals.length > 0)
-      throw new Refusal(
-        `listen takes options alone, and not ${positionals[0]}: prs listen --forward-to URL.`,
-        USAGE,
-      )
-    const key = sandboxKeyOf(values, terminal.environment)
-    const how = 'prs listen --forward-to http://localhost:3000/webhooks'
-    const url = receiverUrl(values['forward-to'], how)
-    const progress = await openProgress(stateFolder(values.state, terminal.environment), key)
-    // an error ends it, as Ctrl-C does: the reason is what comes first, which AbortSignal.any of Node 24 does not promise
-    const ended = new AbortController()
-    const { signal } = ended
-    const end = () => ended.abort(terminal.signal.reason)
-    terminal.signal.addEventListener('abort', end, { once: true })
-    if (terminal.signal.aborted) end()
-    try {
-      let isReady = false
-      const client = new Referrals({ ...key, fetch: watchedFetch((line) => isReady && terminal.note(line)) })
-      const feed = feedOf(client, signal)
-      const start = await placeOf(feed, progress, values.from)
-      progress.write(start)
-      isReady = true
-      show(terminal, values.json === true, { url, progress, start })
-      const print = printer(terminal, values.json === true)
-      const fail = (error: unknown) => ended.abort(error)
-      await follow({ feed, start, progress, url, print, signal, fail, terminal })
-      // what came first: Ctrl-C after a failure does not hide it
-      if (signal.reason !== terminal.signal.reason) throw signal.reason
-    } catch (error) {
-      if (!terminal.signal.aborted || error instanceof Refusal) throw error
-    } finally {
-      progress.close()
-    }
-    return 0
-  },
+/** Forwards the webhooks of a sandbox to a receiver on this machine. @returns the exit code. */
+export async function listen(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = argumentsOf(args, OPTIONS)
+  if (positionals.length > 0)
+    throw new Refusal(
+      `listen takes options alone, and not ${positionals[0]}: prs listen --forward-to URL.`,
+      USAGE,
+    )
+  const key = sandboxKeyOf(values, terminal.environment)
+  const how = 'prs listen --forward-to http://localhost:3000/webhooks'
+  const url = receiverUrl(values['forward-to'], how)
+  const progress = await openProgress(stateFolder(values.state, terminal.environment), key)
+  // an error ends it, as Ctrl-C does: the reason is what comes first, which AbortSignal.any of Node 24 does not promise
+  const ended = new AbortController()
+  const { signal } = ended
+  const end = () => ended.abort(terminal.signal.reason)
+  terminal.signal.addEventListener('abort', end, { once: true })
+  if (terminal.signal.aborted) end()
+  try {
+    let isReady = false
+    const client = new Referrals({ ...key, fetch: watchedFetch((line) => isReady && terminal.note(line)) })
+    const feed = feedOf(client, signal)
+    const start = await placeOf(feed, progress, values.from)
+    progress.write(start)
+    isReady = true
+    show(terminal, values.json === true, { url, progress, start })
+    const print = printer(terminal, values.json === true)
+    const fail = (error: unknown) => ended.abort(error)
+    await follow({ feed, start, progress, url, print, signal, fail, terminal })
+    // what came first: Ctrl-C after a failure does not hide it
+    if (signal.reason !== terminal.signal.reason) throw signal.reason
+  } catch (error) {
+    if (!terminal.signal.aborted || error instanceof Refusal) throw error
+  } finally {
+    progress.close()
+  }
+  return 0
 }
 
 /** Where reading begins. A place that was stored is used as it is: if it is lost, the feed says so. */

@@ -1,20 +1,6 @@
 #!/usr/bin/env node
-import type { Command } from './command.ts'
+import { HELP, listen } from './listen.ts'
 import { FAILED, Refusal, USAGE } from './refusal.ts'
-import { listen } from './listen.ts'
-import { certify } from './self-service/certify.ts'
-
-const commands: readonly Command[] = [
-  // each has a line
-  listen,
-  certify,
-]
-
-const HELP = `prs COMMAND
-
-${commands.map(({ name, summary }) => `  ${name.padEnd(9)}${summary}`).join('\n')}
-
-"prs COMMAND --help" explains one.`
 
 const isHelp = (argument: string | undefined) => argument === '--help' || argument === '-h'
 
@@ -27,24 +13,16 @@ async function main([name, ...args]: string[]): Promise<number> {
   process.stdout.on('error', end)
   const write = (line: string) => void process.stdout.write(`${line}\n`)
   const note = (line: string) => void process.stderr.write(`${line}\n`)
-  if (isHelp(name)) {
-    write(HELP)
-    return 0
-  }
-  const command = commands.find((each) => each.name === name)
   try {
-    if (command === undefined) {
-      const what = name === undefined ? 'Say which command to run' : `${name} is no command`
-      throw new Refusal(
-        `${what}: ${commands.map((each) => each.name).join(', ')}. "prs --help" explains them.`,
-        USAGE,
-      )
-    }
-    if (args.some(isHelp)) {
-      write(command.help)
+    if (isHelp(name) || (name === 'listen' && args.some(isHelp))) {
+      write(HELP)
       return 0
     }
-    return await command.run(args, { environment: process.env, write, note, signal: ended.signal })
+    if (name !== 'listen') {
+      const what = name === undefined ? 'Say what to do' : `${name} is no command`
+      throw new Refusal(`${what}: prs listen. "prs --help" explains it.`, USAGE)
+    }
+    return await listen(args, { environment: process.env, write, note, signal: ended.signal })
   } catch (error) {
     if (error instanceof Refusal) {
       note(`prs: ${error.message}`)

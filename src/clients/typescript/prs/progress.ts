@@ -57,10 +57,10 @@ export async function openProgress(folder: string, key: SandboxKey) {
 export type Progress = Awaited<ReturnType<typeof openProgress>>
 
 /** The format of Standard Webhooks. */
-export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /** Whether it is a secret of at least 24 bytes in base64: one that lost a character is none. */
-export function isSecret(text: unknown): text is string {
+function isSecret(text: unknown): text is string {
   if (typeof text !== 'string' || !/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(text)) return false
   try {
     requireSecret(text)
