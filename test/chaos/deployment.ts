@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
-import { connect, sqlOf } from '../../src/core/database/orm.ts'
+import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { startService } from '../../src/embedded/services.ts'
@@ -12,9 +12,13 @@ import { temporaryFolder } from '../support/folder.ts'
 import { ownPostgres } from '../support/own-postgres.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
 import { asService } from '../support/template-database.ts'
-import { type Link, links, type Target } from './fault-plan.ts'
+import { sql as raw } from 'kysely'
+import { makeBadBuild, product } from './bad-build.ts'
+import { type Link, links, type Service, services } from './fault-plan.ts'
 import { type Proxy, startProxy } from './proxy.ts'
-import { supervised, type Victim } from './victims.ts'
+import { supervised } from './victims.ts'
+
+const CLOCK = import.meta.resolve('./clock.ts')
 
 /** Above the pools of all processes, and the connections that a firewall forgot. */
 const POSTGRES = ['max_connections=250']
@@ -24,35 +28,35 @@ const TEMPORAL = ['limit.historyCount.suggestContinueAsNew=100']
 /**
  * The service as in a deployment: two API processes and two workers that speak to PostgreSQL and Temporal through proxies.
  *
- * @param product the folder with its sources.
+ * @param clock the wall clocks of all processes, and of PostgreSQL as they see it, can step.
  * @param onEnd is told of every process of the service that ends and was not killed.
  */
-export async function deploy(product: string, onEnd: (process: string, reason: string) => void) {
+export async function deploy(clock: boolean, onEnd: (process: string, reason: string) => void) {
   const folder = temporaryFolder()
   const [postgres, temporal] = await Promise.all([ownPostgres(POSTGRES), ownTemporal(TEMPORAL)])
   const orm = await connect(postgres.url)
   await migrateDeployment(orm, 'sandbox')
-  const serviceUrl = asService(postgres.url)
   await applyRoles(orm)
+  const serviceUrl = asService(postgres.url)
   await provideLogin(orm, serviceUrl)
   const connection = await Connection.connect({ address: temporal.address })
   atEnd(async () => Promise.all([orm.close(), connection.close()]))
-  const proxies = await startProxies({ postgres: hostOf(postgres.url), temporal: `//${temporal.address}` })
+  const proxies = await startProxies({ postgres: postgres.url, temporal: `tcp://${temporal.address}` })
   const encryptionKey = randomBytes(32)
   const apiPorts = [await anyPort(), await anyPort()]
-  const logs: string[] = []
+  const badBuild = makeBadBuild()
   /** What a process runs when it is started next. */
   const build = { folder: product }
-  const metricsPorts: Partial<Record<Target, number>> = {}
-  const sdkPorts = { 'worker 1': await anyPort(), 'worker 2': await anyPort() }
+  const ofEach = (suffix: string) =>
+    Object.fromEntries(services.map((name) => [name, path.join(folder, `${name}.${suffix}`)]))
+  const [logs, clocks] = [ofEach('log'), ofEach('clock')] as [
+    Record<Service, string>,
+    Record<Service, string>,
+  ]
+  if (clock) await makeClock(sqlOf(orm), new URL(serviceUrl).username)
 
-  async function service(name: Target, variables: Record<string, string>): Promise<Victim> {
+  function service(name: Service, port?: number) {
     const kind = name.startsWith('api') ? ('api' as const) : ('worker' as const)
-    const entry = () => path.join(build.folder, 'src', kind === 'api' ? 'server.ts' : 'worker.ts')
-    const metricsPort = await anyPort()
-    metricsPorts[name] = metricsPort
-    const logFile = path.join(folder, `${name.replace(' ', '-')}.log`)
-    logs.push(logFile)
     const environment = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -62,19 +66,21 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
       ENCRYPTION_KEY: encryptionKey.toString('base64'),
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
       DRAIN_SECONDS: '0',
-      METRICS_PORT: String(metricsPort),
-      ...variables,
+      ...(port !== undefined && { PORT: String(port) }),
+      ...(clock && { NODE_OPTIONS: `--import=${CLOCK}`, CHAOS_CLOCK: clocks[name] }),
     }
-    const start = (onSpawn: (launched: Launched) => void) =>
-      startService({ name, entry: entry(), environment, logFile, onSpawn })
+    const start = (onSpawn: (launched: Launched) => void) => {
+      const entry = path.join(build.folder, 'src', kind === 'api' ? 'server.ts' : 'worker.ts')
+      return startService({ name, entry, environment, logFile: logs[name], onSpawn })
+    }
     return supervised(start, (reason) => onEnd(name, reason))
   }
 
-  const victims: Record<Target, Victim> = {
-    'api 1': await service('api 1', { PORT: String(apiPorts[0]) }),
-    'api 2': await service('api 2', { PORT: String(apiPorts[1]) }),
-    'worker 1': await service('worker 1', { TEMPORAL_METRICS_PORT: String(sdkPorts['worker 1']) }),
-    'worker 2': await service('worker 2', { TEMPORAL_METRICS_PORT: String(sdkPorts['worker 2']) }),
+  const victims = {
+    'api 1': service('api 1', apiPorts[0]),
+    'api 2': service('api 2', apiPorts[1]),
+    'worker 1': service('worker 1'),
+    'worker 2': service('worker 2'),
     temporal,
     postgres,
   }
@@ -89,34 +95,42 @@ export async function deploy(product: string, onEnd: (process: string, reason: s
     temporal,
     postgres,
     build,
-    metricsPorts,
-    sdkPorts,
+    badBuild,
+    clocks,
     /** For a command of staff, who go by no proxy. */
     staffEnvironment: {
       ENVIRONMENT: 'sandbox',
       DATABASE_URL: postgres.url,
       TEMPORAL_ADDRESS: temporal.address,
       ENCRYPTION_KEY: encryptionKey.toString('base64'),
+      STAFF_NAME: 'chaos',
     },
     logs,
-    startServices: () =>
-      Promise.all((['api 1', 'api 2', 'worker 1', 'worker 2'] as const).map((name) => victims[name].start())),
+    startServices: () => Promise.all(services.map((name) => victims[name].start())),
   }
 }
 
 export type Deployment = Awaited<ReturnType<typeof deploy>>
 
+/** The service finds this function in place of PostgreSQL's own. */
+async function makeClock(sql: Sql, role: string): Promise<void> {
+  const statements = `create schema chaos;
+    create table chaos.clock as select interval '0' as ahead;
+    create function chaos.clock_timestamp() returns timestamptz language sql volatile
+      as 'select pg_catalog.clock_timestamp() + ahead from chaos.clock';
+    grant usage on schema chaos to ${role};
+    grant select on chaos.clock to ${role};
+    alter role ${role} set search_path = chaos, public, pg_catalog`
+  await raw.raw(statements).execute(sql)
+}
+
 async function startProxies(servers: Record<'postgres' | 'temporal', string>): Promise<Record<Link, Proxy>> {
   const started = links.map(async (link) => {
-    const { hostname: host, port } = new URL(
-      `tcp:${servers[link.endsWith('postgres') ? 'postgres' : 'temporal']}`,
-    )
+    const { hostname: host, port } = new URL(servers[link.endsWith('postgres') ? 'postgres' : 'temporal'])
     return [link, await startProxy({ host, port: Number(port) })]
   })
   return Object.fromEntries(await Promise.all(started)) as Record<Link, Proxy>
 }
-
-const hostOf = (url: string) => `//${new URL(url).host}`
 
 /** The same server's address, by way of the proxy. */
 function through(url: string, { port }: Proxy): string {

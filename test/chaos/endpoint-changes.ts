@@ -2,16 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { PartnerApi } from './partner-api.ts'
 import type { ChaosPartner } from './partners.ts'
 
-/** What the partners themselves do to their endpoints, spread over the load. */
+/** What the partners themselves do to their endpoints within `spanMs`. */
 export function startEndpointChanges(
   partners: ChaosPartner[],
   api: PartnerApi,
-  loadMs: number,
+  spanMs: number,
 ): Promise<unknown> {
   const began = performance.now()
-  const until = (share: number) => delay(Math.max(0, began + share * loadMs - performance.now()))
-  const change = async ({ id: partnerId, key: apiKey }: ChaosPartner, path: string) =>
-    api.until({ partnerId, apiKey, path, body: {} })
+  const until = (share: number) => delay(Math.max(0, began + share * spanMs - performance.now()))
 
   async function goAway({ endpoint }: ChaosPartner): Promise<void> {
     await until(0.3)
@@ -23,11 +21,11 @@ export function startEndpointChanges(
   async function pauseAndRotate(partner: ChaosPartner): Promise<void> {
     for (const share of [0.2, 0.6]) {
       await until(share)
-      await change(partner, 'pause-endpoint')
+      await api.until(partner, 'pause-endpoint', {})
       await until(share + 0.1)
-      await change(partner, 'resume-endpoint')
+      await api.until(partner, 'resume-endpoint', {})
       await until(share + 0.2)
-      const rotated = await change(partner, 'rotate-endpoint-secret')
+      const rotated = await api.until(partner, 'rotate-endpoint-secret', {})
       const since = Date.now() / 1000
       if (rotated?.status === 200)
         partner.secrets.push({ secret: JSON.parse(rotated.body).data.secret, since })
@@ -40,10 +38,6 @@ export function startEndpointChanges(
 }
 
 /** After an outage, a partner resumes its endpoint: what failed starts its schedule anew. */
-export async function resume(
-  { id: partnerId, key: apiKey }: Pick<ChaosPartner, 'id' | 'key'>,
-  api: PartnerApi,
-): Promise<void> {
-  for (const path of ['pause-endpoint', 'resume-endpoint'])
-    await api.until({ partnerId, apiKey, path, body: {} })
+export async function resume(partner: ChaosPartner, api: PartnerApi): Promise<void> {
+  for (const path of ['pause-endpoint', 'resume-endpoint']) await api.until(partner, path, {})
 }

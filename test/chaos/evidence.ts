@@ -1,23 +1,21 @@
-import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
+import type { Execution, RecordRows } from './collect.ts'
 import type { FaultKind, Link, Target } from './fault-plan.ts'
-import type { PlannedMilestone } from './load-plan.ts'
+import type { PlannedLead, PlannedMilestone } from './load-plan.ts'
+import type { ChaosPartner } from './partners.ts'
 
 /** All that a run leaves behind, for the checker. Times are in milliseconds on one monotonic clock. */
 export interface Evidence {
   leads: LeadJournal[]
   calls: Call[]
+  feeds: Feed[]
   /** What partners read of their leads while it went on, in that order. */
-  reads: Read[]
+  reads: { leadId: number; at: number; view: View }[]
   /** What they read at the end, by lead id. */
   views: Map<number, View>
-  /** Reads of another partner's lead, and of one that does not exist. */
-  foreign: Call[]
   requests: WebhookRequest[]
   faults: InjectedFault[]
   record: RecordRows
   workflows: Execution[]
-  /** Of a sample of leads: what became of all that was sent. */
-  accounts: Account[]
   /** Processes of the service that ended though nobody killed them. */
   ends: string[]
   /** In Temporal's files and the logs: what must not be there, and in how many a workflow's id was found, which is. */
@@ -39,19 +37,21 @@ export interface Call {
   body: string
 }
 
-export interface LeadJournal {
-  partnerId: number
+export interface LeadJournal extends Omit<PlannedLead, 'milestones'> {
+  owner: ChaosPartner
   /** The Idempotency-Key of its create-lead. */
   key: string
-  fields: Record<string, string>
-  /** What update-partner-info was acknowledged to have added. */
-  metadata: Record<string, string>
+  /** When its metadata was acknowledged; `null` if it never was. */
+  describedAt: number | null
   /** `null` when no create-lead was acknowledged. */
   leadId: number | null
+  acknowledgedAt: number | null
+  /** PostgreSQL came back without it. */
+  isLost: boolean
   milestones: SentMilestone[]
 }
 
-export type SentMilestone = Pick<PlannedMilestone, 'name' | 'id' | 'gains' | 'way'> & {
+export interface SentMilestone extends PlannedMilestone {
   /** When Temporal first acknowledged it; `null` if it never did. */
   acknowledgedAt: number | null
   tries: number
@@ -63,18 +63,15 @@ export type SentMilestone = Pick<PlannedMilestone, 'name' | 'id' | 'gains' | 'wa
 /** A lead and its history, as get-lead and get-events gave it. */
 export interface View {
   lead: Record<string, unknown> & { status: string }
-  events: ReadEvent[]
+  events: { event_name: string; event_payload: unknown; created_at: string }[]
 }
 
-export interface ReadEvent {
-  event_name: string
-  event_payload: unknown
-  created_at: string
-}
-
-export interface Read {
-  leadId: number
-  view: View
+/** What a partner got that follows list-events, and goes on where a refusal says so. */
+export interface Feed {
+  partnerId: number
+  /** The ids of events, in the order in which they came. */
+  events: string[]
+  refusals: string[]
 }
 
 /** A request that came to a partner's endpoint. */
@@ -85,7 +82,7 @@ export interface WebhookRequest {
   leadId: number
   sequence: number
   body: string
-  /** Whether the public library accepts the signature. */
+  /** Whether the public library makes the same signature. */
   verified: boolean
   /** Seconds between `webhook-timestamp` and its arrival. */
   ageSeconds: number
@@ -102,42 +99,9 @@ export interface InjectedFault {
   at: number
   /** When it was over, what was killed had started again, and forgotten connections were given up. */
   until: number
-  /** Processes that ended or stood still, connections that were reset, chunks of bytes that were late or lost. */
+  /**
+   * Processes that ended, stood still or had another time, connections that were reset, chunks of bytes that were late or
+   * lost, workflows that were reset, leads that were lost.
+   */
   hits: number
-}
-
-/** PostgreSQL's, at the end. */
-export interface RecordRows {
-  leads: { id: number; partner_id: number; status: string }[]
-  events: RecordedEvent[]
-  deliveries: { event_id: string; lead_id: number; sequence: number; state: string; body: string }[]
-}
-
-export interface RecordedEvent {
-  id: string
-  lead_id: number
-  partner_id: number
-  position: number
-  event_name: string
-  event_payload: ScoreGains | Record<string, unknown> | null
-  created_at: Date
-}
-
-/** One run of a workflow. */
-export interface Execution {
-  workflowId: string
-  runId: string
-  status: string
-  /** Of its workflow task, if one is pending. */
-  taskAttempt: number
-}
-
-/** A lead's workflow on what was sent to it. */
-export interface Account {
-  leadId: number
-  received: number
-  decided: number
-  waiting: number
-  /** As far as its senders know. */
-  acknowledged: number
 }

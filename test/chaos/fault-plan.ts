@@ -1,7 +1,9 @@
 import { type Random, randomOf } from './random.ts'
 
 /** What is killed and frozen: two API processes, two workers, and the servers that they share. */
-export const targets = ['api 1', 'api 2', 'worker 1', 'worker 2', 'temporal', 'postgres'] as const
+export const services = ['api 1', 'api 2', 'worker 1', 'worker 2'] as const
+export const targets = [...services, 'temporal', 'postgres'] as const
+export type Service = (typeof services)[number]
 export type Target = (typeof targets)[number]
 
 /** What the service speaks over: one proxy for each. */
@@ -20,19 +22,44 @@ const hits = {
   /** Bytes vanish in both directions. Afterwards, the connections that lost some are reset, or forgotten: see the proxy. */
   silence: links,
 } as const
-export type FaultKind = keyof typeof hits
-export const faultKinds = Object.keys(hits) as FaultKind[]
+type RandomKind = keyof typeof hits
+const randomKinds = Object.keys(hits) as RandomKind[]
+
+/** `bad build`, `restore` and `clock` are acts: see acts.ts. */
+export const faultKinds = [...randomKinds, 'bad build', 'restore', 'clock'] as const
+export type FaultKind = (typeof faultKinds)[number]
 
 export interface PlannedFault {
   /** Milliseconds after the load began. */
   atMs: number
   kind: FaultKind
   on: Target | Link
+  /** How long it lasts; of an act, how long it takes at most. */
   forMs: number
   latencyMs: number
   /** Connections that lost bytes stay silent when the silence is over. */
   forgets: boolean
 }
+
+/** Whether PostgreSQL also comes back from a copy, and clocks also step. */
+export type PlanOptions = Record<'restore' | 'clock', boolean>
+
+/** `alone`: what no random fault hits meanwhile. */
+type Act = Pick<PlannedFault, 'kind' | 'on' | 'forMs'> & { alone: readonly (Target | Link)[] }
+
+const ofApi = ['api 1', 'api 2'] as const
+const everything = [...targets, ...links]
+/** A lease is 20 seconds long: one worker stands still for less, one for longer. */
+const acts: Act[] = [
+  { kind: 'freeze', on: 'worker 1', forMs: 15_000, alone: ['worker 1'] },
+  { kind: 'freeze', on: 'worker 2', forMs: 40_000, alone: ['worker 2'] },
+  // the API works meanwhile, so nothing else may keep it from that
+  { kind: 'kill', on: 'temporal', forMs: 15_000, alone: [...ofApi, 'temporal', 'postgres', ...links] },
+  { kind: 'bad build', on: 'worker 1', forMs: 50_000, alone: ['worker 1', 'worker 2', 'temporal'] },
+]
+const CLOCK: Act = { kind: 'clock', on: 'worker 1', forMs: 36_000, alone: everything }
+/** The last: what partners did to their endpoints before is in the copy. */
+const RESTORE: Act = { kind: 'restore', on: 'postgres', forMs: 40_000, alone: everything }
 
 const FIRST_MS = 1500
 const GAP_MS = [1500, 4000] as const
@@ -40,39 +67,65 @@ const GAP_MS = [1500, 4000] as const
 const RECOVERY_MS = 4000
 /** Seldom, because a worker of Temporal’s SDK takes 45 s to notice: its keepalive cannot be set. */
 const FORGETS = 0.2
+/** About what two cores can take of whole journeys beside the faults. */
+const LEADS_PER_SECOND = 4
 
-/** The faults of a run: the same for the same seed and length. Each five in a row are of all five kinds. */
-export function planFaults(seed: number, loadMs: number): PlannedFault[] {
-  const random = randomOf(seed, 'faults')
-  const nextKind = deck(random, faultKinds)
-  const decks = new Map(faultKinds.map((kind) => [kind, deck<Target | Link>(random, hits[kind])]))
-  const busyUntil = new Map<string, number>()
+/** How long the load lasts, and what goes wrong meanwhile: the same for the same seed, leads and options. */
+export function planFaults(seed: number, leads: number, options: PlanOptions) {
+  const chance = randomOf(seed, 'faults')
+  const order = chance.shuffled([...acts, ...(options.clock ? [CLOCK] : [])])
+  if (options.restore) order.push(RESTORE)
+  const takenMs = order.reduce((sum, { forMs }) => sum + forMs + RECOVERY_MS, RECOVERY_MS)
+  const loadMs = Math.max(takenMs, (leads / LEADS_PER_SECOND) * 1000)
+  const pauseMs = (loadMs - takenMs) / order.length
+  let atMs = RECOVERY_MS
+  const placed = order.map((act) => {
+    const at = atMs
+    atMs += act.forMs + RECOVERY_MS + pauseMs
+    return { ...act, atMs: at }
+  })
+  const planned = placed.map(({ alone: _, ...act }) => ({ ...act, latencyMs: 0, forgets: false }))
+  return { loadMs, planned, random: planRandom(chance, loadMs, placed) }
+}
+
+/** Each five in a row are of all five kinds, if something is free to be hit. */
+function planRandom(chance: Random, loadMs: number, placed: (Act & { atMs: number })[]): PlannedFault[] {
+  const nextKind = deck(chance, randomKinds)
+  const decks = new Map(randomKinds.map((kind) => [kind, deck<Target | Link>(chance, hits[kind])]))
+  const busy = placed.flatMap(({ alone, atMs, forMs }) =>
+    alone.map((on) => ({ on, from: atMs, to: atMs + forMs + RECOVERY_MS })),
+  )
   const faults: PlannedFault[] = []
-  for (let atMs = FIRST_MS; atMs < loadMs; atMs += random.between(...GAP_MS)) {
+  for (let atMs = FIRST_MS; atMs < loadMs; atMs += chance.between(...GAP_MS)) {
     const kind = nextKind(() => true) ?? 'reset'
-    const on = decks.get(kind)?.((name) => (busyUntil.get(name) ?? 0) <= atMs)
-    const forMs = durationOf(kind, random)
-    const latencyMs = kind === 'latency' ? random.between(50, 500) : 0
-    const forgets = kind === 'silence' && random.chance(FORGETS)
+    const forMs = durationOf(kind, chance)
+    const end = atMs + forMs + RECOVERY_MS
+    const isFree = (name: Target | Link) =>
+      busy.every(({ on, from, to }) => on !== name || end < from || to < atMs)
+    const on = decks.get(kind)?.(isFree)
+    const latencyMs = kind === 'latency' ? chance.between(50, 500) : 0
+    const forgets = kind === 'silence' && chance.chance(FORGETS)
     if (on === undefined) continue
-    busyUntil.set(on, atMs + forMs + RECOVERY_MS)
+    busy.push({ on, from: atMs, to: end })
     faults.push({ atMs, kind, on, forMs, latencyMs, forgets })
   }
   return faults
 }
 
-function durationOf(kind: FaultKind, random: Random): number {
-  if (kind === 'kill') return random.between(0, 3000)
-  if (kind === 'freeze') return random.between(1000, 15_000)
-  return kind === 'reset' ? 0 : random.between(1000, 10_000)
+function durationOf(kind: RandomKind, chance: Random): number {
+  if (kind === 'kill') return chance.between(0, 3000)
+  if (kind === 'freeze') return chance.between(1000, 15_000)
+  return kind === 'reset' ? 0 : chance.between(1000, 10_000)
 }
 
 /** Deals items in random order, each once before any again. An item that does not fit is dealt later. */
-function deck<Item>(random: Random, items: readonly Item[]) {
+function deck<Item>(chance: Random, items: readonly Item[]) {
   let left: Item[] = []
   return (fits: (item: Item) => boolean): Item | undefined => {
-    if (!left.some(fits)) left = [...left, ...random.shuffled(items)]
-    const index = left.findIndex(fits)
-    return index === -1 ? undefined : left.splice(index, 1)[0]
+    const dealt = left.some(fits) ? left : [...left, ...chance.shuffled(items)]
+    const index = dealt.findIndex(fits)
+    if (index === -1) return undefined
+    left = dealt.toSpliced(index, 1)
+    return dealt[index]
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { atEnd } from '../support/at-end.ts'
-import type { Deployment } from './deployment.ts'
+import { deployBadBuild, restorePostgres, type Stage, stepClocks } from './acts.ts'
 import type { InjectedFault } from './evidence.ts'
 import { type Link, type PlannedFault, type Target, targets } from './fault-plan.ts'
 import { freeze, startAgain } from './victims.ts'
@@ -8,32 +8,38 @@ import { freeze, startAgain } from './victims.ts'
 /** Until everybody has noticed that a forgotten connection is dead. */
 const NOTICED_MS = 25_000
 
-type Injectable = Pick<Deployment, 'victims' | 'proxies'>
-
 const isTarget = (on: Target | Link): on is Target => targets.some((target) => target === on)
 
 /**
- * Carries out the plan, each fault at its time and beside those that are not over yet.
+ * Carries out the plan: random faults at their time, and planned ones at theirs or after the one before.
  *
- * @returns the journal, which fills; `heal`, which ends every fault and resolves once everything runs again.
+ * @returns `acted`, which resolves after the last planned fault; `heal`, which resolves once everything runs again.
  */
-export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
-  const journal: InjectedFault[] = []
+export function injectFaults(plan: Record<'planned' | 'random', PlannedFault[]>, stage: Stage) {
+  const began = performance.now()
+  const { victims, proxies } = stage.deployment
   const healing = new AbortController()
   const wait = (ms: number) => delay(ms, undefined, { signal: healing.signal }).catch(() => undefined)
 
   async function inject(fault: PlannedFault): Promise<void> {
-    await wait(fault.atMs)
+    await wait(Math.max(0, began + fault.atMs - performance.now()))
     if (healing.signal.aborted) return
     const { kind, on } = fault
     const entry: InjectedFault = { kind, on, at: performance.now(), until: Number.POSITIVE_INFINITY, hits: 0 }
-    journal.push(entry)
-    entry.hits = await (isTarget(on) ? hitProcess(fault, on) : hitLink(fault, on))
+    stage.faults.push(entry)
+    entry.hits = await carryOut(fault, entry)
     entry.until = performance.now() + (fault.forgets ? NOTICED_MS : 0)
   }
 
+  function carryOut(fault: PlannedFault, entry: InjectedFault): Promise<number> {
+    if (fault.kind === 'bad build') return deployBadBuild(stage)
+    if (fault.kind === 'restore') return restorePostgres(stage, entry)
+    if (fault.kind === 'clock') return stepClocks(stage)
+    return isTarget(fault.on) ? hitProcess(fault, fault.on) : hitLink(fault, fault.on)
+  }
+
   async function hitProcess({ kind, forMs }: PlannedFault, on: Target): Promise<number> {
-    const victim = injectable.victims[on]
+    const victim = victims[on]
     const isThere = victim.pid() !== undefined
     if (kind === 'kill') {
       await victim.kill()
@@ -49,7 +55,7 @@ export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
   }
 
   async function hitLink({ kind, forMs, latencyMs, forgets }: PlannedFault, on: Link): Promise<number> {
-    const proxy = injectable.proxies[on]
+    const proxy = proxies[on]
     if (kind === 'reset') return proxy.reset()
     const before = proxy.noticed()
     if (kind === 'latency') proxy.slowDown(latencyMs)
@@ -60,7 +66,8 @@ export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
     return proxy.noticed() - before
   }
 
-  const injected = plan.map(inject)
+  const acted = plan.planned.reduce((before, fault) => before.then(() => inject(fault)), Promise.resolve())
+  const injected = [acted, ...plan.random.map(inject)]
   const heal = async () => {
     healing.abort()
     await Promise.all(injected)
@@ -70,5 +77,5 @@ export function injectFaults(plan: PlannedFault[], injectable: Injectable) {
     healing.abort()
     await Promise.allSettled(injected)
   })
-  return { journal, heal }
+  return { acted, heal }
 }

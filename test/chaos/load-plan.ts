@@ -17,23 +17,20 @@ export interface PlannedMilestone {
 
 export interface PlannedLead {
   number: number
-  /** The place of its partner among the partners. */
+  /** Whose it is, as the partners take turns. */
   partner: number
   /** Milliseconds after the load began. */
   atMs: number
   /** The body of create-lead. */
   fields: Record<string, string>
   /** What update-partner-info adds; empty for most. */
-  metadata: Metadata
+  metadata: Record<string, string>
   milestones: PlannedMilestone[]
 }
 
-const PARTNERS = 4
-/** About what two cores can take of whole journeys beside the faults. */
-const MOST_PER_SECOND = 4
-const LEAST_MS = 20_000
-/** Between two milestones of a lead, at most. */
-const PAUSE_MS = 1500
+/** Leads are created in this share of the load's time, and each has two milestones in one more part of twenty. */
+const CREATING = 0.8
+const PAUSES = 20
 
 const JOURNEY: SignalledMilestone[] = [
   'client_account_created',
@@ -47,42 +44,28 @@ const JOURNEY: SignalledMilestone[] = [
   'mortgage_ready',
 ]
 
-/** How long the load lasts. */
-export const loadMsOf = (leads: number) => Math.max(LEAST_MS, (leads / MOST_PER_SECOND) * 1000)
-
 /**
  * The leads of a run, at their dates whatever becomes of earlier ones: the same for the same seed and number.
- *
- * @param mark is in every field that describes a borrower; `phone` begins every number.
  */
-export function planLeads(seed: number, leads: number, { mark, phone }: Canaries): PlannedLead[] {
+export function planLeads(seed: number, leads: number, loadMs: number, canaries: Canaries): PlannedLead[] {
   const random = randomOf(seed, 'leads')
-  const everyMs = loadMsOf(leads) / leads
+  const everyMs = (CREATING * loadMs) / leads
   return Array.from({ length: leads }, (_, index): PlannedLead => {
     const number = index + 1
-    const branch = `${mark}Branch${number}`
+    const branch = `${canaries.mark}Branch${number}`
     return {
       number,
-      partner: index % PARTNERS,
+      partner: index,
       atMs: Math.round(index * everyMs),
-      fields: fieldsOf(number, random, { mark, phone }),
-      metadata: metadataOf(branch, random),
-      milestones: milestonesOf(number, random),
+      fields: fieldsOf(number, random, canaries),
+      metadata: random.chance(0.3) ? { loan_product: 'FHA', property_state: 'CA', branch } : {},
+      milestones: milestonesOf(number, loadMs / PAUSES, random),
     }
   })
 }
 
-type Metadata = Record<string, string>
-
-function metadataOf(branch: string, random: Random): Metadata {
-  return random.chance(0.3) ? { loan_product: 'FHA', property_state: 'CA', branch } : {}
-}
-
-/** What no log, and nothing that Temporal keeps, may contain. */
-export interface Canaries {
-  mark: string
-  phone: string
-}
+/** What no log, and nothing that Temporal keeps, may contain: `mark` is in each field of a borrower; `phone` begins each number. */
+export type Canaries = Record<'mark' | 'phone', string>
 
 function fieldsOf(number: number, random: Random, { mark, phone }: Canaries): Record<string, string> {
   return {
@@ -97,11 +80,11 @@ function fieldsOf(number: number, random: Random, { mark, phone }: Canaries): Re
 }
 
 /** Most journeys are whole, some end early, and in some the milestones come in any order. */
-function milestonesOf(lead: number, random: Random): PlannedMilestone[] {
+function milestonesOf(lead: number, pauseMs: number, random: Random): PlannedMilestone[] {
   const names = random.chance(0.6) ? JOURNEY : JOURNEY.slice(0, random.between(2, JOURNEY.length))
   let atMs = 0
   return (random.chance(0.2) ? random.shuffled(names) : names).map((name, index) => {
-    atMs += random.between(0, PAUSE_MS)
+    atMs += random.between(0, pauseMs)
     return {
       name,
       ...(!milestones[name].once && { id: `${name}-${lead}-${index}` }),
@@ -122,3 +105,11 @@ function gainsOf(random: Random): ScoreGains {
     estimated_time_remaining: '60-90 days',
   }
 }
+
+/** What a milestone says: two that say the same are recorded once. */
+export const factOf = ({ name, id }: Pick<PlannedMilestone, 'name' | 'id'>) =>
+  milestones[name].once ? name : `${name}:${id}`
+
+/** The different facts that are sent to a lead, each with the first that said it. */
+export const factsOf = <Sent extends PlannedMilestone>({ milestones: sent }: { milestones: Sent[] }) =>
+  new Map(sent.toReversed().map((milestone) => [factOf(milestone), milestone]))

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LeadJournal, Read, View } from './evidence.ts'
+import type { Evidence, LeadJournal, View } from './evidence.ts'
 import type { PlannedLead } from './load-plan.ts'
 import type { PartnerApi } from './partner-api.ts'
 import type { ChaosPartner } from './partners.ts'
@@ -13,14 +13,12 @@ interface Dependencies {
 
 /** What get-lead and get-events answer; `undefined` unless both do. */
 export async function readView(
-  api: PartnerApi,
-  { id: partnerId, key: apiKey }: Pick<ChaosPartner, 'id' | 'key'>,
-  leadId: number,
-  how: 'once' | 'until',
+  ask: PartnerApi['until'],
+  partner: ChaosPartner,
+  leadId: number | null,
 ): Promise<View | undefined> {
-  const read = (path: string) => api[how]({ partnerId, apiKey, path, body: { lead_id: leadId } })
-  const lead = await read('get-lead')
-  const events = await read('get-events')
+  const lead = await ask(partner, 'get-lead', { lead_id: leadId })
+  const events = await ask(partner, 'get-events', { lead_id: leadId })
   if (lead?.status !== 200 || events?.status !== 200) return undefined
   return { lead: JSON.parse(lead.body).data, events: JSON.parse(events.body).data }
 }
@@ -33,69 +31,50 @@ export async function readView(
 export function startLoad(plan: PlannedLead[], { partners, api, send }: Dependencies) {
   const began = performance.now()
   const until = (atMs: number) => delay(Math.max(0, began + atMs - performance.now()))
-  const reads: Read[] = []
-  const leads = plan.map(({ number, partner, fields, milestones }): LeadJournal => ({
-    partnerId: partners[partner]?.id ?? 0,
-    key: `lead-${number}`,
-    fields,
-    metadata: {},
-    leadId: null,
-    milestones: milestones.map(({ name, id, gains, way }) => ({
-      name,
-      ...(id !== undefined && { id }),
-      ...(gains && { gains }),
-      way,
-      acknowledgedAt: null,
-      tries: 0,
-      answers: [],
-    })),
-  }))
+  const reads: Evidence['reads'] = []
 
-  async function run(planned: PlannedLead, journal: LeadJournal): Promise<void> {
-    await until(planned.atMs)
-    const partner = partners[planned.partner]
-    if (partner === undefined) return
-    const { id: partnerId, key: apiKey } = partner
-    const create = {
-      partnerId,
-      apiKey,
-      path: 'create-lead',
-      body: planned.fields,
-      idempotencyKey: journal.key,
-    }
-    const created = await api.until(create)
+  async function run(lead: LeadJournal): Promise<void> {
+    await until(lead.atMs)
+    const { owner, number, fields } = lead
+    const create = () => api.until(owner, 'create-lead', fields, lead.key)
+    const created = await create()
     if (created?.status !== 200) return
-    const leadId: number = JSON.parse(created.body).lead_id
-    journal.leadId = leadId
-    await Promise.all([
-      describe(planned, journal, partner),
-      ...(planned.number % 5 === 0 ? [api.until(create)] : []),
-      sendAll(planned, journal, leadId),
-    ])
-    const view = await readView(api, partner, leadId, 'once')
-    if (view !== undefined) reads.push({ leadId, view })
+    lead.leadId = JSON.parse(created.body).lead_id
+    lead.acknowledgedAt = performance.now()
+    await Promise.all([describe(lead), sendAll(lead), ...(number % 5 === 0 ? [create()] : [])])
+    await read(lead)
   }
 
-  async function sendAll(planned: PlannedLead, journal: LeadJournal, leadId: number): Promise<void> {
-    const partner = partners[planned.partner]
-    for (const [index, milestone] of planned.milestones.entries()) {
-      await until(planned.atMs + milestone.atMs)
-      const sent = journal.milestones[index]
-      if (sent !== undefined) await send(leadId, milestone, sent)
-      if (partner === undefined || (planned.number + index) % 4 !== 0) continue
-      const view = await readView(api, partner, leadId, 'once')
-      if (view !== undefined) reads.push({ leadId, view })
+  async function sendAll(lead: LeadJournal): Promise<void> {
+    for (const [index, milestone] of lead.milestones.entries()) {
+      await until(lead.atMs + milestone.atMs)
+      await send(lead, milestone)
+      if ((lead.number + index) % 4 === 0) await read(lead)
     }
   }
 
-  async function describe(planned: PlannedLead, journal: LeadJournal, partner: ChaosPartner): Promise<void> {
-    if (Object.keys(planned.metadata).length === 0) return
-    const { id: partnerId, key: apiKey } = partner
-    const body = { lead_id: journal.leadId, ...planned.metadata }
-    const answer = await api.until({ partnerId, apiKey, path: 'update-partner-info', body })
-    if (answer?.status === 200) journal.metadata = planned.metadata
+  async function describe(lead: LeadJournal): Promise<void> {
+    if (Object.keys(lead.metadata).length === 0) return
+    const body = { lead_id: lead.leadId, ...lead.metadata }
+    const answer = await api.until(lead.owner, 'update-partner-info', body)
+    if (answer?.status === 200) lead.describedAt = performance.now()
   }
 
-  const work = plan.map((planned, index) => run(planned, leads[index] as LeadJournal))
-  return { leads, reads, done: Promise.all(work) }
+  async function read({ owner, leadId }: LeadJournal): Promise<void> {
+    const at = performance.now()
+    const view = await readView(api.once, owner, leadId)
+    if (view !== undefined) reads.push({ leadId: leadId ?? 0, at, view })
+  }
+
+  const leads = plan.map((planned): LeadJournal => ({
+    ...planned,
+    owner: partners[planned.partner % partners.length] as ChaosPartner,
+    key: `lead-${planned.number}`,
+    describedAt: null,
+    leadId: null,
+    acknowledgedAt: null,
+    isLost: false,
+    milestones: planned.milestones.map((each) => ({ ...each, acknowledgedAt: null, tries: 0, answers: [] })),
+  }))
+  return { leads, reads, done: Promise.all(leads.map(run)) }
 }

@@ -1,23 +1,20 @@
 import type { Call } from './evidence.ts'
-import { pauseAfter } from './patience.ts'
+import { pauseAfter } from './senders.ts'
 
 /** A partner's system gives a try this long: above the two seconds within which the API answers. */
 const LIMIT_MS = 4000
 
-export interface Asking {
-  partnerId: number
-  apiKey: string
-  path: string
-  body: object
-  /** Sent as Idempotency-Key. */
-  idempotencyKey?: string
+interface Partner {
+  id: number
+  key: string
 }
+type Ask<Answer> = (partner: Partner, path: string, body: object, idempotencyKey?: string) => Promise<Answer>
 
 export interface PartnerApi {
   /** One try; `null` when no answer came. */
-  once: (asking: Asking) => Promise<Call>
+  once: Ask<Call>
   /** Tries one API after the other until one of them answers with another status than 503; `undefined`: given up. */
-  until: (asking: Asking) => Promise<Call | undefined>
+  until: Ask<Call | undefined>
 }
 
 /**
@@ -29,15 +26,19 @@ export interface PartnerApi {
 export function partnerApi(ports: readonly number[], journal: Call[], signal: AbortSignal): PartnerApi {
   let turn = 0
   let requests = 0
+  const nextName = () => `request ${(requests += 1)}`
 
-  async function attempt(asking: Asking, request: string, number: number): Promise<Call> {
-    const { partnerId, apiKey, path, body, idempotencyKey } = asking
+  const attempt = async (
+    request: string,
+    number: number,
+    ...[partner, path, body, key]: Parameters<Ask<Call>>
+  ) => {
     const at = performance.now()
     turn += 1
     const headers = {
-      authorization: `Service-Key ${apiKey}`,
+      authorization: `Service-Key ${partner.key}`,
       'content-type': 'application/json',
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(key !== undefined && { 'idempotency-key': key }),
     }
     const answer = await fetch(`http://127.0.0.1:${ports[turn % ports.length]}/v1/${path}`, {
       method: 'POST',
@@ -51,19 +52,18 @@ export function partnerApi(ports: readonly number[], journal: Call[], signal: Ab
         body: await response.text(),
       }))
       .catch(() => ({ status: null, type: null, body: '' }))
-    const call = { path, partnerId, request, try: number, at, tookMs: performance.now() - at, ...answer }
+    const tookMs = performance.now() - at
+    const call: Call = { path, partnerId: partner.id, request, try: number, at, tookMs, ...answer }
     journal.push(call)
     return call
   }
 
-  const nameOf = ({ idempotencyKey }: Asking) => idempotencyKey ?? `request ${(requests += 1)}`
-
   return {
-    once: (asking) => attempt(asking, nameOf(asking), 1),
-    async until(asking) {
-      const request = nameOf(asking)
+    once: (...asking) => attempt(asking[3] ?? nextName(), 1, ...asking),
+    async until(...asking) {
+      const request = asking[3] ?? nextName()
       for (let number = 1; !signal.aborted; number += 1) {
-        const call = await attempt(asking, request, number)
+        const call = await attempt(request, number, ...asking)
         if (call.status !== null && call.status !== 503) return call
         await pauseAfter(number)
       }

@@ -33,24 +33,22 @@ export async function addPartners(
 ) {
   const partners: ChaosPartner[] = []
   const random = randomOf(seed, 'endpoints')
-  let healed = false
+  const conditions = { healed: false, slow: false }
   for (const character of characters) {
     const added = await addPartnerWithEndpoint(orm, encryptionKey)
     const partner = { ...added, character, secrets: [{ secret: added.endpoint.secret, since: 0 }] }
     partner.endpoint.answer = (arrival, response) => {
-      const fate = character === 'flaky' && !healed ? fateOf(random) : { status: 200, afterMs: 0 }
+      const isFlaky = character === 'flaky' && !conditions.healed
+      const fate = isFlaky ? fateOf(random) : { status: 200, afterMs: 0 }
+      if (conditions.slow) fate.afterMs += random.between(1000, 4000)
       void answer(entryOf(partner, arrival, journal), response, fate)
     }
     partners.push(partner)
   }
-  return { partners, heal: () => void (healed = true) }
+  return { partners, conditions }
 }
 
-interface Fate {
-  /** `reset` and `hang` instead of an answer. */
-  status: number | 'reset' | 'hang'
-  afterMs: number
-}
+type Fate = { status: number | 'reset' | 'hang'; afterMs: number }
 
 function fateOf(random: Random): Fate {
   const roll = random.next()
@@ -60,19 +58,15 @@ function fateOf(random: Random): Fate {
   return { status: 200, afterMs: roll < 0.35 ? random.between(200, 3000) : 0 }
 }
 
-function entryOf(
-  { id: partnerId, secrets }: ChaosPartner,
-  arrival: Arrival,
-  journal: WebhookRequest[],
-): WebhookRequest {
+function entryOf(partner: ChaosPartner, arrival: Arrival, journal: WebhookRequest[]): WebhookRequest {
   const { id, body, timestamp, event } = arrival
-  const entry = {
-    partnerId,
+  const entry: WebhookRequest = {
+    partnerId: partner.id,
     id,
     leadId: event.data.lead_id,
     sequence: event.data.sequence,
     body,
-    verified: secretsAt(secrets, timestamp).some((secret) => isSignedWith(secret, arrival)),
+    verified: secretsAt(partner.secrets, timestamp).some((secret) => isSignedWith(secret, arrival)),
     ageSeconds: Date.now() / 1000 - timestamp,
     at: performance.now(),
     answeredAt: null,
@@ -88,25 +82,13 @@ function secretsAt(secrets: ChaosPartner['secrets'], timestamp: number): string[
   return secrets.slice(Math.max(0, current)).map(({ secret }) => secret)
 }
 
+/** Whatever time it is for the sender. */
 function isSignedWith(secret: string, { id, body, timestamp, signature }: Arrival): boolean {
-  const headers = {
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': signature,
-  }
-  try {
-    new Webhook(secret).verify(body, headers)
-    return true
-  } catch {
-    return false
-  }
+  return signature.split(' ').includes(new Webhook(secret).sign(id, new Date(timestamp * 1000), body))
 }
 
-async function answer(
-  entry: WebhookRequest,
-  response: ServerResponse,
-  { status, afterMs }: Fate,
-): Promise<void> {
+async function answer(entry: WebhookRequest, response: ServerResponse, fate: Fate): Promise<void> {
+  const { status, afterMs } = fate
   if (status === 'hang') return
   await delay(afterMs)
   if (status === 'reset') {

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { parse, stringify } from 'yaml'
 import { temporaryFolder } from '../support/folder.ts'
-import { RULES } from './prometheus.ts'
 import { ruleCases, toTest } from './rule-cases.ts'
-import { scaledRules } from './scaled-rules.ts'
+
+const RULES = 'docs/deploy/prometheus/alerts.yml'
 
 const promtool = (...args: string[]) => {
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
@@ -26,12 +26,6 @@ describe('promtool', () => {
     const { said } = promtool('check', 'config', 'docs/deploy/prometheus/prometheus.yml')
     expect(said).not.toContain('FAILED')
     expect(said).toContain(`SUCCESS: ${alerts.length} rules found`)
-  })
-
-  it('finds the rules valid that rehearsals use', () => {
-    const file = path.join(folder, 'scaled.yml')
-    writeFileSync(file, scaledRules(rules, 20))
-    expect(promtool('check', 'rules', file).said).toContain(`SUCCESS: ${alerts.length} rules found`)
   })
 
   it.each(ruleCases.map((each) => [each.name, each] as const))(

@@ -21,14 +21,13 @@ export async function ownPostgres(settings: string[] = []) {
   const password = randomBytes(16).toString('hex')
   const port = await anyPort()
   let running: Launched | undefined
-  /** @param more settings for this start, of a recovery for example. */
-  const start = async (more: string[] = []) => {
+  const start = async () => {
     const started = await startPostgres({
       folder: path.join(folder, 'postgres'),
       port,
       password,
       logFile: path.join(folder, 'postgres.log'),
-      settings: [...settings, ...more],
+      settings,
     })
     running = started
     return started.url
@@ -43,7 +42,7 @@ export async function ownPostgres(settings: string[] = []) {
     // with their owner, who is not us where we are root
     execFileSync('cp', ['-a', from, to])
   }
-  /** Copies its files, as a backup of a stopped machine would. Only after `kill`. */
+  /** Copies its files, as a snapshot of its disk would. Only after `kill`, or while it is frozen. */
   const keepFiles = () => copyFiles(data, `${data}.kept`)
   /** Puts the copy in the place of its files. Only after `kill`. */
   const putFilesBack = () => copyFiles(`${data}.kept`, data)
@@ -56,5 +55,5 @@ export async function ownPostgres(settings: string[] = []) {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, data, start, kill, keepFiles, putFilesBack, pid: () => running?.pid }
+  return { url, start, kill, keepFiles, putFilesBack, pid: () => running?.pid }
 }

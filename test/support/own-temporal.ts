@@ -8,7 +8,7 @@ import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
 
 /**
- * A Temporal server of the test file's own, which it may kill and start again, with its data or without.
+ * A Temporal server of the test file's own, which it may kill and start again.
  *
  * @param settings dynamic configuration, as `key=value`.
  */
@@ -27,10 +27,6 @@ export async function ownTemporal(settings: string[] = []) {
     running?.process.kill('SIGKILL')
     await running?.ended
   }
-  /** Removes everything it knows, as a lost disk would. Only after `kill`. */
-  const erase = () => {
-    for (const file of dataFiles()) rmSync(file)
-  }
   atEnd(async () => {
     await kill()
     rmSync(folder, { recursive: true, force: true })
@@ -39,5 +35,5 @@ export async function ownTemporal(settings: string[] = []) {
   const dataFiles = () => readdirSync(folder).map((name) => path.join(folder, name))
   await start()
   const address = `127.0.0.1:${port}`
-  return { address, folder, start, kill, erase, dataFiles, pid: () => running?.pid }
+  return { address, start, kill, dataFiles, pid: () => running?.pid }
 }

@@ -24,8 +24,7 @@ export interface ServiceProcess {
   kill: () => Promise<void>
 }
 
-export type Entry =
-  `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff' | 'sample-histories'}.ts`
+export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff'}.ts`
 
 function forkEntry(
   entry: Entry,

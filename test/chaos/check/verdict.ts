@@ -16,8 +16,3 @@ export function verdict<Item>(
   const all = [...items]
   return { invariant, count: all.length, broken: all.flatMap((item) => faultOf(item) || []) }
 }
-
-/** Items by a key of theirs, in the order in which they came. */
-export function grouped<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  return Map.groupBy(items, keyOf)
-}
