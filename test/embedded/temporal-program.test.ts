@@ -174,7 +174,7 @@ test('leaves neither a download nor its folder when it is ended meanwhile', asyn
     }).replace(/}$/, ', report: () => {} }')})`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
   const pid = await until(
-    async () => existsSync(`${folder}/pid`) && Number(readFileSync(`${folder}/pid`, 'utf8')),
+    async () => (existsSync(`${folder}/pid`) && Number(readFileSync(`${folder}/pid`, 'utf8'))) || false,
   )
   const downloading = identify(pid)
   if (!downloading) throw new Error('pip does not run')
